@@ -1,0 +1,61 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench reproduce docs clean system
+
+help:  ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.runtime  ## set up, then answer a private top-10 on embedded DuckDB
+	@$(BIN)/podium demo
+
+test: lint system  ## set up, then run linters, type checks, import contracts and all tests
+	@$(BIN)/python -m pytest $(or $(PYTEST_ARGS),-n 2)
+
+lint: $(VENV)/.test  ## ruff, mypy --strict and the import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+system:
+	@tools/system-packages
+
+bench: $(VENV)/.test  ## measure podium against its peers, as ratios in one run
+	@$(BIN)/python -m bench
+
+reproduce: $(VENV)/.test  ## compute the papers' results again: claimed, measured, verdict (REPRODUCE_ARGS=--quick: minutes)
+	@$(BIN)/python -m reproduce $(REPRODUCE_ARGS)
+
+docs: $(VENV)/.docs  ## draw the pictures and build the documentation site into site/
+	@$(BIN)/python -m podium.present docs/pictures
+	@$(BIN)/python tools/pages.py docs/tutorial.md --pictures docs/pictures
+	@$(BIN)/zensical build --clean --strict
+
+clean:  ## remove everything that the other commands made
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@tools/make-venv $(PYTHON) $(VENV)
+	@$(PIP) install pip
+
+$(VENV)/.runtime: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing podium (once) ..."
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.runtime
+	@echo "installing what the tests need (once) ..."
+	@$(PIP) install --group test
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.runtime
+	@echo "installing the documentation generator (once) ..."
+	@$(PIP) install --group docs
+	@touch $@
