@@ -1,0 +1,43 @@
+"""Where the tree begins, and how values and losses are quoted in its texts."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+__all__ = ["PodiumError", "quote", "rounded_up"]
+
+_SENTENCE_END = re.compile(r"(?<=[^.][.?]) (?=[A-Z'0-9])")
+
+
+class PodiumError(Exception):
+    """Root of the tree: catch this to catch everything that podium raises on purpose."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The text in at most three lines: what is wrong, what is allowed, what to do."""
+        return tuple(_SENTENCE_END.split(str(self), maxsplit=2))
+
+
+def quote(value: object) -> str:
+    """A value as a message shows it: like ``repr``, cut short."""
+    text = _readable(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _readable(value: object) -> str:
+    """Like ``repr``, but a ratio as people write it."""
+    if isinstance(value, Fraction):
+        return str(value)
+    if type(value) in {tuple, list} and isinstance(value, (tuple, list)):
+        parts = ", ".join(_readable(part) for part in value[:20])
+        if isinstance(value, list):
+            return f"[{parts}]"
+        return f"({parts},)" if len(value) == 1 else f"({parts})"
+    return repr(value)
+
+
+def rounded_up(value: Fraction) -> str:
+    """Four digits that never show less than a loss."""
+    return f"{Context(prec=4, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator)):g}"

@@ -1,0 +1,187 @@
+"""Exact numbers: what callers write becomes a rational, and real functions are computed in balls.
+
+Two promises rest on this module. A budget of 0.3 is spent exactly by 0.1 and 0.2, because every
+parameter is a ``Fraction``. And whatever is transcendental (a logarithm in a threshold, a conversion
+between kinds of privacy loss) is enclosed by ``flint.arb`` balls and then rounded in the direction that
+cannot understate the loss.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TypeAlias
+
+import flint
+
+from podium.errors import InvalidArgument
+
+__all__ = [
+    "Number",
+    "ball",
+    "ball_precision",
+    "dyadic_above",
+    "dyadic_below",
+    "exact_fraction",
+    "exact_integer",
+    "float_above",
+    "float_below",
+    "positive_fraction",
+    "positive_integer",
+    "probability",
+    "rational_bounds",
+]
+
+Number: TypeAlias = int | Fraction | Decimal | str | float
+
+_DIGITS = 2000
+_KINDS = "an int, Fraction, Decimal, str or finite float"
+_SHORT = f"at most {_DIGITS} digits before or after the point"
+
+
+def exact_fraction(value: object, name: str) -> Fraction:
+    """The exact rational that ``value`` stands for; a float means the decimal that ``repr`` prints."""
+    if isinstance(value, bool):
+        raise InvalidArgument(name, value, allowed=_KINDS)
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidArgument(name, value, allowed=_KINDS)
+        return Fraction(float.__repr__(value))
+    if isinstance(value, (str, Decimal)):
+        return _from_text(value, name)
+    try:
+        return Fraction(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidArgument(name, value, allowed=_KINDS) from None
+
+
+def _from_text(value: str | Decimal, name: str) -> Fraction:
+    if isinstance(value, str) and "/" in value:
+        top, _, bottom = value.partition("/")
+        try:
+            if len(value) > 2 * _DIGITS:
+                raise InvalidArgument(name, value, allowed=_SHORT)
+            return Fraction(int(top), int(bottom))
+        except (ValueError, ZeroDivisionError):
+            raise InvalidArgument(name, value, allowed=_KINDS, hint="Write a ratio like '1/3'.") from None
+    try:
+        decimal = Decimal(value)
+    except InvalidOperation:
+        raise InvalidArgument(name, value, allowed=_KINDS, hint="Write a number like '0.1' or '1e-6'.") from None
+    if not decimal.is_finite():
+        raise InvalidArgument(name, value, allowed=_KINDS)
+    exponent = decimal.as_tuple().exponent
+    # A short text such as '1e999999999' would otherwise become a number that fills the memory.
+    if decimal.adjusted() > _DIGITS or (isinstance(exponent, int) and exponent < -_DIGITS):
+        raise InvalidArgument(name, value, allowed=_SHORT)
+    return Fraction(decimal)
+
+
+def positive_fraction(value: object, name: str, *, hint: str = "") -> Fraction:
+    """An exact rational above zero."""
+    number = exact_fraction(value, name)
+    if number <= 0:
+        raise InvalidArgument(name, value, allowed="a number above 0", hint=hint)
+    return number
+
+
+def probability(value: object, name: str, *, zero: bool = False, hint: str = "") -> Fraction:
+    """An exact rational in (0, 1), or in [0, 1) where ``zero`` is allowed."""
+    number = exact_fraction(value, name)
+    if number >= 1 or number < 0 or (number == 0 and not zero):
+        allowed = "a number with 0 <= value < 1" if zero else "a number with 0 < value < 1"
+        raise InvalidArgument(name, value, allowed=allowed, hint=hint)
+    return number
+
+
+def exact_integer(value: object, name: str, *, least: int | None = None) -> int:
+    """A whole number (NumPy integers too; no bool, no float), at least ``least`` where given."""
+    allowed = "a whole number" if least is None else f"a whole number, {least} or more"
+    if isinstance(value, (bool, float, str)):
+        raise InvalidArgument(name, value, allowed=allowed)
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidArgument(name, value, allowed=allowed) from None
+    if least is not None and number < least:
+        raise InvalidArgument(name, value, allowed=allowed)
+    return number
+
+
+def positive_integer(value: object, name: str) -> int:
+    """A whole number, 1 or more."""
+    return exact_integer(value, name, least=1)
+
+
+_precision_lock = threading.RLock()
+
+
+@contextmanager
+def ball_precision(bits: int) -> Iterator[None]:
+    """Work with ``flint.arb`` at this precision, alone.
+
+    python-flint keeps one precision for the whole process, so two threads that compute in balls must take
+    turns: a thread that lowered another's precision would make it slow, never wrong, but a thread that
+    relies on a precision to terminate must own it.
+    """
+    with _precision_lock:
+        before = flint.ctx.prec
+        flint.ctx.prec = bits
+        try:
+            yield
+        finally:
+            flint.ctx.prec = before
+
+
+def ball(value: Fraction | int) -> flint.arb:
+    """The smallest ball around a rational at the current precision."""
+    if isinstance(value, int):
+        return flint.arb(flint.fmpz(value))
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+
+def rational_bounds(value: flint.arb) -> tuple[Fraction, Fraction]:
+    """Rationals below and above everything in a finite ball."""
+    if not value.is_finite():
+        raise ArithmeticError("a ball without finite ends has no rational bounds")
+    return _from_exact(value.mid()) - _from_exact(value.rad()), _from_exact(value.mid()) + _from_exact(value.rad())
+
+
+def _from_exact(value: flint.arb) -> Fraction:
+    mantissa, exponent = value.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def dyadic_above(value: Fraction, bits: int) -> Fraction:
+    """The smallest multiple of 2^-bits that is not below ``value``."""
+    return Fraction(-((-value.numerator << bits) // value.denominator), 1 << bits)
+
+
+def dyadic_below(value: Fraction, bits: int) -> Fraction:
+    """The largest multiple of 2^-bits that is not above ``value``."""
+    return Fraction((value.numerator << bits) // value.denominator, 1 << bits)
+
+
+def float_above(value: Fraction) -> float:
+    """A float that is not below ``value``, for display and for first-pass bounds."""
+    near = _nearest(value)
+    return near if math.isinf(near) or Fraction(near) >= value else math.nextafter(near, math.inf)
+
+
+def float_below(value: Fraction) -> float:
+    """A float that is not above ``value``."""
+    return -float_above(-value)
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.nextafter(math.inf, 0.0)
