@@ -1,0 +1,38 @@
+"""Exact randomness: the only room that draws random bits.
+
+``race`` is the kernel of every selection, ``choose`` the same law for exponential-mechanism weights from fewer bits,
+``noisy_value`` and the integer noises release numbers. All are exact: their law is that of the ideal
+mechanism on real numbers, not of a floating-point approximation. ``passing`` is the race against a public level.
+"""
+
+from podium.randomness.bits import BitSource, system_bits
+from podium.randomness.centred import centred_values
+from podium.randomness.choice import choose
+from podium.randomness.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
+from podium.randomness.integers import uniform_below
+from podium.randomness.noise import NOISES, Noise, NoiseName, noise_named
+from podium.randomness.number import NoisyNumber
+from podium.randomness.race import Finish, passing, race
+from podium.randomness.values import noisy_value, noisy_values
+
+__all__ = [
+    "NOISES",
+    "BitSource",
+    "Finish",
+    "Noise",
+    "NoiseName",
+    "NoisyNumber",
+    "bernoulli_exp",
+    "centred_values",
+    "choose",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "geometric",
+    "noise_named",
+    "noisy_value",
+    "noisy_values",
+    "passing",
+    "race",
+    "system_bits",
+    "uniform_below",
+]

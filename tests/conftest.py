@@ -1,0 +1,34 @@
+"""What every test shares: a fixed hypothesis profile and the permission to replay randomness."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
+
+from podium.randomness.replay import ENABLING_VARIABLE
+
+os.environ[ENABLING_VARIABLE] = "this process releases nothing"
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A runner in the background ignores Ctrl-C, and so would all that the tests start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("PODIUM_HYPOTHESIS_PROFILE", "ci"))
+
+
+class ByModuleOneSpark(LoadScopeScheduling):  # type: ignore[misc]
+    """Tests of a module or class stay together, so their caches do too; all Spark tests share one worker's cluster."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "spark" if "test_spark" in nodeid.partition("::")[0] else str(super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: Any, log: Any) -> ByModuleOneSpark:
+    return ByModuleOneSpark(config, log)

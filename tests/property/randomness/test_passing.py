@@ -1,0 +1,140 @@
+"""Same bits, same answer: who passes a public level, in which order and with which values, against plain evaluation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium.errors import InvalidArgument
+from podium.exact import ball, ball_precision, rational_bounds
+from podium.randomness import passing
+from podium.randomness.gaussian import family_named
+from podium.randomness.lineup import Lineup, exact_integers, multiplicity_vector
+from podium.randomness.race import Heat
+from podium.randomness.replay import KeyedStreams, ReplayableBits
+
+DIGITS = 320
+GRID = 20
+
+
+def uniform(streams: KeyedStreams, group: int, order: int) -> Fraction:
+    digits = 0
+    for known in range(0, DIGITS, 64):
+        digits = digits << 64 | streams.more(group, order, known)
+    return Fraction(2 * digits + 1, 2 << DIGITS)
+
+
+def textbook_quantile(name: str, p: flint.arb) -> flint.arb:
+    if name == "gaussian":
+        return flint.arb(2).sqrt() * (2 * p - 1).erfinv() if p < flint.arb(0.9) else -_upper(1 - p)
+    return -((-(p.log())).log())
+
+
+def _upper(rest: flint.arb) -> flint.arb:
+    return -(flint.arb(2).sqrt()) * (2 * rest).erfcinv()
+
+
+def truth(
+    scores: list[int], counts: list[int], scale: Fraction, name: str, level: Fraction, streams: KeyedStreams
+) -> list[tuple[Fraction, int, int]]:
+    """(floor of the noisy score on the grid, group, order) of everybody above the level, best first."""
+    passed = []
+    for group, (score, count) in enumerate(zip(scores, counts, strict=True)):
+        log_u = flint.arb(0)
+        for order in range(1, count + 1):
+            log_u += ball(uniform(streams, group, order)).log() / ball(count - order + 1)
+            low, high = rational_bounds(score + ball(scale) * textbook_quantile(name, log_u.exp()))
+            assert (low > level) == (high > level)
+            if low <= level:
+                break
+            assert low * 2**GRID // 1 == high * 2**GRID // 1
+            passed.append((low, group, order))
+    best = sorted(passed, reverse=True)
+    return [(Fraction(low * 2**GRID // 1, 2**GRID), group, order) for low, group, order in best]
+
+
+@pytest.mark.parametrize("name", ["gaussian", "gumbel"])
+@pytest.mark.parametrize("head", [6, 52])
+@settings(max_examples=120)
+@given(
+    scores=st.lists(st.one_of(st.integers(-5, 9), st.integers(2**40, 2**40 + 3)), min_size=1, max_size=7),
+    data=st.data(),
+    seed=st.integers(0, 2**32),
+    scale=st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=9),
+    level=st.one_of(st.fractions(min_value=-9, max_value=9, max_denominator=8), st.just(Fraction(2**40 + 1))),
+    k=st.one_of(st.none(), st.integers(1, 4)),
+)
+def test_passing_agrees_with_ground_truth(
+    name: str,
+    head: int,
+    scores: list[int],
+    data: st.DataObject,
+    seed: int,
+    scale: Fraction,
+    level: Fraction,
+    k: int | None,
+) -> None:
+    sizes = st.lists(st.integers(1, 5), min_size=len(scores), max_size=len(scores))
+    counts = data.draw(sizes)
+    streams = KeyedStreams(seed)
+    values, unit = exact_integers(scores)
+    lineup = Lineup(values, unit / scale, *multiplicity_vector(counts, len(scores)))
+    places = lineup.size() if k is None else min(k, lineup.size())
+    heat = Heat(lineup, family_named(name), streams, places=places, head=head, floor=level / scale)
+    with ball_precision(2 * DIGITS + 200):
+        expected = truth(scores, counts, scale, name, level, streams)[:places]
+    assert list(zip(heat.groups, heat.orders, strict=True)) == [(group, order) for _, group, order in expected]
+    assert heat.values(GRID, unit) == tuple(value for value, _, _ in expected)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32), size=st.integers(300, 5000), scale=st.integers(1, 60), level=st.integers(900, 1100))
+def test_screening_loses_nobody(seed: int, size: int, scale: int, level: int) -> None:
+    """Many candidates, most of them far below the level: whoever passes in floats passes."""
+    streams = KeyedStreams(seed)
+    scores = (np.arange(size) * 7919 + seed) % 1009
+    lineup = Lineup(scores.astype(np.int64), Fraction(1, scale))
+    heat = Heat(lineup, family_named("gaussian"), streams, places=size, floor=Fraction(level, scale))
+    words = streams.heads(np.arange(size), np.ones(1, dtype=np.intp))
+    v = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+    noisy = scores + scale * np.array([family_named("gaussian").quantile(float(p)) for p in v])
+    passed = np.flatnonzero(noisy > level)
+    assert np.min(np.abs(noisy - level)) > 1e-9, "floats could not decide this case"
+    assert sorted(heat.groups) == passed.tolist()
+
+
+def test_far_tails_of_huge_groups() -> None:
+    """10^40 items of score 0: the largest noise is near 13.3, and only a few are above a level just below it."""
+    finish = passing([0], above=13, multiplicities=[10**40], value_bits=20, bits=ReplayableBits(5))
+    # 10^40 Q(13) = 61.2 in the mean.
+    assert 20 < len(finish.groups) < 120
+    assert len(set(finish.members)) == len(finish.members)
+    assert list(finish.values) == sorted(finish.values, reverse=True)
+    assert 13 <= finish.values[-1] < finish.values[0] < 15
+    assert passing([0], above=40, multiplicities=[10**40], bits=ReplayableBits(6)).groups == ()
+
+
+def test_nobody_everybody_and_units() -> None:
+    assert passing([], above=0, bits=ReplayableBits(1)).groups == ()
+    assert passing([1, 2, 3], above=1000, value_bits=20, bits=ReplayableBits(1)).values == ()
+    everybody = passing([1, 2, 3], above=-1000, scale="1e-9", bits=ReplayableBits(1))
+    assert everybody.groups == (2, 1, 0)
+    halves = passing([1, 2, 3], above=-1, unit="1/2", scale="1e-9", value_bits=3, k=1, bits=ReplayableBits(2))
+    assert halves.groups == (2,)
+    assert halves.values[0] in (Fraction(11, 8), Fraction(3, 2))
+    assert passing([0] * 5000, above=0, k=7, bits=ReplayableBits(3)).members == (0,) * 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [({"above": None}, "above"), ({"above": 0, "k": 0}, "k"), ({"above": 0, "unit": 0}, "unit"),
+     ({"above": 0, "scale": -1}, "scale"), ({"above": 0, "value_bits": -1}, "value_bits")],
+)  # fmt: skip
+def test_bad_arguments_are_named(arguments: dict[str, object], name: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"^{name}="):
+        passing([1], **arguments)  # type: ignore[arg-type]

@@ -1,0 +1,128 @@
+"""The bit source: known answers, health, fork safety, and a replayable twin that nobody picks by accident."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from podium.errors import EntropyFailure, PodiumError
+from podium.randomness import bits as bits_module
+from podium.randomness.bits import BitSource, SecureBits, UrandomBits, check_source, counter_stream, system_bits
+from podium.randomness.replay import ENABLING_VARIABLE, ConstantBits, KeyedStreams, ReplayableBits
+
+
+def test_aes_256_counter_mode_known_answer() -> None:
+    """All four blocks of NIST SP 800-38A, F.5.5."""
+    key = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
+    counter = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
+    plain = bytes.fromhex(
+        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
+        "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710"
+    )
+    cipher = bytes.fromhex(
+        "601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5"
+        "2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6"
+    )
+    assert counter_stream(key, counter).update(plain) == cipher
+
+
+@pytest.mark.parametrize("source", [SecureBits(), UrandomBits(), ReplayableBits(7)])
+def test_sources_pass_the_health_test(source: BitSource) -> None:
+    check_source(source)
+    assert len(source.read(5)) == 5
+    assert source.words(0).shape == (0,)
+    assert source.words(100_000).dtype == np.uint64
+
+
+@pytest.mark.parametrize("byte", [0x00, 0xFF, 0x55])
+def test_a_constant_source_fails_the_health_test(byte: int) -> None:
+    with pytest.raises(EntropyFailure, match="failed its start-up health test"):
+        check_source(ConstantBits(byte))
+
+
+def test_a_biased_source_fails_the_health_test() -> None:
+    class Biased(ReplayableBits):
+        def words(self, count: int) -> bits_module.Words:
+            return super().words(count) | super().words(count) & super().words(count) & np.uint64(0xFF)
+
+    with pytest.raises(EntropyFailure):
+        check_source(Biased(1))
+
+
+def test_an_unusable_cipher_falls_back_to_urandom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bits_module, "_KNOWN_CIPHER", bytes(16))
+    system_bits.cache_clear()
+    try:
+        assert isinstance(system_bits(), UrandomBits)
+    finally:
+        system_bits.cache_clear()
+
+
+def test_a_new_key_is_taken_periodically(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bits_module, "_REKEY_BYTES", 1 << 16)
+    source = SecureBits()
+    source.read(1)
+    first = source._stream
+    source.read(1 << 17)
+    assert source._stream is not first
+
+
+def _child(source: SecureBits, connection: object) -> None:
+    connection.send_bytes(source.read(64))  # type: ignore[attr-defined]
+
+
+def test_parent_and_children_never_share_a_stream() -> None:
+    source = SecureBits()
+    source.read(1)
+    context = multiprocessing.get_context("fork")
+    seen = []
+    for _ in range(8):
+        reader, writer = context.Pipe(duplex=False)
+        child = context.Process(target=_child, args=(source, writer))
+        child.start()
+        seen.append(reader.recv_bytes())
+        seen.append(source.read(64))
+        child.join()
+    # Without a new key each child would repeat the 64 bytes that the parent reads next.
+    chunks = [block[i : i + 16] for block in seen for i in range(0, 64, 16)]
+    assert len(set(chunks)) == len(chunks)
+
+
+def test_a_changed_process_id_alone_forces_a_new_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second line of defence, for forks that bypass Python's hooks."""
+    source = SecureBits()
+    source.read(1)
+    before = source._stream
+    monkeypatch.setattr(os, "getpid", lambda: -7)
+    source.read(1)
+    assert source._stream is not before
+
+
+def test_threads_share_one_source_without_repeating_bytes() -> None:
+    source = SecureBits()
+    found: list[bytes] = []
+
+    def work() -> None:
+        found.extend(source.read(16) for _ in range(500))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 8 * 500
+
+
+def test_replayable_bits_need_a_test_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ENABLING_VARIABLE)
+    for make in (lambda: ReplayableBits(1), lambda: KeyedStreams(1), lambda: ConstantBits(0)):
+        with pytest.raises(PodiumError, match="only for tests"):
+            make()
+
+
+def test_replayable_bits_repeat() -> None:
+    assert ReplayableBits(3).read(40) == ReplayableBits(3).read(40) != ReplayableBits(4).read(40)
