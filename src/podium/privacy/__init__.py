@@ -1,0 +1,113 @@
+"""What was promised, what was spent, how much is left: exact accounting of privacy loss.
+
+``Guarantee`` is a promise, an *event* records what was run, ``best_bound`` finds the smallest sound total of many
+events, a ``Filter`` keeps them inside a total fixed in advance, and calibration inverts all of it.
+"""
+
+from podium.privacy.adaptive import adaptive_optimum, adaptive_optimum_delta
+from podium.privacy.bounded_range import bounded_range_rho, bounded_range_rho_simple
+from podium.privacy.bounds import Bound, Candidate, Theorem, best_bound
+from podium.privacy.calibration import (
+    CountPlan,
+    SelectionPlan,
+    calibrate_epsilon,
+    calibrate_items,
+    calibrate_sigma,
+    largest_selection_epsilon,
+    split_budget,
+)
+from podium.privacy.composition import (
+    DiscretePoint,
+    advanced,
+    basic,
+    bounded_range_curve,
+    bounded_range_three_terms,
+    bounded_range_zcdp,
+    limited_domain_delta,
+    optimal_pure,
+    optimal_pure_delta,
+    optimal_pure_discrete,
+)
+from podium.privacy.conversion import largest_rho, split_delta, zcdp_delta, zcdp_epsilon
+from podium.privacy.costs import Cost, spent, worst_case
+from podium.privacy.encoding import decode_event, encode_event, events_from_json, events_to_json
+from podium.privacy.events import (
+    ApproximateMechanism,
+    Bottom,
+    Event,
+    GaussianNoise,
+    HiddenItems,
+    LaplaceNoise,
+    LimitedDomainCall,
+    PureMechanism,
+    Selection,
+    SetSelection,
+    limited_domain_events,
+)
+from podium.privacy.filters import Charge, Filter, Limits, Odometer
+from podium.privacy.gaussian import calibrate_gaussian, gaussian_delta, gaussian_epsilon
+from podium.privacy.guarantee import Guarantee, total
+from podium.privacy.nonadaptive import nonadaptive_optimum, nonadaptive_optimum_delta
+from podium.privacy.profile import Profile
+
+__all__ = [
+    "ApproximateMechanism",
+    "Bottom",
+    "Bound",
+    "Candidate",
+    "Charge",
+    "Cost",
+    "CountPlan",
+    "DiscretePoint",
+    "Event",
+    "Filter",
+    "GaussianNoise",
+    "Guarantee",
+    "HiddenItems",
+    "LaplaceNoise",
+    "LimitedDomainCall",
+    "Limits",
+    "Odometer",
+    "Profile",
+    "PureMechanism",
+    "Selection",
+    "SelectionPlan",
+    "SetSelection",
+    "Theorem",
+    "adaptive_optimum",
+    "adaptive_optimum_delta",
+    "advanced",
+    "basic",
+    "best_bound",
+    "bounded_range_curve",
+    "bounded_range_rho",
+    "bounded_range_rho_simple",
+    "bounded_range_three_terms",
+    "bounded_range_zcdp",
+    "calibrate_epsilon",
+    "calibrate_gaussian",
+    "calibrate_items",
+    "calibrate_sigma",
+    "decode_event",
+    "encode_event",
+    "events_from_json",
+    "events_to_json",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "largest_rho",
+    "largest_selection_epsilon",
+    "limited_domain_delta",
+    "limited_domain_events",
+    "nonadaptive_optimum",
+    "nonadaptive_optimum_delta",
+    "optimal_pure",
+    "optimal_pure_delta",
+    "optimal_pure_discrete",
+    "spent",
+    "split_budget",
+    "split_delta",
+    "total",
+    "worst_case",
+    "zcdp_delta",
+    "zcdp_epsilon",
+]

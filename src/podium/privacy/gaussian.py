@@ -1,0 +1,99 @@
+"""Exact accounting of Gaussian noise: the privacy profile of N(mu, 1) against N(0, 1), and its inverses.
+
+Balle & Wang 2018, Theorem 8: Gaussian noise with mu = L2 sensitivity / sigma is (epsilon, delta)-DP exactly for
+
+    delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).
+
+Dong, Roth & Su 2022, Corollary 3.3: mechanisms chosen adaptively, with mu_1, mu_2, ... fixed beforehand, are together
+as private as one with mu^2 = sum mu_i^2. The square is the parameter here, because it is the rational one: it is
+twice the zCDP constant. Discrete Gaussian noise is not of this kind, and a mu chosen on the way needs a filter.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from podium.errors import InvalidArgument
+from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
+from podium.privacy.rounding import GRID_BITS, below, certified, significant_above
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import flint
+
+__all__ = ["calibrate_gaussian", "gaussian_delta", "gaussian_epsilon"]
+
+
+def gaussian_delta(mu_squared: Number, epsilon: Number) -> Fraction:
+    """The delta of the Gaussian mechanism at this epsilon, rounded up to 64 significant bits."""
+    target = exact_fraction(epsilon, "epsilon")
+    if target < 0:
+        raise InvalidArgument("epsilon", epsilon, allowed="a number, 0 or more")
+    return _delta(positive_fraction(mu_squared, "mu_squared"), target)
+
+
+def gaussian_epsilon(mu_squared: Number, delta: Number) -> Fraction:
+    """The smallest multiple epsilon of 2^-64 with ``gaussian_delta(mu_squared, epsilon) <= delta``."""
+    return _epsilon(positive_fraction(mu_squared, "mu_squared"), probability(delta, "delta"))
+
+
+def calibrate_gaussian(epsilon: Number, delta: Number) -> Fraction:
+    """The largest mu, to 64 significant bits, with ``gaussian_epsilon(mu^2, delta) <= epsilon``.
+
+    Noise of scale ``sigma >= s/mu`` on values of L2 sensitivity s is then (epsilon, delta)-DP.
+    """
+    # Reported epsilons are multiples of 2^-64: what is reported later must not be above what was asked for.
+    return _calibrated(below(positive_fraction(epsilon, "epsilon")), probability(delta, "delta"))
+
+
+@lru_cache(maxsize=4096)
+def _delta(mu_squared: Fraction, epsilon: Fraction) -> Fraction:
+    def profile() -> flint.arb:
+        mu, loss = ball(mu_squared).sqrt(), ball(epsilon)
+        return _normal_cdf(mu / 2 - loss / mu) - loss.exp() * _normal_cdf(-mu / 2 - loss / mu)
+
+    return min(Fraction(1), certified(profile, significant_above))
+
+
+def _normal_cdf(x: flint.arb) -> flint.arb:
+    """Phi(x)."""
+    return (-x / ball(2).sqrt()).erfc() / 2
+
+
+@lru_cache(maxsize=4096)
+def _epsilon(mu_squared: Fraction, delta: Fraction) -> Fraction:
+    def suffices(steps: int) -> bool:
+        return _delta.__wrapped__(mu_squared, Fraction(steps, 1 << GRID_BITS)) <= delta
+
+    if suffices(0):
+        return Fraction(0)
+    enough = 1 << GRID_BITS
+    while not suffices(enough):
+        enough *= 2
+    return Fraction(_first(suffices, 0, enough), 1 << GRID_BITS)
+
+
+@lru_cache(maxsize=4096)
+def _calibrated(epsilon: Fraction, delta: Fraction) -> Fraction:
+    def exceeds(mu: Fraction) -> bool:
+        return _delta.__wrapped__(mu**2, epsilon) > delta
+
+    size = Fraction(1)
+    while exceeds(size):
+        size /= 2
+    while not exceeds(2 * size):
+        size *= 2
+    grid = size / (1 << GRID_BITS - 1)
+    first_too_large = _first(lambda steps: exceeds(steps * grid), 1 << GRID_BITS - 1, 1 << GRID_BITS)
+    return (first_too_large - 1) * grid
+
+
+def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The first number above ``low`` with a property that ``high`` and everything after the first has."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

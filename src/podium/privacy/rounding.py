@@ -1,0 +1,117 @@
+"""Rounding that cannot understate a loss: every real number leaves as a rational on the safe side.
+
+A conversion is computed in balls; the ball's ends are rounded to a public grid, and the precision grows until
+both ends round to the same point. Then the answer does not depend on the precision, so conversions stay
+monotone: a larger budget never becomes a smaller number by an accident of rounding.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from podium.exact import ball, ball_precision, dyadic_above, dyadic_below, rational_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import flint
+
+__all__ = [
+    "GRID_BITS",
+    "above",
+    "below",
+    "certified",
+    "display",
+    "significant_above",
+    "significant_below",
+]
+
+GRID_BITS = 64
+"""Losses are reported as multiples of 2^-64."""
+
+_PRECISIONS = (128, 256, 1024, 4096)
+_MOST_PLACES = 4096
+_TINY = Fraction(1, 2 ** (_MOST_PLACES + 64))
+"""Smaller positive numbers are treated as this one: an exact e^-1000000 would be a fraction of megabytes."""
+
+
+def above(value: Fraction) -> Fraction:
+    """The smallest multiple of 2^-64 that is not below ``value``."""
+    return dyadic_above(value, GRID_BITS)
+
+
+def below(value: Fraction) -> Fraction:
+    """The largest multiple of 2^-64 that is not above ``value``."""
+    return dyadic_below(value, GRID_BITS)
+
+
+def significant_above(value: Fraction) -> Fraction:
+    """``value`` rounded up to 64 significant bits (or 2^-4096): a delta of 1e-30 must not become 2^-64."""
+    return dyadic_above(value, _places(value))
+
+
+def significant_below(value: Fraction) -> Fraction:
+    """``value`` rounded down to 64 significant bits; 0 below 2^-4096."""
+    return dyadic_below(value, _places(value))
+
+
+def _places(value: Fraction) -> int:
+    size = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    return min(_MOST_PLACES, max(0, GRID_BITS - size))
+
+
+def certified(compute: Callable[[], flint.arb], grid: Callable[[Fraction], Fraction]) -> Fraction:
+    """The grid point of a real number that ``compute`` encloses at the current ball precision.
+
+    ``grid`` is one of the rounding functions above. If even the largest precision cannot decide (the number
+    is, as far as anyone can tell, a grid point itself), the ball's end on the safe side is used.
+    """
+    last: tuple[Fraction, Fraction] | None = None
+    for bits in _PRECISIONS:
+        with ball_precision(bits):
+            value = compute()
+            if not value.is_finite():
+                continue
+            low, high = _ends(value)
+        last = grid(low), grid(high)
+        if last[0] == last[1]:
+            return last[0]
+    if last is None:
+        raise ArithmeticError("the value has no finite enclosure")
+    return last[1] if grid in (above, significant_above) else last[0]
+
+
+def _ends(value: flint.arb) -> tuple[Fraction, Fraction]:
+    """The ball's ends. Where a ball is tiny, ``_TINY`` of the same sign stands for it: all grids round it alike."""
+    tiny = ball(_TINY)
+    if value.is_zero() or not abs(value) < tiny:
+        return rational_bounds(value)
+    return (_TINY if value > 0 else -_TINY), (-_TINY if value < 0 else _TINY)
+
+
+def display(value: Fraction, *, digits: int = 4) -> str:
+    """Decimal text that never shows less than ``value``; exact where a few digits suffice."""
+    exact = _short_decimal(value)
+    if exact is not None:
+        return exact
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    return _plain(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def _short_decimal(value: Fraction) -> str | None:
+    """The exact decimal if it has at most nine digits."""
+    context = Context(prec=9)
+    decimal = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return _plain(decimal) if Fraction(decimal) == value else None
+
+
+def _plain(decimal: Decimal) -> str:
+    if decimal == 0:
+        return "0"
+    if -4 <= decimal.adjusted() < 15:
+        text = format(decimal, "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa, _, exponent = format(decimal.normalize(), "e").partition("e")
+    return f"{mantissa}e{int(exponent)}"
