@@ -1,0 +1,320 @@
+"""A long list from an unknown domain: find, decide what is sure, and ask again only about the border."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar, Protocol
+
+from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.histogram import Item
+from podium.mechanisms.base import describe
+from podium.mechanisms.border import EDGES, BorderWeights, floor_for
+from podium.mechanisms.domain import flag
+from podium.mechanisms.sparse import GaussianSparseHistogram
+from podium.mechanisms.weights import Weights
+from podium.privacy import Guarantee, calibrate_gaussian, calibrate_sigma, total
+from podium.privacy.conversion import split_delta
+from podium.privacy.events import Event, GaussianNoise, HiddenItems
+from podium.randomness import BitSource, noisy_values
+from podium.release import Receipt, Release
+
+__all__ = ["AdaptiveTopK", "Reader"]
+
+_FIRST = Fraction(1, 10)
+_MOST_SECOND, _LEAST_SECOND = Fraction(1, 2), Fraction(1, 10)
+_REFINEMENTS = 3
+_FOR_SIZES = Fraction(1, 20)
+_FOR_COUNTS = Fraction(1, 2)
+_DISCOVERIES = 3
+_FEW = 8
+_SPARE, _WORTH = 1.5, 1.1
+"""Candidates wanted per place in the list; predicted candidates per place below which only finding matters."""
+_WIDE, _SIGMAS, _BIASED = 3, 2, Fraction(1, 20)
+"""A first estimate may be wrong by a factor, because heavy users count for little; a later one by 5 percent."""
+_GRID = 1 << 10
+_CANDIDATES, _MORE, _MOST_CANDIDATES = 20, 200, 20_000
+"""What a round may find: so many per place and some more. Whoever is not among them is not near the border."""
+_MOST_LEFT_OUT = 10_000
+"""What a source leaves out of a count in one go; whatever is found beyond may be found again."""
+
+
+class Reader(Protocol):
+    """Whoever runs the stages on the data; everything it returns but ``discover`` is private and stays inside."""
+
+    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+        """Run the stage on the weighted counts of all items but these."""
+        ...
+
+    def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] of the items."""
+        ...
+
+    def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
+        """The weighted count of each of the items, with t counted among them only."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class AdaptiveTopK:
+    """The k most common items of an unknown domain, in rounds that each know what the last ones released.
+
+    Use
+        Nobody can list the items beforehand and k is large: nothing to tune, what is spent goes to the k-th place.
+    Shape
+        unknown domain; ordered; no values, or noisy counts
+    Guarantee
+        delta-approximate mu-Gaussian DP over all rounds, mu^2 = mu_squared, hence also rho = mu^2/2. Neighbours:
+        one user added or removed. Every round is Gaussian noise; the shares of mu^2 may depend on earlier rounds.
+    Law
+        Round 1 releases noisy counts weighted by 1/sqrt(t) above a threshold (GaussianSparseHistogram) with a tenth
+        of mu^2. If too few items came out, the next round finds more among the rest, where users no longer spend
+        weight on what is out. What is clearly inside the k is settled; the items around the k-th place are measured
+        against each other alone, up to three times, each time fewer of them. ``counts`` keeps half of mu^2 for
+        plain noisy counts of what is returned.
+    Symbols
+        k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts.
+    Source
+        docs/proofs/adaptive.md. Ideas: Swanberg, Desfontaines & Haney 2023 (rounds), Gopi et al. 2020 (weights),
+        Lebeda 2025 (centring), Smith & Thakurta 2022 (adaptive Gaussian composition).
+    Assumes
+        The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
+    """
+
+    theorem: ClassVar[str] = "docs/proofs/adaptive.md, Theorem 2: adaptively chosen Gaussian noise"
+
+    k: int
+    mu_squared: Fraction
+    delta: Fraction
+    max_items_per_user: int
+    counts: bool
+
+    def __init__(
+        self, k: int, mu_squared: Number, delta: Number, *, max_items_per_user: int = 1000, counts: bool = False
+    ) -> None:
+        put = object.__setattr__
+        put(self, "k", positive_integer(k, "k"))
+        put(self, "mu_squared", positive_fraction(mu_squared, "mu_squared"))
+        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "max_items_per_user", positive_integer(max_items_per_user, "max_items_per_user"))
+        put(self, "counts", flag(counts, "counts"))
+        # A cap that no weights can have is refused here, not when the first round is about to read.
+        _spread(self.max_items_per_user)
+
+    @classmethod
+    def within(
+        cls, k: int, *, epsilon: Number, delta: Number, max_items_per_user: int = 1000, counts: bool = False
+    ) -> AdaptiveTopK:
+        """The mechanism whose whole release is (epsilon, delta)-DP: half of delta is for thresholds."""
+        whole = probability(delta, "delta", hint="An unknown domain cannot be private with delta=0.")
+        mu = calibrate_gaussian(epsilon, split_delta(whole, whole / 2))
+        return cls(k, mu**2, whole / 2, max_items_per_user=max_items_per_user, counts=counts)
+
+    @property
+    def worst_case(self) -> tuple[Event, ...]:
+        """What all rounds together may cost."""
+        # In units of the noise, so exactly mu^2: a sigma on a grid would promise less than all rounds may add up to.
+        return GaussianNoise(1, sensitivity_squared=self.mu_squared), HiddenItems(self.delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised whatever comes out."""
+        return total(self.worst_case)
+
+    @property
+    def first_threshold(self) -> Fraction:
+        """What a weighted count must pass if all that is not for counts is for finding: a public measure of reach."""
+        return self.stage(1 - _FOR_COUNTS if self.counts else Fraction(1)).count_threshold
+
+    @property
+    def first_stage(self) -> GaussianSparseHistogram:
+        """Round 1, whose parameters are public."""
+        return self.stage((1 - _FOR_COUNTS if self.counts else 1) * _FIRST)
+
+    def stage(self, share: Fraction) -> GaussianSparseHistogram:
+        """A round that finds items, for a share of mu^2."""
+        weights = _spread(self.max_items_per_user)
+        sigma = calibrate_sigma(self.mu_squared * share / 2, sensitivity_squared=weights.sensitivity_squared)
+        return GaussianSparseHistogram(
+            k=self.most_candidates, sigma=sigma, delta=self.delta / _DISCOVERIES, weights=weights
+        )
+
+    @property
+    def most_candidates(self) -> int:
+        """How many items one round may find, however many pass: the best are enough."""
+        return max(2 * self.k, min(_CANDIDATES * self.k + _MORE, _MOST_CANDIDATES))
+
+    def release(self, reader: Reader, *, bits: BitSource | None = None) -> Release:
+        """Run all rounds."""
+        rounds = _Rounds(self, reader, bits, 1 - _FOR_COUNTS if self.counts else Fraction(1))
+        items = rounds.run()
+        values = None
+        if self.counts:
+            counted = zip(items, rounds.count(items, rounds.left + _FOR_COUNTS), strict=True)
+            ranked = sorted(counted, key=lambda pair: pair[1], reverse=True)
+            items, values = tuple(item for item, _ in ranked), tuple(value for _, value in ranked)
+        return Release(
+            mechanism=type(self).__name__,
+            outcome=items,
+            k=self.k,
+            paid=Receipt(tuple(rounds.paid)),
+            guarantee=self.guarantee,
+            theorem=self.theorem,
+            parameters=describe(self),
+            values=values,
+            value_kind=None if values is None else "counts",
+        )
+
+
+@lru_cache(maxsize=64)
+def _spread(cap: int) -> Weights:
+    return Weights.spread(cap)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known of an item, in counts: a first estimate is low for items of heavy users."""
+
+    estimate: Fraction
+    sigma: Fraction
+    weight: Fraction = Fraction(0)
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """One run. Every decision here is taken on released numbers: post-processing, so floats may decide."""
+
+    mechanism: AdaptiveTopK
+    reader: Reader
+    bits: BitSource | None
+    left: Fraction
+    paid: list[Event] = field(default_factory=list)
+    found: dict[Item, _Found] = field(default_factory=dict)
+    threshold: Fraction = Fraction(0)
+    crowded: bool = False
+
+    def run(self) -> tuple[Item, ...]:
+        k = self.mechanism.k
+        whole = self.left
+        self._discover(whole * _FIRST)
+        if not self._enough():
+            share = self._second_share(whole)
+            self._discover(share)
+            if self.left and len(self.found) <= k:
+                self._discover(self.left)
+        if not self.left or len(self.found) <= k:
+            return self._ranked()[:k]
+        return self._refined()[:k]
+
+    def _ranked(self) -> tuple[Item, ...]:
+        return tuple(sorted(self.found, key=lambda item: self.found[item].estimate, reverse=True))
+
+    def _discover(self, share: Fraction) -> None:
+        stage = self.mechanism.stage(share)
+        release = self.reader.discover(stage, self._ranked()[:_MOST_LEFT_OUT])
+        self._pay(share, *stage.worst_case)
+        self.threshold = stage.count_threshold
+        self.crowded = len(release.items) == stage.k
+        for item, value in zip(release.items, release.values or (), strict=True):
+            self.found[item] = _Found(value, stage.count_sigma)
+
+    def _pay(self, share: Fraction, *events: Event) -> None:
+        self.left -= share
+        self.paid.extend(events)
+
+    def _enough(self) -> bool:
+        """Whether whatever might belong into the list has been found: the border lies above the threshold."""
+        if len(self.found) <= self.mechanism.k:
+            return False
+        return self.crowded or self._first_border()[1] >= self.threshold
+
+    def _first_border(self) -> tuple[Fraction, Fraction]:
+        """Above the first an item is surely in, below the second surely out."""
+        ranked = self._ranked()
+        k = self.mechanism.k
+        last, next_ = (self.found[item] for item in ranked[k - 1 : k + 1])
+        middle, margin = (last.estimate + next_.estimate) / 2, _SIGMAS * last.sigma
+        return max(middle * _WIDE, middle + margin), min(middle / _WIDE, middle - margin)
+
+    def _second_share(self, whole: Fraction) -> Fraction:
+        """What finding half as many again as wanted should need; everything, if even that would not reach k.
+
+        Numbers of items above a threshold fall like a power of it in most data; the power is read off round 1.
+        """
+        number, wanted = len(self.found), self.mechanism.k
+        if number < _FEW:
+            return self.left if number <= wanted else whole * _MOST_SECOND
+        middle = self.found[self._ranked()[number // 2 - 1]].estimate
+        power = math.log(2) / max(1e-9, math.log(middle / self.threshold)) if middle > self.threshold else 3.0
+        power = min(max(power, 0.3), 3.0)
+        first = float(whole * _FIRST)
+        if number * (float(self.left) / first) ** (power / 2) / _WORTH < wanted:
+            return self.left
+        need = first * (_SPARE * wanted / number) ** (2 / power)
+        share = Fraction(math.ceil(need * _GRID), _GRID)
+        return min(max(share, whole * _LEAST_SECOND), whole * _MOST_SECOND)
+
+    def _refined(self) -> tuple[Item, ...]:
+        """Settle what is sure, and measure the rest again, until nothing is left to decide."""
+        sure: list[Item] = []
+        high, low = self._first_border()
+        border = list(self._ranked())
+        for turn in range(_REFINEMENTS):
+            sure += [item for item in border if self.found[item].estimate > high]
+            border = [item for item in border if low <= self.found[item].estimate <= high]
+            if not 0 < self.mechanism.k - len(sure) < len(border):
+                break
+            share = self.left if turn == _REFINEMENTS - 1 else self.left / (_REFINEMENTS + 1 - turn)
+            sigma = self._measure(border, self.mechanism.k - len(sure), share)
+            border.sort(key=lambda item: self.found[item].estimate, reverse=True)
+            high, low = self._later_border(border, self.mechanism.k - len(sure), sigma)
+        return (*sure, *border)
+
+    def _later_border(self, border: Sequence[Item], places: int, sigma: Fraction) -> tuple[Fraction, Fraction]:
+        last, next_ = (self.found[item].estimate for item in border[places - 1 : places + 1])
+        middle = (last + next_) / 2
+        margin = _SIGMAS * sigma + abs(middle) * _BIASED
+        return middle + margin, middle - margin
+
+    def _measure(self, border: Sequence[Item], places: int, share: Fraction) -> Fraction:
+        """Measure the items of the border against each other; what earlier rounds say gives the level."""
+        items = tuple(border)
+        level = self.found[items[places - 1]].estimate
+        for_sizes = share * _FOR_SIZES
+        for_sums = share - for_sizes
+        floor = self._floor(items, max(level, Fraction(1)), for_sizes, for_sums)
+        weighting = BorderWeights(len(items), floor)
+        sums = self.reader.sums(items, weighting.weights)
+        centred, sigma, event = weighting.measure(sums, self.mechanism.mu_squared * for_sums, bits=self.bits)
+        self._pay(for_sums, event)
+        mean = sum((self.found[item].estimate for item in items), start=Fraction(0)) / len(items)
+        for item, value in zip(items, centred, strict=True):
+            self._update(self.found[item], mean + value, 1 / sigma**2)
+        return sigma
+
+    def _update(self, known: _Found, value: Fraction, weight: Fraction) -> None:
+        """The mean of border measurements by inverse variance; the first replaces the estimate of a discovery."""
+        known.estimate = (known.estimate * known.weight + value * weight) / (known.weight + weight)
+        known.weight += weight
+
+    def _floor(self, items: tuple[Item, ...], level: Fraction, share: Fraction, for_sums: Fraction) -> Fraction:
+        edges = tuple(edge for edge in EDGES if edge <= len(items))
+        sigma = calibrate_sigma(self.mechanism.mu_squared * share / 2)
+        users = self.reader.sizes(items, edges)
+        noisy = noisy_values(users, scale=sigma, noise="gaussian", bits=self.bits)
+        self._pay(share, GaussianNoise(sigma))
+        mu_squared = self.mechanism.mu_squared * for_sums
+        return floor_for(len(items), noisy, sigma, count=level, mu_squared=mu_squared)
+
+    def count(self, items: tuple[Item, ...], share: Fraction) -> tuple[Fraction, ...]:
+        """Plain noisy counts of the items for a share of mu^2: a user adds 1 to each of them at most."""
+        if not items:
+            return ()
+        weights = Weights.bounded(len(items))
+        sigma = calibrate_sigma(self.mechanism.mu_squared * share / 2, sensitivity_squared=len(items))
+        sums = self.reader.sums(items, weights)
+        self.paid.append(GaussianNoise(sigma, sensitivity_squared=Fraction(len(items))))
+        return tuple(noisy_values(sums, scale=sigma, noise="gaussian", bits=self.bits))

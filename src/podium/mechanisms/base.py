@@ -1,0 +1,143 @@
+"""What every mechanism is: frozen parameters, a sampler, its exact law, and what it costs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, TypeAlias, overload
+
+import flint
+
+from podium.errors import InvalidArgument
+from podium.exact import Number, ball_precision, exact_fraction, rational_bounds
+from podium.privacy.events import Event
+from podium.privacy.guarantee import Guarantee, total
+from podium.randomness import BitSource
+from podium.release import Outcome, Receipt, Release, ValueKind
+
+__all__ = ["Law", "Mechanism", "certified", "certified_floats", "describe"]
+
+Law: TypeAlias = dict[Outcome, flint.arb]
+
+_FIRST_PRECISION = 128
+_LAST_PRECISION = 8192
+_ACCURACY_BITS = 46
+"""Floats of a law are good to this many bits relative to the largest probability, well over 12 digits."""
+
+
+class Mechanism(ABC):
+    """A private selection.
+
+    Subclasses are frozen dataclasses whose fields are exact. They implement ``_law`` (the output law in
+    balls), ``_run`` (the sampler, through ``podium.randomness``) and ``worst_case`` (the events to reserve).
+    """
+
+    __slots__ = ()
+    theorem: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def worst_case(self) -> tuple[Event, ...]:
+        """The events that a ledger must reserve before the data is read."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised whatever comes out."""
+        return total(self.worst_case)
+
+    @abstractmethod
+    def release(self, histogram: Any, *, bits: BitSource | None = None) -> Release:
+        """Run the mechanism once. ``bits`` is for tests; the default is the secure source."""
+
+    @abstractmethod
+    def _law(self, histogram: Any) -> Law:
+        """Every outcome of positive probability, as balls at the current precision."""
+
+    @overload
+    def distribution(self, histogram: Any) -> dict[Outcome, float]: ...
+    @overload
+    def distribution(self, histogram: Any, *, exact: Literal[False]) -> dict[Outcome, float]: ...
+    @overload
+    def distribution(self, histogram: Any, *, exact: Literal[True]) -> dict[Outcome, flint.arb]: ...
+    def distribution(self, histogram: Any, *, exact: bool = False) -> dict[Outcome, float] | dict[Outcome, flint.arb]:
+        """The exact output law, for small inputs: outcome -> probability.
+
+        Outcomes are as in ``Release.outcome``. ``exact=True`` gives arb balls that contain the true values.
+        """
+        balls = certified_floats(lambda: self._law(histogram))
+        return balls if exact else {outcome: float(value.mid()) for outcome, value in balls.items()}
+
+    @overload
+    def density(self, histogram: Any, outcome: Any, values: Sequence[Number]) -> float: ...
+    @overload
+    def density(self, histogram: Any, outcome: Any, values: Sequence[Number], *, exact: Literal[False]) -> float: ...
+    @overload
+    def density(self, histogram: Any, outcome: Any, values: Sequence[Number], *, exact: Literal[True]) -> flint.arb: ...
+    def density(
+        self, histogram: Any, outcome: Any, values: Sequence[Number], *, exact: bool = False
+    ) -> float | flint.arb:
+        """The joint density of an outcome and the values released with it, where a mechanism releases values.
+
+        It is that of the ideal real values, of which the released ones on a public grid are post-processing: a bound on
+        its log ratio over neighbours bounds what is released too.
+        """
+        compute = self._density(histogram, outcome, [exact_fraction(value, "values") for value in values])
+        value = certified(compute)
+        return value if exact else float(value.mid())
+
+    def _density(self, histogram: Any, outcome: Any, values: list[Fraction]) -> Callable[[], flint.arb]:
+        """Check the arguments, and say how to compute the density in balls at the current precision."""
+        raise InvalidArgument(
+            "values", values, allowed="none: this mechanism releases no values", hint="Use distribution()."
+        )
+
+    def _released(
+        self,
+        outcome: Outcome,
+        paid: tuple[Event, ...],
+        *,
+        k: int,
+        values: tuple[Fraction, ...] | None = None,
+        value_kind: ValueKind | None = None,
+    ) -> Release:
+        return Release(
+            mechanism=type(self).__name__,
+            outcome=outcome,
+            k=k,
+            paid=Receipt(paid),
+            guarantee=self.guarantee,
+            theorem=self.theorem,
+            parameters=describe(self),
+            values=values,
+            value_kind=value_kind,
+        )
+
+
+def describe(mechanism: Any) -> dict[str, str]:
+    """The parameters as text, exact."""
+    return {item.name: str(getattr(mechanism, item.name)) for item in fields(mechanism)}
+
+
+def certified(compute: Callable[[], flint.arb]) -> flint.arb:
+    """One number computed in balls, at rising precision until it is as accurate as a float can show."""
+    return certified_floats(lambda: {None: compute()})[None]
+
+
+def certified_floats(compute: Callable[[], Mapping[Any, flint.arb]]) -> dict[Any, flint.arb]:
+    """Run a computation in balls at rising precision until every result is as accurate as a float can show."""
+    precision = _FIRST_PRECISION
+    while True:
+        with ball_precision(precision):
+            values = dict(compute())
+            if all(_is_accurate(value) for value in values.values()) or precision >= _LAST_PRECISION:
+                return values
+        precision *= 2
+
+
+def _is_accurate(value: flint.arb) -> bool:
+    if not value.is_finite():
+        return False
+    low, high = rational_bounds(value)
+    return high - low <= max(abs(low), abs(high), Fraction(1, 1 << 200)) / (1 << _ACCURACY_BITS)

@@ -1,0 +1,89 @@
+"""What known-domain mechanisms ask of a domain: its size, its items one by one, the scores of a few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+
+from podium.errors import InvalidArgument
+from podium.histogram import Groups, Histogram, Item, KnownDomain
+
+__all__ = ["domain_size", "exact_scores", "flag", "listed", "require_items", "scores_of"]
+
+_MOST_OUTCOMES = 100_000
+
+
+def flag(value: object, name: str) -> bool:
+    """A bool, and nothing that merely looks true."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(name, value, allowed="True or False")
+    return value
+
+
+def exact_scores(groups: Groups) -> list[Fraction]:
+    """The score of each group."""
+    scores = groups.scores.tolist() if isinstance(groups.scores, np.ndarray) else groups.scores
+    return [Fraction(score) for score in scores]
+
+
+def domain_size(groups: Groups) -> int:
+    """How many items the domain has, those that nobody has included. Public: the caller stated the domain."""
+    return len(groups.scores) if groups.multiplicities is None else sum(groups.multiplicities)
+
+
+def require_items(k: int, groups: Groups) -> int:
+    """The size of a domain that has at least ``k`` items; an error otherwise."""
+    size = domain_size(groups)
+    if k > size:
+        raise InvalidArgument(
+            "k",
+            k,
+            allowed=f"at most {size}, the number of items in the domain",
+            hint="Ask for fewer items, or give the whole domain (domain=... or domain_size=...).",
+        )
+    return size
+
+
+def listed(groups: Groups, *, outcomes: int) -> tuple[list[Item], list[Fraction]]:
+    """Every item with its score, for a law that has that many ``outcomes``: refused where they are too many."""
+    if outcomes > _MOST_OUTCOMES:
+        raise InvalidArgument(
+            "histogram",
+            f"a domain of {domain_size(groups)} items",
+            allowed=f"a domain on which at most {_MOST_OUTCOMES} outcomes are possible",
+            hint="An exact law lists every outcome; release() has no such limit.",
+        )
+    sizes = [1] * len(groups.scores) if groups.multiplicities is None else groups.multiplicities
+    pairs = [
+        (groups.name(group, member), score)
+        for group, (score, size) in enumerate(zip(exact_scores(groups), sizes, strict=True))
+        for member in range(size)
+    ]
+    return [item for item, _ in pairs], [score for _, score in pairs]
+
+
+def scores_of(data: KnownDomain, items: Iterable[Item]) -> list[Fraction]:
+    """The scores of some items of the domain, without walking through those that nobody has."""
+    wanted = list(items)
+    groups = data.groups()
+    known = _named_scores(groups)
+    unseen = data.domain_size if groups.multiplicities is not None and isinstance(data, Histogram) else None
+    for item in wanted:
+        if item not in known and not (unseen is not None and isinstance(item, int) and 0 <= item < unseen):
+            raise InvalidArgument("item", item, allowed="an item of the domain")
+    return [known.get(item, Fraction(0)) for item in wanted]
+
+
+def _named_scores(groups: Groups) -> dict[Item, Fraction]:
+    scores = exact_scores(groups)
+    if groups.multiplicities is None:
+        return {groups.name(group, 0): score for group, score in enumerate(scores)}
+    # Groups with members are groups of counts, and only the count 0 can have more members than there are rows.
+    return {
+        groups.name(group, member): score
+        for group, (score, size) in enumerate(zip(scores, groups.multiplicities, strict=True))
+        if score
+        for member in range(size)
+    }

@@ -1,0 +1,192 @@
+"""Noisy counts of every item that somebody has, as far as they pass a public threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+import flint
+
+from podium.errors import InvalidArgument
+from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.histogram import Groups, Histogram, Item
+from podium.mechanisms.base import Law, Mechanism, certified_floats
+from podium.mechanisms.domain import listed
+from podium.mechanisms.gaussian_laws import LONGEST_ORDER, GaussianRace
+from podium.mechanisms.weights import Weights
+from podium.privacy.calibration import calibrate_sigma
+from podium.privacy.events import Event, GaussianNoise, HiddenItems
+from podium.randomness import BitSource, passing
+from podium.release import Release
+
+__all__ = ["GaussianSparseHistogram"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class GaussianSparseHistogram(Mechanism):
+    """The items whose weighted count plus Gaussian noise passes a public threshold, in order, with these noisy counts.
+
+    Use
+        Nobody can list the items beforehand, and the list is long or counts are wanted: all counts for one price.
+    Shape
+        unknown domain; ordered; noisy counts
+    Guarantee
+        delta-approximate mu-Gaussian DP with mu = s/sigma, hence delta-approximate mu^2/2-zCDP. All that passes may
+        be released for it, with its noisy counts; a k only shortens the list. Neighbours: one user added or removed.
+    Law
+        x_i = the sum of w(t_u)/unit over the users u who have item i, t_u = how many items u has. Every item with
+        x_i > 0 gets x_i + N(0, sigma^2); those above T = max over t of w(t)/unit + sigma Phi^-1((1-delta)^(1/t))
+        come out, largest first, at most k.
+    Symbols
+        k (None: all that pass); sigma, or rho = s^2/(2 sigma^2); delta (of the threshold); weights = w; s^2 = the
+        largest t w(t)^2/unit^2; max_items_per_user = D stands for weights that count 1 for users cut to D items:
+        s^2 = D and T = 1 + sigma Phi^-1((1-delta)^(1/D)).
+    Source
+        Korolova, Kenthapadi, Mishra & Ntoulas 2009 and Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020 for
+        the threshold; general weights and the exact accounting: docs/proofs/gaussian-histograms.md.
+    Assumes
+        Each user was cut to at most ``weights.cap`` items by a rule that sees only that user's rows and public facts,
+        and adds ``weights.weight(t)`` to each of t items. Counts are these integer sums.
+
+    Values are released in units of the weight of the lightest users, w(1): they estimate counts of users, too low for
+    items of users who have so many that their weight is smaller. They are rounded down to a multiple of
+    2^-grid_bits; ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
+    """
+
+    theorem: ClassVar[str] = (
+        "docs/proofs/gaussian-histograms.md, Theorem 1, after Korolova et al. 2009 and Gopi et al. 2020; "
+        "Balle & Wang 2018 (Gaussian noise)"
+    )
+    grid_bits: ClassVar[int] = 20
+
+    k: int | None
+    sigma: Fraction
+    delta: Fraction
+    weights: Weights
+
+    def __init__(
+        self,
+        *,
+        delta: Number,
+        sigma: Number | None = None,
+        rho: Number | None = None,
+        weights: Weights | None = None,
+        max_items_per_user: int | None = None,
+        k: int | None = None,
+    ) -> None:
+        put = object.__setattr__
+        put(self, "k", None if k is None else positive_integer(k, "k"))
+        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "weights", _one_weighting(weights, max_items_per_user))
+        put(self, "sigma", self._scale(sigma, rho))
+
+    def _scale(self, sigma: Number | None, rho: Number | None) -> Fraction:
+        if (sigma is None) == (rho is None):
+            raise InvalidArgument(
+                "sigma", sigma, allowed="either sigma or rho", hint="rho=0.01 buys sigma = s / sqrt(0.02)."
+            )
+        if rho is not None:
+            return calibrate_sigma(rho, sensitivity_squared=self.weights.sensitivity_squared)
+        return positive_fraction(sigma, "sigma")
+
+    @property
+    def worst_case(self) -> tuple[Event, ...]:
+        """Gaussian noise on everything that others have too, and what hides the rest; never less is paid."""
+        return (
+            GaussianNoise(self.sigma, sensitivity_squared=self.weights.sensitivity_squared),
+            HiddenItems(self.delta),
+        )
+
+    @property
+    def threshold(self) -> Fraction:
+        """T in units of weight (the released values are in counts: see ``count_threshold``), rounded up."""
+        return _threshold(self.weights, self.sigma, self.delta)
+
+    @property
+    def count_threshold(self) -> Fraction:
+        """What every released value is above."""
+        return self.threshold * self._counts_per_weight
+
+    @property
+    def count_sigma(self) -> Fraction:
+        """The standard deviation of the released values."""
+        return self.sigma * self._counts_per_weight
+
+    @property
+    def _counts_per_weight(self) -> Fraction:
+        return Fraction(self.weights.unit, self.weights.weight(1))
+
+    def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
+        """Run the mechanism once on weighted counts, known domain or not; items that nobody has take no part."""
+        groups = histogram.counted()
+        finish = passing(
+            groups.scores,
+            above=self.count_threshold,
+            k=self.k,
+            scale=self.count_sigma,
+            unit=Fraction(1, self.weights.weight(1)),
+            multiplicities=groups.multiplicities,
+            value_bits=self.grid_bits,
+            bits=bits,
+        )
+        items = tuple(map(groups.name, finish.groups, finish.members))
+        k = len(items) if self.k is None else self.k
+        return self._released(items, self.worst_case, k=k, values=finish.values, value_kind="counts")
+
+    def inclusion(self, histogram: Histogram) -> dict[Item, float]:
+        """The probability of each item to pass the threshold."""
+        balls = certified_floats(lambda: self.chances(histogram))
+        return {item: float(value.mid()) for item, value in balls.items()}
+
+    def chances(self, histogram: Histogram) -> dict[Item, flint.arb]:
+        """The same as balls at the current precision, for laws of what uses this mechanism as a stage."""
+        items, race = self._race(histogram.counted(), outcomes=len(histogram))
+        return dict(zip(items, race.passing(), strict=True))
+
+    def _law(self, histogram: Histogram) -> Law:
+        groups = histogram.counted()
+        items, race = self._race(groups, outcomes=len(histogram) ** LONGEST_ORDER)
+        if min(len(items), len(items) if self.k is None else self.k) > LONGEST_ORDER:
+            raise InvalidArgument(
+                "k",
+                self.k,
+                allowed=f"at most {LONGEST_ORDER} for the exact law of the order",
+                hint="inclusion() and density() have no such limit.",
+            )
+        return race.law()
+
+    def _density(
+        self, histogram: Histogram, outcome: Sequence[Item], values: list[Fraction]
+    ) -> Callable[[], flint.arb]:
+        if not isinstance(outcome, tuple) or len(values) != len(outcome):
+            raise InvalidArgument("values", tuple(values), allowed="one value for each item of the outcome, a tuple")
+        _, race = self._race(histogram.counted(), outcomes=len(histogram))
+        return lambda: race.density(outcome, values)
+
+    def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], GaussianRace]:
+        items, sums = listed(groups, outcomes=outcomes)
+        scores = [score / self.weights.weight(1) for score in sums]
+        return items, GaussianRace(items, scores, self.count_threshold, self.count_sigma, self.k)
+
+
+@lru_cache(maxsize=256)
+def _threshold(weights: Weights, sigma: Fraction, delta: Fraction) -> Fraction:
+    return weights.threshold(sigma, delta)
+
+
+def _one_weighting(weights: Weights | None, max_items_per_user: int | None) -> Weights:
+    if (weights is None) == (max_items_per_user is None):
+        raise InvalidArgument(
+            "weights",
+            weights,
+            allowed="either weights or max_items_per_user",
+            hint="Unless users are bounded, one of them can make any number of items appear.",
+        )
+    if weights is None:
+        return Weights.bounded(positive_integer(max_items_per_user, "max_items_per_user"))
+    if not isinstance(weights, Weights):
+        raise InvalidArgument("weights", weights, allowed="a Weights, such as Weights.floored(20, 1000)")
+    return weights

@@ -1,0 +1,49 @@
+"""The canonical bench compares like with like: its peers have the law of the mechanism. No assertion on a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bench import canonical
+from tests.laws import FALSE_ALARM, p_value
+
+from podium.histogram import Histogram
+from podium.mechanisms.canonical import CanonicalTopK
+
+_COUNTS = np.array([3, 9, 6, 7, 1, 6], dtype=np.int64)
+
+
+@pytest.mark.parametrize("job", [canonical.numpy_job, canonical.loop_job])
+def test_the_peers_have_the_same_law(job: Callable[..., Callable[[], Any]]) -> None:
+    run = job(_COUNTS, 3, 0.7)
+    law: Any = CanonicalTopK(3, "0.7").distribution(Histogram(dict(enumerate(_COUNTS.tolist()))))
+    assert p_value([run() for _ in range(3000)], law) > FALSE_ALARM
+
+
+def test_a_small_run_reports_every_contestant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(canonical, "EPSILONS", (0.5,))
+    counts = np.arange(60, dtype=np.int64)
+    for quick in (False, True):
+        (cell,) = canonical.run(counts, 10, quick=quick)
+        report = json.loads(json.dumps(cell.as_json()))
+        assert set(report["seconds"]) == {"podium", "podium, exponential", "numpy", "loop"}
+        assert report["loop_share"] == (0.02 if quick else 1.0)
+        assert report["times_faster_than_loop"] > 0
+
+
+def test_without_the_data_the_bench_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PODIUM_DATA", str(tmp_path))
+    assert canonical.main(["--quick", "--json", str(tmp_path / "report.json")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert said == (
+        "canonical bench skipped: netflix_5star_counts_n17770.csv is not there. "
+        "Set PODIUM_DATA to the folder that has it."
+    )
+    assert not (tmp_path / "report.json").exists()

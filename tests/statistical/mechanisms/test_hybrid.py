@@ -1,0 +1,120 @@
+"""The hybrids' sampler follows its exact law, and its gaps their density."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator, Mapping
+from fractions import Fraction
+
+import pytest
+from scipy import integrate
+from tests.laws import FALSE_ALARM, assert_three_way, p_value
+
+from podium.histogram import Histogram, Scores
+from podium.mechanisms.hybrid import HybridTopK, Priority
+from podium.randomness.replay import ReplayableBits
+from podium.release import BOTTOM
+
+DRAWS = 3000
+BOTH: tuple[Priority, ...] = ("identities", "estimates")
+HISTOGRAM = Histogram({"a": 3, "b": 1, "c": 4, "d": 2})
+
+
+def outcomes(mechanism: HybridTopK, histogram: Histogram | Scores, draws: int, seed: int) -> Iterator[Hashable]:
+    bits = ReplayableBits(seed)
+    return (mechanism.release(histogram, bits=bits).outcome for _ in range(draws))
+
+
+@pytest.mark.parametrize("first", BOTH)
+def test_three_way(first: Priority) -> None:
+    def law_at(scale: Fraction) -> Mapping[Hashable, float]:
+        return HybridTopK("2.5", 2, 3 / scale, first=first).distribution(HISTOGRAM)  # type: ignore[return-value]
+
+    mechanism = HybridTopK("2.5", 2, 3, first=first)
+    assert_three_way(outcomes(mechanism, HISTOGRAM, DRAWS, 1), law_at, scale=Fraction(1))
+
+
+@pytest.mark.parametrize("first", BOTH)
+@pytest.mark.parametrize(
+    "histogram",
+    [
+        Histogram({"a": 2, "b": 2, "c": 2}),
+        Histogram({"a": 0, "b": 0}),
+        Histogram({"only": 5}),
+        Histogram({2: 4, 4: 1}, domain_size=5),
+        Scores({"a": "1.5", "b": "-0.25"}, rises_by=2, falls_by="0.5"),
+    ],
+    ids=["tied", "zero", "one", "unseen", "scores"],
+)
+def test_other_histograms(first: Priority, histogram: Histogram | Scores) -> None:
+    for mechanism in (HybridTopK(1, 2, 3, first=first), HybridTopK(2, 4, 6, first=first, monotone=False)):
+        law = mechanism.distribution(histogram)
+        assert p_value(outcomes(mechanism, histogram, 1000, 2), law) > FALSE_ALARM  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("first", BOTH)
+@pytest.mark.parametrize("k", [1, 2])
+def test_gaps_follow_their_density(first: Priority, k: int) -> None:
+    """One item with k=2 always reaches the threshold; two items with k=1 need not."""
+    mechanism = HybridTopK(2, k, 2, first=first)
+    histogram = Histogram({"a": 3, "b": 2} if k == 1 else {"a": 3})
+    whole = mechanism.distribution(histogram)
+    edges = [0.0, 0.5, 1.0, 2.0, 3.0, 50.0]
+    law: dict[Hashable, float] = {(BOTTOM,): whole[BOTTOM,]}
+    for outcome in whole:
+        if outcome == (BOTTOM,):
+            continue
+        for low, high in itertools.pairwise(edges):
+            law[outcome, low] = integrate.quad(
+                lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]),
+                low,
+                high,
+                epsabs=1e-7,
+                limit=40,
+            )[0]
+    assert sum(law.values()) == pytest.approx(1, abs=1e-5)
+    bits = ReplayableBits(3)
+    seen: list[Hashable] = []
+    for _ in range(DRAWS):
+        release = mechanism.release(histogram, bits=bits)
+        if release.values:
+            seen.append((release.outcome, max(edge for edge in edges if edge <= release.values[0])))
+        else:
+            seen.append((BOTTOM,))
+    assert p_value(seen, law) > FALSE_ALARM
+
+
+def test_two_gaps_to_the_threshold_agree_with_their_density() -> None:
+    """Estimates first with k items found: the threshold is not the runner-up, and still it is what gaps measure."""
+    mechanism = HybridTopK(1, 2, 4, first="estimates")
+    histogram = Histogram({"a": 3, "b": 3, "c": 3})
+    cuts = [0.0, 1.0, 2.0, 3.0, 4.0]
+    cells: dict[Hashable, float] = {}
+    for (a, b), (c, d) in itertools.product(itertools.pairwise(cuts), repeat=2):
+        if b < d or a < c:
+            continue
+        cells[a, c] = 6 * _cell(mechanism, histogram, (a, b), (c, d))
+    bits = ReplayableBits(4)
+    seen: list[Hashable] = []
+    for _ in range(DRAWS):
+        release = mechanism.release(histogram, bits=bits)
+        assert release.values is not None
+        if release.complete and max(release.values) < cuts[-1]:
+            seen.append(tuple(max(cut for cut in cuts if cut <= value) for value in release.values))
+        else:
+            seen.append("other")
+    cells["other"] = 1 - sum(cells.values())
+    assert p_value(seen, cells) > FALSE_ALARM
+
+
+def _cell(mechanism: HybridTopK, histogram: Histogram, upper: tuple[float, float], lower: tuple[float, float]) -> float:
+    """The probability of a, b in this order with gaps in two intervals: the midpoint rule on smooth enough pieces."""
+    steps = 12
+    total = 0.0
+    for i, j in itertools.product(range(steps), repeat=2):
+        first, second = (low + (high - low) * (place + 0.5) / steps for (low, high), place in ((upper, i), (lower, j)))
+        if first == second:
+            total += mechanism.density(histogram, ("a", "b"), (first, first)) / 2
+        elif first > second:
+            total += mechanism.density(histogram, ("a", "b"), (first, second))
+    return total * (upper[1] - upper[0]) * (lower[1] - lower[0]) / steps**2

@@ -1,0 +1,85 @@
+"""OneshotLaplace: draws of the set against its law, and of the measured values against Laplace noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.laws import FALSE_ALARM, assert_three_way, p_value
+
+from podium.histogram import Histogram, KnownDomain, Scores
+from podium.mechanisms.base import Mechanism
+from podium.mechanisms.oneshot import OneshotLaplace
+from podium.randomness.replay import ReplayableBits
+from podium.release import Release
+
+DRAWS = 2_000
+MANY_DRAWS = 5_000
+DATA: dict[str, KnownDomain] = {
+    "distinct": Histogram({"a": 3, "b": 1, "c": 0}),
+    "ties": Histogram({"a": 2, "b": 2, "c": 2, "d": 0}),
+    "all zero": Histogram({"a": 0, "b": 0, "c": 0}),
+    "unseen": Histogram({1: 4, 3: 2}, domain_size=5),
+    "scores": Scores({"a": "0.3", "b": "-0.2", "c": "1/7"}, sensitivity="0.2"),
+    "all": Histogram({"a": 3, "b": 1}),
+}
+
+
+def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int = DRAWS) -> list[Release]:
+    bits = ReplayableBits(seed)
+    return [draw(bits) for _ in range(count)]
+
+
+def law(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
+    return dict(mechanism.distribution(data).items())
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_sets_follow_their_law(name: str) -> None:
+    data = DATA[name]
+    mechanism = OneshotLaplace(2, "1.5")
+    outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 1)]
+    assert p_value(outcomes, law(mechanism, data)) > FALSE_ALARM
+
+
+def test_three_ways() -> None:
+    data = DATA["distinct"]
+    outcomes = [
+        r.outcome for r in releases(lambda bits: OneshotLaplace(2, 4).release(data, bits=bits), 2, count=MANY_DRAWS)
+    ]
+    assert_three_way(outcomes, lambda scale: law(OneshotLaplace(2, 4 / scale), data), scale=Fraction(1))
+
+
+def test_the_approximate_scale_is_the_one_in_use() -> None:
+    """Counts are chosen so far apart that noise of some hundreds matters; the pure scale would be 5."""
+    data = Histogram({"a": 300, "b": 100, "c": 0})
+    mechanism = OneshotLaplace(1, "0.2", delta="0.01")
+    outcomes = [
+        release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 3, count=MANY_DRAWS)
+    ]
+    scale = 8 * math.sqrt(math.log(3 / 0.01)) / 0.2
+
+    assert_three_way(
+        outcomes, lambda factor: law(OneshotLaplace(1, Fraction(1 / scale) / factor), data), scale=Fraction(1)
+    )
+
+
+def test_measured_values_have_fresh_laplace_noise_of_that_scale() -> None:
+    data = DATA["distinct"]
+    mechanism = OneshotLaplace(2, 1)
+    bits = ReplayableBits(4)
+    noise = []
+    for _ in range(DRAWS):
+        measured = mechanism.measure(mechanism.release(data, bits=bits), data, bits=bits)
+        truth = {"a": 3, "b": 1, "c": 0}
+        noise += [
+            float(value) - truth[str(item)] for item, value in zip(measured.items, measured.values or (), strict=True)
+        ]
+    # Fresh noise does not know which items were selected: no bias, whatever was chosen.
+    for factor, fits in ((1.0, True), (0.7, False), (1.3, False)):
+        p = stats.kstest(np.array(noise) + 2.0**-21, stats.laplace(scale=2 * factor).cdf).pvalue
+        assert bool(p > FALSE_ALARM) is fits

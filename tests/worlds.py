@@ -1,0 +1,106 @@
+"""Exhaustive small worlds for tests: ``podium.audit``'s certified comparisons, as assertions.
+
+A check takes exact laws (outcome -> ball) and a claim, and raises an AssertionError that shows the worst pair and by
+how much the claim fails. What "accepted" and "rejected" mean is said in ``podium.audit.claims``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from podium.audit.claims import Comparison, Finding, Kind, comparison
+from podium.audit.divergence import PRECISION, SLACK, ExactLaw, hockey_stick, renyi
+from podium.audit.exhaustive import LawOf, worst_pair
+from podium.audit.exhaustive import cached as checked
+from podium.audit.worlds import SmallHistogram, World, neighbours, world
+from podium.errors import InvalidArgument
+from podium.exact import Number
+from podium.histogram import Histogram
+from podium.mechanisms.base import Mechanism
+from podium.privacy.guarantee import Guarantee
+
+__all__ = [
+    "PRECISION",
+    "SLACK",
+    "Finding",
+    "LawOf",
+    "SmallHistogram",
+    "SmallLaw",
+    "cached",
+    "check_bounded_range",
+    "check_pair",
+    "check_pure",
+    "check_world",
+    "hockey_stick",
+    "law_of",
+    "lifted",
+    "neighbours",
+    "renyi",
+    "world",
+]
+
+SmallLaw = ExactLaw
+
+
+def check_pair(p: SmallLaw, q: SmallLaw, guarantee: Guarantee) -> None:
+    """Both directions keep the guarantee: its (epsilon, delta) curve, and its zCDP bound where delta is 0."""
+    _raise_if_violated(comparison(guarantee, "guarantee")(p, q))
+
+
+def check_pure(p: SmallLaw, q: SmallLaw, epsilon: Number) -> None:
+    """Every log ratio is at most epsilon in size; outcomes of only one law are an infinite ratio."""
+    _raise_if_violated(comparison(epsilon, "pure")(p, q))
+
+
+def check_bounded_range(p: SmallLaw, q: SmallLaw, epsilon: Number) -> None:
+    """All log ratios lie in an interval of length epsilon."""
+    _raise_if_violated(comparison(epsilon, "bounded_range")(p, q))
+
+
+def cached(law: LawOf) -> LawOf:
+    """The same law, computed once per histogram; and checked to be one: its probabilities sum to 1."""
+    lookup = checked(law)
+
+    def asserted(counts: SmallHistogram) -> SmallLaw:
+        try:
+            return lookup(counts)
+        except InvalidArgument as error:
+            raise AssertionError(f"{counts}: {error}") from error
+
+    return asserted
+
+
+def law_of(mechanism: Mechanism, *, known: bool = True) -> LawOf:
+    """The exact law of a mechanism on a small histogram; ``known=False``: nobody stated the domain."""
+    return lambda counts: mechanism.distribution(Histogram(counts, known=known), exact=True)
+
+
+def lifted(law: LawOf, by: Mapping[str, int]) -> LawOf:
+    """The law with these counts added before: a small world around a histogram with large counts."""
+    return lambda counts: law({item: count + by.get(item, 0) for item, count in counts.items()})
+
+
+def check_world(
+    law: LawOf,
+    guarantee: Guarantee | Number,
+    *,
+    items: Sequence[str] = ("a", "b", "c"),
+    largest: int = 3,
+    max_items: int | None = None,
+    kind: Kind = "guarantee",
+) -> Finding:
+    """All histograms of a small world against all their neighbours, added and removed; the worst pair raises.
+
+    Returns the finding of the worst pair, so that a test can also ask how tight a claim is.
+    """
+    compare: Comparison = comparison(guarantee, kind)
+    worst = worst_pair(cached(law), compare, World(items, largest, max_items_per_user=max_items))
+    text = f"{worst.finding.text}\n  p: {worst.left}\n  q: {worst.right} (one user more)"
+    found = Finding(worst.finding.excess, worst.finding.violated, text)
+    _raise_if_violated(found)
+    return found
+
+
+def _raise_if_violated(finding: Finding) -> None:
+    if finding.violated:
+        raise AssertionError(finding.text)
