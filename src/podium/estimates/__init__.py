@@ -1,0 +1,25 @@
+"""Estimates: what releases say about counts. Post-processing is free; a fresh measurement is paid and honest.
+
+``MeasureCounts`` measures the selected counts anew, with intervals that hold whatever was selected: the default.
+``blue`` and ``gap_estimates`` get more out of the free gaps, but what was selected has lucky noise, so
+they are biased upwards; ``lower_bounds`` keeps its confidence only before selection.
+"""
+
+from podium.estimates.gaps import gap_confidence, gap_estimates, gap_margin, lower_bounds
+from podium.estimates.linear import Estimate, blue, blue_error_ratio, gap_noise_ratio, inverse_variance
+from podium.estimates.measure import Interval, MeasureCounts, selected_items
+
+__all__ = [
+    "Estimate",
+    "Interval",
+    "MeasureCounts",
+    "blue",
+    "blue_error_ratio",
+    "gap_confidence",
+    "gap_estimates",
+    "gap_margin",
+    "gap_noise_ratio",
+    "inverse_variance",
+    "lower_bounds",
+    "selected_items",
+]
