@@ -1,0 +1,1 @@
+"""Planning: what to ask for, decided from public facts."""

@@ -1,0 +1,105 @@
+"""A table in memory, of which an adaptive mechanism can ask what it would ask of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.errors import InvalidArgument
+from podium.histogram import Histogram, Item
+from podium.mechanisms.sparse import GaussianSparseHistogram
+from podium.mechanisms.weights import Weights
+from podium.randomness import BitSource
+from podium.release import Release
+
+__all__ = ["PairsReader"]
+
+Integers = npt.NDArray[np.int64]
+
+
+class PairsReader:
+    """Pairs (user, item) as arrays of one length; pairs that repeat count once, items are called by their numbers.
+
+    A user with more items than the weights allow keeps those whose numbers, mixed with the user's and ``salt``, are
+    smallest.
+    """
+
+    def __init__(
+        self, users: Sequence[int] | Integers, items: Sequence[int] | Integers, *, salt: int = 0,
+        bits: BitSource | None = None,
+    ) -> None:  # fmt: skip
+        columns = [np.asarray(users, dtype=np.int64), np.asarray(items, dtype=np.int64)]
+        if columns[0].shape != columns[1].shape:
+            raise InvalidArgument("items", "another number of items than users", allowed="one item for each user")
+        if columns[1].size and columns[1].min() < 0:
+            raise InvalidArgument("items", "negative numbers", allowed="numbers from 0")
+        pairs = np.unique(np.stack(columns), axis=1)
+        self._names, self._users = np.unique(pairs[0], return_inverse=True)
+        self._items = pairs[1]
+        self._number = int(self._users.max(initial=-1)) + 1
+        self._size = int(self._items.max(initial=-1)) + 1
+        self._salt = salt
+        self._bits = bits
+
+    @property
+    def counts(self) -> Integers:
+        """How many users have each item."""
+        return np.bincount(self._items, minlength=self._size)
+
+    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+        """Run the stage on the weighted counts of all items but these."""
+        sums = self._sums(~self._among(without), stage.weights)
+        present = np.flatnonzero(sums)
+        names = [int(item) for item in present]
+        return stage.release(Histogram.from_arrays(names, sums[present], known=False), bits=self._bits)
+
+    def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] of the items."""
+        sizes = np.bincount(self._users[self._among(items)], minlength=self._number)
+        places = np.searchsorted(np.asarray(edges), sizes[sizes > 0], side="right")
+        return tuple(int(n) for n in np.bincount(places, minlength=len(edges) + 1)[1:])
+
+    def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
+        """The weighted count of each of the items."""
+        sums = self._sums(self._among(items), weights)
+        return tuple(int(sums[number]) if number < self._size else 0 for number in _numbers(items))
+
+    def _among(self, items: tuple[Item, ...]) -> npt.NDArray[np.bool_]:
+        """Which pairs have one of the items; an item that nobody has is in none."""
+        wanted = np.zeros(self._size, dtype=bool)
+        wanted[[number for number in _numbers(items) if number < self._size]] = True
+        among: npt.NDArray[np.bool_] = wanted[self._items]
+        return among
+
+    def _sums(self, pairs: npt.NDArray[np.bool_], weights: Weights) -> Integers:
+        users, items = self._users[pairs], self._items[pairs]
+        sizes = np.bincount(users, minlength=self._number)
+        if sizes.max(initial=0) > weights.cap:
+            users, items = self._cut(users, items, sizes, weights.cap)
+            sizes = np.minimum(sizes, weights.cap)
+        ends, values = (np.asarray(column, dtype=np.int64) for column in zip(*weights.steps, strict=True))
+        per_user = values[np.searchsorted(ends, np.maximum(sizes, 1))]
+        sums = np.zeros(self._size, dtype=np.int64)
+        np.add.at(sums, items, per_user[users])
+        return sums
+
+    def _cut(self, users: Integers, items: Integers, sizes: Integers, cap: int) -> tuple[Integers, Integers]:
+        """At most ``cap`` items of each user, by a mix of their numbers that other users do not change."""
+        # Without the user's own number everybody would keep the same items, and the others would vanish.
+        own = _mixed(self._names.astype(np.uint64) + np.uint64(self._salt))
+        order = np.lexsort((_mixed(own[users] + items.astype(np.uint64)), users))
+        users, items = users[order], items[order]
+        starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+        kept = np.arange(len(users)) - starts[users] < cap
+        return users[kept], items[kept]
+
+
+def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    product = numbers * np.uint64(0x9E3779B97F4A7C15)
+    return product ^ (product >> np.uint64(29))
+
+
+def _numbers(items: tuple[Item, ...]) -> list[int]:
+    return [int(item) for item in items]  # type: ignore[call-overload]

@@ -1,0 +1,177 @@
+"""Predicted recall: what a plan would find in a made-up table like the one that the user describes.
+
+The description is public knowledge, such as "about 50,000 users with 8 items each": no row of a real table is read.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.errors import InvalidArgument
+from podium.exact import Number, exact_fraction, positive_fraction, positive_integer
+from podium.histogram import Histogram
+from podium.mechanisms import AdaptiveTopK
+from podium.mechanisms.weights import Weights
+from podium.planning.facts import Facts
+from podium.planning.pairs import PairsReader
+from podium.planning.plan import Plan, allowance_for, plan_for
+from podium.planning.simulation import zipf_pairs
+from podium.release import Release
+
+__all__ = ["Predicted", "Prior", "predict_recall", "recall", "run_plan"]
+
+_MOST_PAIRS = 20_000_000
+_MOST_ITEMS = 10_000_000
+_SEED = 1
+_RUNS = 5
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Prior:
+    """A table as somebody might describe it who has not looked: popularity by Zipf's law, activity log-normal.
+
+    ``items_per_user`` is a mean; ``skew`` is the standard deviation of the logarithm of how active users are: 0 if all
+    are alike, 1 for most logs. Item number i is about i^-exponent as popular as the first.
+    """
+
+    users: int
+    items: int
+    items_per_user: float
+    exponent: float
+    skew: float
+
+    def __init__(
+        self, *, users: int, items: int, items_per_user: Number, exponent: Number = 1, skew: Number = 1
+    ) -> None:
+        put = object.__setattr__
+        put(self, "users", positive_integer(users, "users"))
+        put(self, "items", positive_integer(items, "items"))
+        put(self, "items_per_user", float(positive_fraction(items_per_user, "items_per_user")))
+        put(self, "exponent", _between(exponent, "exponent", 5))
+        put(self, "skew", _between(skew, "skew", 3))
+        if self.items > _MOST_ITEMS:
+            raise InvalidArgument("items", items, allowed=f"a whole number from 1 to {_MOST_ITEMS}")
+        # Almost all items of a small table would need ever more events to be reached.
+        if self.items_per_user > self.items * 0.9:
+            raise InvalidArgument("items_per_user", items_per_user, allowed=f"at most 0.9 times items={self.items}")
+        if self.users * self.items_per_user > _MOST_PAIRS:
+            raise InvalidArgument(
+                "users",
+                users,
+                allowed=f"at most {_MOST_PAIRS:,} pairs of a user and an item",
+                hint="Fewer users in the same proportions have a lower recall: state what fits and expect more.",
+            )
+
+    def sentence(self) -> str:
+        """What the made-up table is like."""
+        return (
+            f"{self.users:,} made-up users with {self.items_per_user:g} of {self.items:,} items on average "
+            f"(exponent {self.exponent:g}, skew {self.skew:g})"
+        )
+
+    def pairs(self, seed: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Users and items of one such table."""
+        return zipf_pairs(
+            users=self.users,
+            items=self.items,
+            items_per_user=self.items_per_user,
+            exponent=self.exponent,
+            skew=self.skew,
+            seed=seed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """Recall at one epsilon: one number for each made-up table."""
+
+    epsilon: float
+    recalls: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The predicted recall."""
+        return statistics.fmean(self.recalls)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean; 0 for a single run."""
+        return statistics.stdev(self.recalls) / math.sqrt(len(self.recalls)) if len(self.recalls) > 1 else 0.0
+
+    def quantile(self, level: float) -> float:
+        """What this share of the tables stays below."""
+        return float(np.quantile(self.recalls, level))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"epsilon": self.epsilon, "recall": self.mean, "error": self.error, "runs": list(self.recalls)}
+
+
+def predict_recall(
+    facts: Facts, prior: Prior, *, epsilons: Sequence[Number], delta: Number, runs: int = _RUNS, seed: int = _SEED
+) -> tuple[Predicted, ...]:
+    """The recall of the plan for these facts, at each epsilon, on made-up tables.
+
+    Tables follow from ``seed``; the noise of the mechanism is fresh, as in a real answer.
+    """
+    plans = [plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=delta)) for epsilon in epsilons]
+    found: list[list[float]] = [[] for _ in plans]
+    for run in range(positive_integer(runs, "runs")):
+        users, items = prior.pairs(seed + run)
+        if facts.domain_size is not None:
+            # What is outside a known domain does not take part.
+            users, items = users[items < facts.domain_size], items[items < facts.domain_size]
+        reader = PairsReader(users, items, salt=run)
+        for plan, recalls in zip(plans, found, strict=True):
+            recalls.append(recall(run_plan(plan, reader), reader.counts))
+    shown = [float(exact_fraction(epsilon, "epsilon")) for epsilon in epsilons]
+    return tuple(Predicted(epsilon, tuple(recalls)) for epsilon, recalls in zip(shown, found, strict=True))
+
+
+def run_plan(plan: Plan, reader: PairsReader) -> Release:
+    """What the plan releases about a table in memory, whose items are numbers. No ledger: for data that is public."""
+    if isinstance(plan.mechanism, AdaptiveTopK):
+        return plan.mechanism.release(reader)
+    histogram = _histogram(plan, reader)
+    release = plan.mechanism.release(histogram)
+    if plan.measure is None or not release.items:
+        return release
+    return replace(release, values=plan.measure.release(histogram, release.items).values, value_kind="counts")
+
+
+def _histogram(plan: Plan, reader: PairsReader) -> Histogram:
+    most = plan.facts.max_items_per_user
+    counts = reader.counts
+    if most is not None:
+        counts = np.array(reader.sums(tuple(range(len(counts))), Weights.bounded(most)), dtype=np.int64)
+    size = plan.facts.domain_size
+    if size is None:
+        present = np.flatnonzero(counts)
+        return Histogram.from_arrays([int(item) for item in present], counts[present], known=False)
+    whole = np.zeros(size, dtype=np.int64)
+    whole[: len(counts)] = counts[:size]
+    return Histogram.from_arrays(range(size), whole)
+
+
+def recall(release: Release, counts: npt.NDArray[np.int64]) -> float:
+    """The share of the true top k that came back; whatever ties with the k-th is as good as it."""
+    k = min(release.k, int(np.count_nonzero(counts)))
+    if k == 0:
+        return 1.0
+    last = np.partition(counts, -k)[-k]
+    found = np.array(release.items, dtype=np.int64)
+    return int(np.count_nonzero(counts[found[found < len(counts)]] >= last)) / k
+
+
+def _between(value: Number, name: str, most: int) -> float:
+    number = exact_fraction(value, name)
+    if not 0 <= number <= most:
+        raise InvalidArgument(name, value, allowed=f"a number from 0 to {most}")
+    return float(number)

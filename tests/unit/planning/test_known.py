@@ -1,0 +1,89 @@
+"""Known domains: which mechanism for which public facts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from podium.mechanisms import ExponentialTopK, NoisyTopK
+from podium.mechanisms.tested import TestedTopK
+from podium.planning.facts import Facts
+from podium.planning.known import known_mechanism
+from podium.planning.plan import Allowance, allowance_for, plan_for
+from podium.privacy import Theorem
+
+
+def _planned(facts: Facts, **budget: Any) -> tuple[Any, str]:
+    allowance = allowance_for(facts, **budget)
+    assert isinstance(allowance, Allowance)
+    return known_mechanism(facts, allowance)
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_a_question_with_a_budget_of_its_own_is_tested(delta: Any) -> None:
+    mechanism, why = _planned(Facts(k=10, domain_size=4096, mechanism="set"), epsilon=1, delta=delta)
+    assert mechanism == TestedTopK(10, 1, delta=delta)
+    assert mechanism.guarantee.epsilon(delta=delta) == 1
+    assert why == (
+        "The domain is known: a small paid test tells whether the counts lie far enough apart "
+        "to choose all 10 items at once, as a set; if not, they are chosen in turn, in order."
+    )
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        Facts(k=1, domain_size=50, mechanism="set"),
+        Facts(k=50, domain_size=50, mechanism="set"),
+        Facts(k=5, domain_size=50),
+    ],
+)
+def test_one_item_or_all_items_need_no_test(facts: Facts) -> None:
+    assert isinstance(_planned(facts, epsilon=1, delta=0)[0], NoisyTopK)
+    mechanism, why = _planned(facts, epsilon=1, delta="1e-6")
+    assert isinstance(mechanism, ExponentialTopK)
+    assert why == "The domain is known: exponential mechanisms in turn return all k items at the lowest rho."
+
+
+def test_counts_need_an_order() -> None:
+    facts = Facts(k=5, domain_size=50, counts=True)
+    assert isinstance(_planned(facts, epsilon=1, delta=0)[0], NoisyTopK)
+    assert isinstance(_planned(facts, epsilon=1, delta="1e-6")[0], ExponentialTopK)
+
+
+def test_a_ledger_that_adds_up_rho_gets_selections_in_turn() -> None:
+    facts = Facts(k=5, domain_size=50)
+    in_turn = known_mechanism(facts, Allowance(epsilon_per_item=Fraction(1, 10)))[0]
+    assert in_turn == ExponentialTopK(5, "0.1")
+    pure, why = known_mechanism(facts, Allowance(epsilon_per_item=Fraction(1, 10), pure=True))
+    assert pure == NoisyTopK(5, "0.5")
+    assert why == "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
+
+
+def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
+    peeled = "The domain is known: exponential mechanisms in turn return all k items at the lowest rho."
+    noisy = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
+    wanted = Facts(k=5, domain_size=50, mechanism="set")
+    assert known_mechanism(wanted, Allowance(epsilon_per_item=Fraction(1, 10))) == (
+        ExponentialTopK(5, "0.1"),
+        f"{peeled} A set was asked for; where a ledger adds up rho it would be hardly better, so the order is kept.",
+    )
+    assert known_mechanism(wanted, Allowance(epsilon_per_item=Fraction(1, 10), pure=True)) == (
+        NoisyTopK(5, "0.5"),
+        f"{noisy} A set was asked for; a ledger keeps the order, so that a longer list answers a shorter one too.",
+    )
+    counted = Facts(k=5, domain_size=50, mechanism="set", counts=True)
+    mechanism, why = _planned(counted, epsilon=1, delta="1e-6")
+    assert isinstance(mechanism, ExponentialTopK)
+    assert why == f"{peeled} A set was asked for; counts are measured too, so the items come in order."
+
+
+@pytest.mark.parametrize(
+    ("more", "theorem"),
+    [({}, None), ({"counts": True}, Theorem.ZCDP), ({"mechanism": "auto"}, Theorem.ADAPTIVE_OPTIMUM)],
+)
+def test_only_a_tested_set_has_a_theorem_of_its_own(more: dict[str, Any], theorem: Theorem | None) -> None:
+    facts = Facts(**{"k": 5, "domain_size": 50, "mechanism": "set", **more})
+    assert plan_for(facts, allowance_for(facts, epsilon=1, delta="1e-6")).theorem is theorem
