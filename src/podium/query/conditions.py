@@ -1,0 +1,162 @@
+"""Conditions: from a syntax tree to a predicate, by a list of what is allowed; everything else is refused."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from podium.errors import QuestionRefused
+from podium.query.canonical import all_of, any_of, negated, one_of
+from podium.query.literals import literal_for, literal_text
+from podium.query.predicate import Between, Compare, Like, Missing, Operator, Predicate, Wildcard
+from podium.query.schema import Column, Kind, Schema
+from podium.query.text import parse_condition
+
+__all__ = ["column_named", "parse_where", "predicate_of"]
+
+_OPERATORS: dict[type[exp.Expr], Operator] = {
+    exp.EQ: Operator.EQUAL,
+    exp.NEQ: Operator.UNEQUAL,
+    exp.LT: Operator.LESS,
+    exp.LTE: Operator.AT_MOST,
+    exp.GT: Operator.MORE,
+    exp.GTE: Operator.AT_LEAST,
+}
+_FLIPPED = {
+    Operator.LESS: Operator.MORE,
+    Operator.MORE: Operator.LESS,
+    Operator.AT_MOST: Operator.AT_LEAST,
+    Operator.AT_LEAST: Operator.AT_MOST,
+}
+_ALLOWED = (
+    "Allowed: comparisons of a column with a constant, IN, BETWEEN, LIKE, IS NULL, and AND, OR, NOT of these. "
+    "Compute anything else into a column of the table first."
+)
+_MOST_VALUES = 1_000
+
+
+def parse_where(text: str, *, schema: Schema) -> Predicate:
+    """The predicate that a WHERE text means."""
+    return predicate_of(parse_condition(text), schema)
+
+
+def predicate_of(node: exp.Expr, schema: Schema) -> Predicate:
+    """The predicate that a syntax tree means, in canonical form."""
+    if type(node) is exp.Paren:
+        return predicate_of(node.this, schema)
+    if type(node) is exp.And:
+        return all_of([predicate_of(part, schema) for part in _flat(node, exp.And)])
+    if type(node) is exp.Or:
+        return any_of([predicate_of(part, schema) for part in _flat(node, exp.Or)])
+    if type(node) is exp.Not:
+        return negated(predicate_of(node.this, schema))
+    return _simple(node, schema)
+
+
+def _flat(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
+    """The operands of a chain, without recursion: a long chain is deep on one side."""
+    parts: list[exp.Expr] = []
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if type(current) is kind:
+            stack += [current.expression, current.this]
+        else:
+            parts.append(current)
+    return parts
+
+
+def _simple(node: exp.Expr, schema: Schema) -> Predicate:
+    if type(node) in _OPERATORS:
+        return _comparison(node, schema)
+    if type(node) is exp.In and _only(node, {"this", "expressions"}):
+        column = _column(node.this, schema)
+        values = [literal_for(column, value) for value in node.expressions]
+        if not 0 < len(values) <= _MOST_VALUES:
+            raise QuestionRefused(node.sql(), f"a list has 1 to {_MOST_VALUES} constants", hint=_ALLOWED)
+        return one_of(column.name, values)
+    if type(node) is exp.Between and _only(node, {"this", "low", "high"}):
+        column = _column(node.this, schema)
+        _refuse_boolean_order(column, node)
+        return Between(column.name, literal_for(column, node.args["low"]), literal_for(column, node.args["high"]))
+    if type(node) is exp.Is and type(node.expression) is exp.Null and _only(node, {"this", "expression"}):
+        return Missing(_column(node.this, schema).name)
+    if type(node) in {exp.Like, exp.Escape}:
+        return _like(node, schema)
+    raise QuestionRefused(node.sql(), "this is not a condition that podium allows", hint=_ALLOWED)
+
+
+def _only(node: exp.Expr, names: set[str]) -> bool:
+    return not any(value for name, value in node.args.items() if name not in names)
+
+
+def _comparison(node: exp.Expr, schema: Schema) -> Predicate:
+    operator = _OPERATORS[type(node)]
+    left, right = node.this, node.expression
+    if type(left) is not exp.Column and type(right) is exp.Column:
+        left, right, operator = right, left, _FLIPPED.get(operator, operator)
+    column = _column(left, schema)
+    if operator not in {Operator.EQUAL, Operator.UNEQUAL}:
+        _refuse_boolean_order(column, node)
+    return Compare(column.name, operator, literal_for(column, right))
+
+
+def _refuse_boolean_order(column: Column, node: exp.Expr) -> None:
+    if column.kind is Kind.BOOLEAN:
+        raise QuestionRefused(node.sql(), "booleans have no order", hint="Write = TRUE or = FALSE.")
+
+
+def _like(node: exp.Expr, schema: Schema) -> Predicate:
+    escape = None
+    if type(node) is exp.Escape:
+        escape = literal_text(node.expression)
+        if escape is None or len(escape) != 1 or escape in "%_":
+            raise QuestionRefused(node.sql(), "ESCAPE takes one character other than % and _", hint="Write ESCAPE '!'.")
+        node = node.this
+    pattern = literal_text(node.expression) if type(node) is exp.Like else None
+    if pattern is None or not _only(node, {"this", "expression", "negate"}):
+        raise QuestionRefused(node.sql(), "LIKE compares a text column with a constant pattern", hint=_ALLOWED)
+    column = _column(node.this, schema)
+    if column.kind is not Kind.TEXT:
+        raise QuestionRefused(node.sql(), f"column {column.name!r} is {column.kind}, not text", hint=_ALLOWED)
+    literal_for(column, node.expression)
+    like = Like(column.name, _pattern_parts(pattern, escape, node))
+    return negated(like) if node.args.get("negate") else like
+
+
+def _pattern_parts(pattern: str, escape: str | None, node: exp.Expr) -> tuple[str | Wildcard, ...]:
+    parts: list[str | Wildcard] = []
+    characters = iter(pattern)
+    for character in characters:
+        if character == escape:
+            following = next(characters, "")
+            if following not in {"%", "_", escape}:
+                raise QuestionRefused(node.sql(), "the escape must stand before %, _ or itself", hint=_ALLOWED)
+            character = following  # noqa: PLW2901
+        elif character in "%_":
+            if character == "_" or not parts or parts[-1] is not Wildcard.MANY:
+                parts.append(Wildcard(character))
+            continue
+        if parts and not isinstance(parts[-1], Wildcard):
+            parts[-1] += character
+        else:
+            parts.append(character)
+    return tuple(parts)
+
+
+def _column(node: exp.Expr, schema: Schema) -> Column:
+    if type(node) is not exp.Column:
+        raise QuestionRefused(node.sql(), "a column must stand here", hint=_ALLOWED)
+    return column_named(node, schema)
+
+
+def column_named(node: exp.Column, schema: Schema, *, role: str = "column") -> Column:
+    """The column that a name means: exactly, or up to case if the name was not quoted and only one fits."""
+    if not _only(node, {"this"}) or type(node.this) is not exp.Identifier:
+        raise QuestionRefused(
+            node.sql(), "columns are named without their table", hint="Write the column's name alone."
+        )
+    name = node.name
+    if not node.this.quoted and name not in schema.names:
+        same = [known for known in schema.names if known.casefold() == name.casefold()]
+        name = same[0] if len(same) == 1 else name
+    return schema.column(name, role=role)

@@ -1,0 +1,120 @@
+"""Literals: a constant of exactly the kind that the column is declared to have.
+
+An engine that must convert a constant, or a column, to compare them may fail on a row and quote it. So the kinds
+must be equal before anything is sent.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from decimal import Decimal
+
+from sqlglot import exp
+
+from podium.errors import QuestionRefused
+from podium.query.predicate import Literal
+from podium.query.schema import Column, Kind
+
+__all__ = ["literal_for", "literal_text"]
+
+_INTEGERS = range(-(2**63), 2**63)
+_LONGEST_TEXT = 1_000
+_DIGITS = 38
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_TIMESTAMP = re.compile(r"(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d{1,6})?")
+_EXAMPLES = {
+    Kind.TEXT: "a text in single quotes, like 'DE'",
+    Kind.INTEGER: "a whole number from -2^63 to 2^63-1",
+    Kind.DECIMAL: "a number without exponent",
+    Kind.BOOLEAN: "TRUE or FALSE",
+    Kind.DATE: "a date like DATE '2026-01-31'",
+    Kind.TIMESTAMP: "a time like TIMESTAMP '2026-01-31 23:59:59', in UTC",
+}
+
+
+def literal_for(column: Column, node: exp.Expr) -> Literal:
+    """The constant that a syntax tree stands for, if it has the kind of the column."""
+    if column.kind not in _EXAMPLES:
+        raise QuestionRefused(
+            column.name,
+            f"a {column.kind} column cannot be used in a condition",
+            hint="Use a column of text, whole numbers, decimals, booleans, dates or times.",
+        )
+    value = _value(column, node)
+    if value is None:
+        raise QuestionRefused(
+            node.sql(),
+            f"column {column.name!r} is {column.kind}, so it is compared with {_EXAMPLES[column.kind]}",
+            hint=_hint(column, node),
+        )
+    return value
+
+
+def _hint(column: Column, node: exp.Expr) -> str:
+    """The two things that are meant most often, and the rule otherwise."""
+    if type(node) is exp.Column:
+        return "Single quotes make a text, double quotes name a column; two columns are not compared."
+    if column.kind is Kind.TEXT and type(node) is exp.Literal and not node.is_string:
+        return f"A column of a CSV or JSON file is text unless its type is declared: --types {column.name}=integer."
+    return "A constant must have exactly the kind of the column: no casts, functions, columns or parameters."
+
+
+def literal_text(node: exp.Expr) -> str | None:
+    """The text of a plain string constant, or None."""
+    return str(node.this) if type(node) is exp.Literal and node.is_string else None
+
+
+def _value(column: Column, node: exp.Expr) -> Literal | None:
+    if column.kind is Kind.TEXT:
+        text = literal_text(node)
+        return text if text is not None and len(text) <= _LONGEST_TEXT else None
+    if column.kind is Kind.BOOLEAN:
+        return bool(node.this) if type(node) is exp.Boolean else None
+    if column.kind is Kind.DATE:
+        return _date(_typed_text(node, exp.DType.DATE))
+    if column.kind is Kind.TIMESTAMP:
+        return _timestamp(_typed_text(node, exp.DType.TIMESTAMP))
+    return _number(column, node)
+
+
+def _number(column: Column, node: exp.Expr) -> int | Decimal | None:
+    sign = 1
+    if type(node) is exp.Neg:
+        sign, node = -1, node.this
+    if type(node) is not exp.Literal or node.is_string or len(node.this) > _DIGITS + 1:
+        return None
+    text = str(node.this)
+    if column.kind is Kind.INTEGER:
+        value = sign * int(text) if re.fullmatch(r"[0-9]+", text) else None
+        return value if value is not None and value in _INTEGERS else None
+    if not re.fullmatch(r"[0-9]*\.?[0-9]*", text) or not any(c.isdigit() for c in text):
+        return None
+    decimal = sign * Decimal(text)
+    exponent = decimal.as_tuple().exponent
+    # A constant finer than the column's own digits would make the engine rescale the column.
+    return decimal if isinstance(exponent, int) and -exponent <= column.scale else None
+
+
+def _typed_text(node: exp.Expr, kind: exp.DType) -> str:
+    if type(node) is exp.Cast and node.to.this is kind and not node.args.get("format"):
+        return literal_text(node.this) or ""
+    return ""
+
+
+def _date(text: str) -> dt.date | None:
+    if not _DATE.fullmatch(text):
+        return None
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _timestamp(text: str) -> dt.datetime | None:
+    if not _TIMESTAMP.fullmatch(text):
+        return None
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None

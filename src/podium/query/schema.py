@@ -1,0 +1,53 @@
+"""What the owner declares about a table: its columns and their kinds, all of it public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from podium.errors import UnknownColumn
+
+__all__ = ["Column", "Kind", "Schema"]
+
+
+class Kind(StrEnum):
+    """The kinds of values that podium understands, the same on every engine."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    FLOAT = "float"
+    LIST = "list"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; ``element`` is the kind of a list's elements, ``scale`` the digits after a decimal's point."""
+
+    name: str
+    kind: Kind
+    element: Kind | None = None
+    scale: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of a table in their order."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str, *, role: str = "column") -> Column:
+        """The column of that name; the error names the role in which it was asked for."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise UnknownColumn(role, name, self.names)

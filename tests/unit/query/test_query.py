@@ -1,0 +1,184 @@
+"""The question language: what is understood, what it means, and what is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from tests.hostile import COUNT, GOOD_TAIL, HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
+
+from podium.errors import PodiumError, QuestionRefused, UnknownColumn
+from podium.query import Column, Kind, Question, Schema, parse_sql, parse_where
+from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
+
+SCHEMA = Schema(
+    (
+        Column("user_id", Kind.INTEGER),
+        Column("article", Kind.TEXT),
+        Column("country", Kind.TEXT),
+        Column("day", Kind.DATE),
+        Column("at", Kind.TIMESTAMP),
+        Column("price", Kind.DECIMAL, scale=2),
+        Column("flag", Kind.BOOLEAN),
+        Column("rating", Kind.FLOAT),
+        Column("tags", Kind.LIST, element=Kind.TEXT),
+        Column("Mixed Case", Kind.TEXT),
+    )
+)
+
+
+def where(text: str) -> Any:
+    return parse_where(text, schema=SCHEMA)
+
+
+def sql(text: str) -> Question:
+    return parse_sql(text, schema=SCHEMA, table="views", user="user_id")
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("country = 'DE'", Compare("country", Operator.EQUAL, "DE")),
+        ("'DE' < country", Compare("country", Operator.MORE, "DE")),
+        ("COUNTRY <> 'it''s'", Compare("country", Operator.UNEQUAL, "it's")),
+        ("\"Mixed Case\" != 'a'", Compare("Mixed Case", Operator.UNEQUAL, "a")),
+        ("user_id >= -9223372036854775808", Compare("user_id", Operator.AT_LEAST, -(2**63))),
+        ("price <= 1.50", Compare("price", Operator.AT_MOST, Decimal("1.5"))),
+        ("price = -3", Compare("price", Operator.EQUAL, Decimal(-3))),
+        ("flag = TRUE", Compare("flag", Operator.EQUAL, True)),
+        ("day > DATE '2026-01-31'", Compare("day", Operator.MORE, dt.date(2026, 1, 31))),
+        (
+            "at < TIMESTAMP '2026-01-31 10:00:00.5'",
+            Compare("at", Operator.LESS, dt.datetime(2026, 1, 31, 10, 0, 0, 500000)),  # noqa: DTZ001
+        ),
+        ("country IN ('b', 'a', 'b')", OneOf("country", ("a", "b"))),
+        ("country IN ('a')", Compare("country", Operator.EQUAL, "a")),
+        ("country NOT IN ('b', 'a')", Not(OneOf("country", ("a", "b")))),
+        ("user_id BETWEEN 1 AND 5", Between("user_id", 1, 5)),
+        ("article IS NULL", Missing("article")),
+        ("article IS NOT NULL", Not(Missing("article"))),
+        ("article LIKE 'a%%b_c'", Like("article", ("a", Wildcard.MANY, "b", Wildcard.ONE, "c"))),
+        ("article LIKE '50!% !!' ESCAPE '!'", Like("article", ("50% !",))),
+        ("article LIKE 'a\\'", Like("article", ("a\\",))),
+        ("article LIKE ''", Like("article", ())),
+        ("article NOT LIKE 'a%'", Not(Like("article", ("a", Wildcard.MANY)))),
+        ("NOT (user_id = 1)", Compare("user_id", Operator.UNEQUAL, 1)),
+        (
+            "NOT (user_id < 1 OR country = 'a')",
+            And((Compare("country", Operator.UNEQUAL, "a"), Compare("user_id", Operator.AT_LEAST, 1))),
+        ),
+        (
+            "flag = FALSE OR (user_id = 1 OR (user_id = 2))",
+            Or(
+                (
+                    Compare("flag", Operator.EQUAL, False),
+                    Compare("user_id", Operator.EQUAL, 1),
+                    Compare("user_id", Operator.EQUAL, 2),
+                )
+            ),
+        ),
+    ],
+)
+def test_conditions(text: str, meaning: object) -> None:
+    assert where(text) == meaning
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("country = 'a' AND flag = TRUE", "flag = TRUE AND country = 'a'"),
+        ("country = 'a' AND country = 'a'", "((country = 'a'))"),
+        ("NOT NOT article LIKE 'x'", "article LIKE 'x'"),
+        ("country IN ('a', 'b')", "country IN ('b', 'a', 'a')"),
+        ("price = 1.5", "price = 1.50"),
+        ("1 < user_id", "user_id > 1"),
+        ("NOT (flag = TRUE AND user_id > 3)", "user_id <= 3 OR flag <> TRUE"),
+    ],
+)
+def test_the_same_meaning_is_the_same_question(one: str, other: str) -> None:
+    questions = [Question(("article",), 5, where(text)) for text in (one, other)]
+    assert questions[0].subject == questions[1].subject
+    assert Question(("article",), 5, where("country = 'zz'")).subject != questions[0].subject
+
+
+@pytest.mark.parametrize("text", HOSTILE_CONDITIONS, ids=range(len(HOSTILE_CONDITIONS)))
+def test_hostile_conditions_are_refused(text: str) -> None:
+    with pytest.raises(PodiumError) as caught:
+        where(text)
+    assert len(str(caught.value)) < 700
+
+
+@pytest.mark.parametrize("text", HOSTILE_STATEMENTS, ids=range(len(HOSTILE_STATEMENTS)))
+def test_hostile_statements_are_refused(text: str) -> None:
+    with pytest.raises(PodiumError):
+        sql(text)
+
+
+@pytest.mark.parametrize("text", [condition for condition in HOSTILE_CONDITIONS if condition.strip()])
+def test_hostile_conditions_are_refused_inside_a_statement(text: str) -> None:
+    with pytest.raises(PodiumError):
+        sql(f"SELECT article, {COUNT} FROM views WHERE {text} {GOOD_TAIL}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 10",
+        "select Article, count(distinct USER_ID) as N from VIEWS group by article order by n desc limit 10;",
+        (
+            "SELECT article, COUNT(DISTINCT user_id) FROM views "
+            "GROUP BY article ORDER BY COUNT(DISTINCT user_id) DESC LIMIT 10"
+        ),
+        'SELECT COUNT(DISTINCT user_id) AS n, article FROM "views" GROUP BY article ORDER BY n DESC LIMIT 10',
+    ],
+)
+def test_statements_that_mean_the_same(text: str) -> None:
+    assert sql(text) == Question(("article",), 10)
+
+
+def test_several_item_columns_and_a_condition() -> None:
+    text = (
+        "SELECT country, article, COUNT(DISTINCT user_id) AS n FROM views WHERE flag = TRUE "
+        "GROUP BY article, country ORDER BY n DESC LIMIT 3"
+    )
+    assert sql(text) == Question(("country", "article"), 3, Compare("flag", Operator.EQUAL, True))
+
+
+def test_refusals_say_what_to_write_instead() -> None:
+    with pytest.raises(QuestionRefused) as caught:
+        sql("SELECT article, COUNT(*) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 10")
+    assert str(caught.value) == (
+        "'COUNT(*)' is not allowed: it counts rows, not users: one user may have many. Write COUNT(DISTINCT user_id). "
+        "Write: SELECT item, COUNT(DISTINCT user_id) AS n FROM views [WHERE ...] "
+        "GROUP BY item ORDER BY n DESC LIMIT 10."
+    )
+    with pytest.raises(QuestionRefused) as caught:
+        where("country = 5")
+    assert str(caught.value) == (
+        "'5' is not allowed: column 'country' is text, so it is compared with a text in single quotes, like 'DE'. "
+        "A column of a CSV or JSON file is text unless its type is declared: --types country=integer."
+    )
+    with pytest.raises(QuestionRefused) as caught:
+        where('country = "DE"')
+    assert str(caught.value) == (
+        "'\"DE\"' is not allowed: column 'country' is text, so it is compared with a text in single quotes, like 'DE'. "
+        "Single quotes make a text, double quotes name a column; two columns are not compared."
+    )
+    with pytest.raises(QuestionRefused) as caught:
+        where("country = UPPER('de')")
+    assert str(caught.value) == (
+        "\"UPPER('de')\" is not allowed: column 'country' is text, so it is compared with a text in single quotes, "
+        "like 'DE'. A constant must have exactly the kind of the column: no casts, functions, columns or parameters."
+    )
+    with pytest.raises(QuestionRefused, match=r"'LOWER\(country\)' is not allowed: a column must stand here"):
+        where("lower(country) = 'de'")
+    with pytest.raises(UnknownColumn) as unknown:
+        where("contry = 'DE'")
+    assert "Did you mean 'country'?" in str(unknown.value)
+
+
+def test_a_float_column_is_refused_with_the_reason() -> None:
+    with pytest.raises(QuestionRefused, match="a float column cannot be used in a condition"):
+        where("rating = 1.5")
