@@ -1,0 +1,191 @@
+"""What a source promises: to count, bound, order and name in the engine, and to let out only what a question needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from podium.errors import InvalidArgument
+from podium.exact import exact_integer, positive_integer
+from podium.histogram import Histogram, Item
+from podium.query.predicate import Predicate
+from podium.query.schema import Schema
+
+__all__ = [
+    "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "Reading", "Snapshot", "Source",
+]  # fmt: skip
+
+_SALT = re.compile(r"[0-9a-f]{32,128}")
+_LARGEST_DOMAIN = 2**63 - 1
+_MOST_STEPS, _LARGEST_WEIGHT, _MOST_LEFT_OUT = 100, 2**31, 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What to count: distinct users per item, among rows that satisfy ``where``.
+
+    With ``max_items_per_user`` each user keeps that many items, those smallest by a hash of ``salt``, user and item.
+    The salt is a hex text, fresh for each question and the same in all its queries.
+
+    With ``weights``, steps (up_to, weight), a user who keeps t items adds to each of them not 1 but the weight of the
+    first step with t <= up_to; the last step is that of ``max_items_per_user``. Counts are then exact sums of weights.
+
+    Items in ``without`` do not count at all, as if no row had them; with several item columns they are tuples.
+    """
+
+    items: tuple[str, ...]
+    user: str
+    where: Predicate | None = None
+    max_items_per_user: int | None = None
+    salt: str | None = None
+    weights: tuple[tuple[int, int], ...] | None = None
+    without: tuple[Item, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.items or len(set(self.items)) != len(self.items):
+            raise InvalidArgument("item", self.items, allowed="one or more distinct columns")
+        if self.max_items_per_user is not None:
+            positive_integer(self.max_items_per_user, "max_items_per_user")
+        if (self.max_items_per_user is None) != (self.salt is None):
+            raise InvalidArgument("salt", self.salt, allowed="a salt with max_items_per_user, and only then")
+        if self.salt is not None and not _SALT.fullmatch(self.salt):
+            raise InvalidArgument("salt", "another text", allowed="32 to 128 lower-case hex digits")
+        if self.weights is not None:
+            _check_weights(self.weights, self.max_items_per_user)
+        if len(self.without) > _MOST_LEFT_OUT:
+            raise InvalidArgument("without", f"{len(self.without)} items", allowed=f"at most {_MOST_LEFT_OUT} items")
+
+
+def _check_weights(weights: tuple[tuple[int, int], ...], most: int | None) -> None:
+    steps = [(positive_integer(up_to, "weights"), positive_integer(weight, "weights")) for up_to, weight in weights]
+    if not 1 <= len(steps) <= _MOST_STEPS or steps[0][1] > _LARGEST_WEIGHT:
+        raise InvalidArgument("weights", weights, allowed=f"1 to {_MOST_STEPS} steps with weights of at most 2^31")
+    if any(right[0] <= left[0] or right[1] > left[1] for left, right in pairwise(steps)):
+        raise InvalidArgument("weights", weights, allowed="steps (up_to, weight): up_to rises, the weight does not")
+    if steps[-1][0] != most:
+        allowed = f"steps that end at max_items_per_user={most}"
+        raise InvalidArgument("weights", weights, allowed=allowed, hint="Give both the same last number.")
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSize:
+    """The items 0..size-1, however many: they are never listed."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if exact_integer(self.size, "domain_size", least=1) > _LARGEST_DOMAIN:
+            raise InvalidArgument("domain_size", self.size, allowed="a whole number from 1 to 2^63 - 1")
+
+
+@dataclass(frozen=True, slots=True)
+class DomainItems:
+    """A list of items, given by the caller; with several item columns, tuples."""
+
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainTable:
+    """A table that the engine can read; ``columns`` in the order of the item columns, by default named like them."""
+
+    table: str
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DomainFile:
+    """A Parquet, CSV or JSON file on this machine, whatever the engine; ``columns`` as in DomainTable."""
+
+    path: str | Path
+    columns: tuple[str, ...] | None = None
+
+
+Domain: TypeAlias = DomainSize | DomainItems | DomainTable | DomainFile
+"""A known domain: public, enumerable, stated by the caller. Items of the data outside it are dropped silently."""
+
+
+class Snapshot(Protocol):
+    """One question's view of the data: whatever is asked of it, the answers belong together.
+
+    ``top_rows`` is a single query and keeps nothing, so it can be asked once and not together with the next two.
+    ``counts_of_counts`` and ``names`` share a table that lives as long as the snapshot. ``sizes`` is a query of its own
+    and can be asked at any time; where an engine has no transactions it may see a later state than the others.
+    """
+
+    def top_rows(self, limit: int) -> Histogram:
+        """The ``limit`` items with the most users and the count of the next: ``limit + 1`` rows leave the engine."""
+        ...
+
+    def counts_of_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The distinct counts in descending order, and how many items have each.
+
+        With a domain the items that nobody has are counted too, under the count 0.
+        """
+        ...
+
+    def names(self, places: Sequence[tuple[int, int]]) -> tuple[Item, ...]:
+        """The items at those places: (count, rank among the items with that count in their binary order, from 0)."""
+        ...
+
+    def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
+        """For each edge, the number of users with at least so many items, and fewer than the next edge says.
+
+        The items are those that would be counted if users were not cut; users with fewer than the first edge are in
+        no bucket. Edges are public and rising; only these few numbers leave the engine.
+        """
+        ...
+
+
+@runtime_checkable
+class Source(Protocol):
+    """An engine with one table of events.
+
+    Everything but ``snapshot`` works without touching rows of the data, so it may fail before anything is paid.
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call this source in messages: no password, no row."""
+        ...
+
+    @property
+    def dialect(self) -> str:
+        """The name of the engine's SQL dialect."""
+        ...
+
+    def schema(self) -> Schema:
+        """The columns of the table and their kinds."""
+        ...
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        """Raise unless the columns exist and are of kinds that can be counted and compared."""
+        ...
+
+    def queries(
+        self,
+        reading: Reading,
+        *,
+        limit: int | None = None,
+        edges: Sequence[int] | None = None,
+        domain: Domain | None = None,
+    ) -> tuple[str, ...]:
+        """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two."""
+        ...
+
+    def domain_size(self, reading: Reading, domain: Domain) -> int:
+        """How many items a known domain has. Only the domain is read, never the data."""
+        ...
+
+    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+        """A view of the data for one question."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        ...

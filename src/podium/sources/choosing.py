@@ -1,0 +1,123 @@
+"""Which of a user's items count: at most so many, chosen by a salted hash, and how much each of them weighs.
+
+The choice is the same on every engine. Hashing is the expensive part, so only users who have too many items are hashed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from podium.query.schema import Kind
+from podium.sources.dialects import concat
+from podium.sources.expressions import PAIRS, SIZE, USER, WEIGHT, column, numbered, rows
+from podium.sources.pairs import Pairs
+
+__all__ = ["chosen"]
+
+_SIZED, _RANKED = "sized", "ranked"
+# What a query names itself must not be the name of a table that it reads.
+_KEPT, _USERS = "podium_pairs", "podium_users"
+_PLACE = "place"
+_COLON = exp.Literal.string(":")
+
+
+def chosen(pairs: Pairs, *, within: bool = True) -> exp.Query:
+    """The items that count, one row for each user who has them; of a listed domain only its items, if ``within``.
+
+    If the question has weights, each row has one.
+    """
+    most = pairs.reading.max_items_per_user
+    if most is None:
+        return pairs.within() if within else pairs.distinct()
+    choice = _Choice(pairs, most)
+    return choice.by_join() if pairs.dialect.computes_once else choice.by_window()
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    pairs: Pairs
+    most: int
+
+    def by_window(self) -> exp.Select:
+        """Each pair is told how many items its user has: one pass over the pairs, for engines that would make two."""
+        size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
+        sized = exp.select(*self._named(PAIRS, user=True), size.as_(SIZE)).from_(self._distinct().subquery(PAIRS))
+        # Users who keep all they have keep it in any order.
+        order = exp.Case(ifs=[exp.If(this=column(SIZE, _SIZED) > self.most, true=self._hash())])
+        return self._cut(sized, order, self._weight())
+
+    def by_join(self) -> exp.Query:
+        """The sizes of users are a table of their own: nothing is hashed or sorted for those who keep all they have."""
+        few, many = self._keeping_all(), self._having_more()
+        every = exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False)
+        pairs = every.with_(_KEPT, as_=self._distinct(), materialized=True)
+        return pairs.with_(_USERS, as_=self._users(), materialized=True)
+
+    def _users(self) -> exp.Select:
+        """Users, how many items they have, and their weight; without weights only those who are cut, who are few."""
+        user = column(USER, _KEPT)
+        sizes = exp.select(user.as_(USER), rows().as_(SIZE)).from_(_KEPT).group_by(user.copy())
+        weight = self._weight()
+        if weight is None:
+            return sizes.having(rows() > self.most)
+        named = (column(name, _SIZED).as_(name) for name in (USER, SIZE))
+        return exp.select(*named, weight.as_(WEIGHT)).from_(sizes.subquery(_SIZED))
+
+    def _keeping_all(self) -> exp.Select:
+        """The items of users who have no more than they may keep."""
+        items = exp.select(*self._named(_KEPT)).from_(_KEPT)
+        if self.pairs.reading.weights is None:
+            cut = exp.select("1").from_(_USERS).where(self._same_user())
+            return items.where(exp.not_(exp.Exists(this=cut)))
+        items = items.select(column(WEIGHT, _USERS).as_(WEIGHT)).join(_USERS, on=self._same_user())
+        return items.where(column(SIZE, _USERS) <= self.most)
+
+    def _having_more(self) -> exp.Select:
+        """The pairs of users who have more."""
+        pairs = exp.select(*self._named(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
+        return pairs.where(column(SIZE, _USERS) > self.most)
+
+    def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None) -> exp.Select:
+        """At most so many items of each user, the smallest in that order."""
+        keys = [order, *(column(place, _SIZED) for place in self.pairs.places)]
+        kept = self._named(_SIZED) if weight is None else [*self._named(_SIZED), weight.as_(WEIGHT)]
+        place = numbered([column(USER, _SIZED)], keys).as_(_PLACE)
+        ranked = exp.select(*kept, place).from_(pairs.subquery(_SIZED)).subquery(_RANKED)
+        names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
+        return exp.select(*names).from_(ranked).where(column(_PLACE, _RANKED) <= self.most)
+
+    def _distinct(self) -> exp.Select:
+        return self.pairs.within(user_first=True)
+
+    def _same_user(self) -> exp.Expr:
+        return column(USER, _KEPT).eq(column(USER, _USERS))
+
+    def _named(self, table: str, *, user: bool = False) -> list[exp.Expr]:
+        places = (USER, *self.pairs.places) if user else self.pairs.places
+        return [column(place, table).as_(place) for place in places]
+
+    def _weight(self) -> exp.Expr | None:
+        """The weight of each item of a user, by how many there are; who is cut has the last."""
+        if self.pairs.reading.weights is None:
+            return None
+        *some, last = ((up_to, exp.Literal.number(weight)) for up_to, weight in self.pairs.reading.weights)
+        cases = [exp.If(this=column(SIZE, _SIZED) <= up_to, true=weight) for up_to, weight in some]
+        return exp.Case(ifs=cases, default=last[1]) if cases else last[1]
+
+    def _last_weight(self) -> exp.Expr | None:
+        weights = self.pairs.reading.weights
+        return None if weights is None else exp.Literal.number(weights[-1][1])
+
+    def _hash(self) -> exp.Expr:
+        """Of salt:user:item, unambiguous: text is preceded by its length, and nothing else contains a colon."""
+        pairs, dialect = self.pairs, self.pairs.dialect
+        parts: list[exp.Expr] = [exp.Literal.string(str(pairs.reading.salt))]
+        declared = [pairs.relation.schema.column(pairs.reading.user), *pairs.columns]
+        for place, kind in zip((USER, *pairs.places), declared, strict=True):
+            value = column(place, _SIZED)
+            if kind.kind is Kind.TEXT:
+                parts += [_COLON.copy(), dialect.text(dialect.length(value.copy()))]
+            parts += [_COLON.copy(), dialect.encode(value, kind)]
+        return dialect.md5(concat(parts))

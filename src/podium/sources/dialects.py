@@ -1,0 +1,303 @@
+"""Where engines differ: how each writes a collation, a hash, a length, a literal, an encoded value.
+
+One small class per dialect; everything else about the SQL is built once, in ``sql``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+
+from sqlglot import exp
+
+from podium.query.predicate import Literal, Wildcard
+from podium.query.schema import Column, Kind
+
+__all__ = ["ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
+
+_ESCAPE = "!"
+_SMALLEST_BIGINT, _LARGEST_BIGINT = -(2**63), 2**63 - 1
+_FIRST_DAY, _LAST_DAY = dt.date(1, 1, 1), dt.date(9999, 12, 31)
+
+
+class Dialect:
+    """The common case, close to standard SQL."""
+
+    name = "postgres"
+    """What sqlglot calls the dialect."""
+
+    decimal_digits: int | None = 38
+    """The most digits of a decimal; None where decimals compare exactly whatever their scale."""
+
+    computes_once = False
+    """Whether a subquery with a name is computed once, and a join with it is cheaper than a window."""
+
+    def binary(self, text: exp.Expr) -> exp.Expr:
+        """The text, grouped, compared and ordered by its bytes."""
+        return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
+
+    def length(self, text: exp.Expr) -> exp.Expr:
+        """The number of code points."""
+        return exp.Length(this=text)
+
+    def md5(self, text: exp.Expr) -> exp.Expr:
+        """The hash as 32 lower-case hex digits, a text in binary order."""
+        return self.binary(exp.MD5(this=text))
+
+    def explode(self, values: exp.Expr) -> exp.Expr:
+        """One row per element of a list; none for an empty or missing list."""
+        return exp.Explode(this=values)
+
+    def text(self, value: exp.Expr) -> exp.Expr:
+        """The value as the engine writes it."""
+        return exp.cast(value, "TEXT")
+
+    def decimal_text(self, value: exp.Expr, scale: int) -> exp.Expr:
+        """A decimal in plain digits without trailing zeros; the engine writes all digits of the scale."""
+        if scale == 0:
+            return self.text(value)
+        text = self.text(value)
+        for tail in ("0", "."):
+            text = exp.Trim(this=text, expression=exp.Literal.string(tail), position="TRAILING")
+        return text
+
+    def date_text(self, value: exp.Expr) -> exp.Expr:
+        """A date as YYYY-MM-DD."""
+        return self.text(value)
+
+    def microseconds(self, value: exp.Expr) -> exp.Expr:
+        """A timestamp as microseconds since 1970, an integer."""
+        raise NotImplementedError
+
+    def encode(self, value: exp.Expr, column: Column) -> exp.Expr:
+        """The value as text, in the encoding of ``values``."""
+        if column.kind is Kind.TEXT:
+            return value
+        if column.kind is Kind.DECIMAL:
+            return self.decimal_text(value, column.scale)
+        if column.kind is Kind.BOOLEAN:
+            return exp.Case(
+                ifs=[exp.If(this=value, true=exp.Literal.string("true"))], default=exp.Literal.string("false")
+            )
+        if column.kind is Kind.DATE:
+            return self.date_text(value)
+        if column.kind is Kind.TIMESTAMP:
+            return self.text(self.microseconds(value))
+        return self.text(value)
+
+    def literal(self, value: Literal, column: Column) -> exp.Expr:
+        """A constant of exactly the column's kind."""
+        if column.kind is Kind.BOOLEAN:
+            return exp.true() if value else exp.false()
+        if column.kind is Kind.INTEGER and isinstance(value, int):
+            return self.integer(value)
+        if column.kind is Kind.DECIMAL:
+            return self.decimal(Decimal(value), column.scale)  # type: ignore[arg-type]
+        if column.kind is Kind.DATE and isinstance(value, dt.date):
+            return self.date(value)
+        if column.kind is Kind.TIMESTAMP and isinstance(value, dt.datetime):
+            return self.timestamp(value)
+        return exp.Literal.string(str(value))
+
+    def integer(self, value: int) -> exp.Expr:
+        """A whole number of up to 38 digits; of 64 bits where they suffice."""
+        fits = _SMALLEST_BIGINT <= value <= _LARGEST_BIGINT
+        # As text: the smallest 64-bit number is a minus and a number that no longer fits.
+        return exp.cast(exp.Literal.string(str(value)), "BIGINT" if fits else "DECIMAL(38, 0)")
+
+    def decimal(self, value: Decimal, scale: int) -> exp.Expr:
+        """A decimal that has the scale of the column it is compared with."""
+        kind = "DECIMAL" if self.decimal_digits is None else f"DECIMAL({self.decimal_digits}, {scale})"
+        return exp.cast(exp.Literal.string(format(value, "f")), kind)
+
+    def date(self, value: dt.date) -> exp.Expr:
+        """A date."""
+        return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
+
+    def timestamp(self, value: dt.datetime) -> exp.Expr:
+        """A timestamp without time zone."""
+        return exp.cast(exp.Literal.string(value.isoformat(sep=" ", timespec="microseconds")), "TIMESTAMP")
+
+    def like(self, text: exp.Expr, parts: Sequence[str | Wildcard]) -> exp.Expr:
+        """A pattern in which every special character of a literal piece is escaped, and nothing else."""
+        pattern = "".join(part.value if isinstance(part, Wildcard) else _escaped(part) for part in parts)
+        return exp.Escape(
+            this=exp.Like(this=text, expression=exp.Literal.string(pattern)), expression=exp.Literal.string(_ESCAPE)
+        )
+
+    def usable(self, value: exp.Expr, column: Column) -> list[exp.Expr]:
+        """The conditions under which a value can be an item or a user: known, and something that Python can hold.
+
+        Engines have dates before the year 1 and after 9999, and infinity; they count as missing.
+        """
+        if column.kind is Kind.DATE:
+            return [exp.Between(this=value, low=self.date(_FIRST_DAY), high=self.date(_LAST_DAY))]
+        if column.kind is Kind.TIMESTAMP:
+            first = dt.datetime.combine(_FIRST_DAY, dt.time.min)
+            last = dt.datetime.combine(_LAST_DAY, dt.time.max)
+            return [exp.Between(this=value, low=self.timestamp(first), high=self.timestamp(last))]
+        return [value.is_(exp.null()).not_()]
+
+    def absent(self, values: Sequence[exp.Expr], listed: Sequence[exp.Expr], table: exp.Expr) -> exp.Expr:
+        """Whether no row of the table has these values; ``listed`` are its columns, none of them NULL."""
+        same = exp.and_(*(there.eq(here) for there, here in zip(listed, values, strict=True)))
+        return exp.not_(exp.Exists(this=exp.select("1").from_(table).where(same)))
+
+    def total(self, value: exp.Expr) -> exp.Expr:
+        """The sum of whole numbers, exact up to 64 bits; NULL, or 0, if there are none."""
+        return exp.cast(exp.Sum(this=exp.cast(value, "BIGINT")), "BIGINT")
+
+    def keep(self, name: str, query: exp.Query) -> exp.Expr:
+        """The statement that keeps the rows of a query until the session ends."""
+        return exp.Create(
+            this=exp.to_table(name),
+            kind="TABLE",
+            expression=query,
+            properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+        )
+
+    def sql(self, expression: exp.Expr) -> str:
+        """The text to send."""
+        return expression.sql(self.name, comments=False)
+
+
+class DuckDB(Dialect):
+    """DuckDB 2."""
+
+    name = "duckdb"
+    computes_once = True
+
+    def microseconds(self, value: exp.Expr) -> exp.Expr:
+        """A timestamp as microseconds since 1970, an integer."""
+        return exp.Anonymous(this="EPOCH_US", expressions=[value])
+
+
+class Postgres(Dialect):
+    """PostgreSQL 14 or later."""
+
+    name = "postgres"
+    decimal_digits = None
+
+    def decimal_text(self, value: exp.Expr, scale: int) -> exp.Expr:
+        """A decimal in plain digits without trailing zeros."""
+        return self.text(exp.Anonymous(this="TRIM_SCALE", expressions=[value]))
+
+    def date_text(self, value: exp.Expr) -> exp.Expr:
+        """A date as YYYY-MM-DD, whatever the session's DateStyle."""
+        return exp.Anonymous(this="TO_CHAR", expressions=[value, exp.Literal.string("YYYY-MM-DD")])
+
+    def microseconds(self, value: exp.Expr) -> exp.Expr:
+        """A timestamp as microseconds since 1970, an integer: EXTRACT is an exact numeric here."""
+        seconds = exp.Extract(this=exp.var("EPOCH"), expression=value)
+        return exp.cast(exp.Mul(this=seconds, expression=exp.Literal.number(1_000_000)), "BIGINT")
+
+
+class Spark(Dialect):
+    """Spark 4, ANSI mode, time zone UTC."""
+
+    name = "spark"
+
+    def binary(self, text: exp.Expr) -> exp.Expr:
+        """The text, grouped, compared and ordered by its bytes."""
+        return exp.Collate(this=text, expression=exp.to_identifier("UTF8_BINARY"))
+
+    def microseconds(self, value: exp.Expr) -> exp.Expr:
+        """A timestamp as microseconds since 1970, an integer."""
+        return exp.Anonymous(this="UNIX_MICROS", expressions=[value])
+
+    def usable(self, value: exp.Expr, column: Column) -> list[exp.Expr]:
+        """Known, something that Python can hold, and not bytes in the place of text."""
+        if column.kind is Kind.TEXT:
+            return [exp.Anonymous(this="IS_VALID_UTF8", expressions=[value])]
+        return super().usable(value, column)
+
+
+class ClickHouse(Dialect):
+    """ClickHouse 24 or later: text is bytes and has no collation; Date32 for dates, DateTime64(6) for timestamps."""
+
+    name = "clickhouse"
+
+    def binary(self, text: exp.Expr) -> exp.Expr:
+        """The text itself: it is compared by its bytes."""
+        return text
+
+    def length(self, text: exp.Expr) -> exp.Expr:
+        """The number of code points."""
+        return exp.Anonymous(this="lengthUTF8", expressions=[text])
+
+    def md5(self, text: exp.Expr) -> exp.Expr:
+        """The hash as 32 lower-case hex digits."""
+        return exp.Lower(this=exp.Hex(this=exp.Anonymous(this="MD5", expressions=[text])))
+
+    def explode(self, values: exp.Expr) -> exp.Expr:
+        """One row per element of a list; none for an empty list."""
+        return exp.Anonymous(this="arrayJoin", expressions=[values])
+
+    def text(self, value: exp.Expr) -> exp.Expr:
+        """The value as the engine writes it."""
+        return exp.Anonymous(this="toString", expressions=[value])
+
+    def decimal_text(self, value: exp.Expr, scale: int) -> exp.Expr:
+        """A decimal in plain digits: this engine leaves trailing zeros out by itself."""
+        return self.text(value)
+
+    def microseconds(self, value: exp.Expr) -> exp.Expr:
+        """A timestamp as microseconds since 1970, an integer."""
+        return exp.Anonymous(this="toUnixTimestamp64Micro", expressions=[value])
+
+    def integer(self, value: int) -> exp.Expr:
+        """A whole number of up to 256 bits."""
+        fits = _SMALLEST_BIGINT <= value <= _LARGEST_BIGINT
+        name = "toInt64" if fits else "toInt256"
+        return exp.Anonymous(this=name, expressions=[exp.Literal.string(str(value))])
+
+    def decimal(self, value: Decimal, scale: int) -> exp.Expr:
+        """A decimal that has the scale of the column it is compared with."""
+        text = exp.Literal.string(format(value, "f"))
+        return exp.Anonymous(this="toDecimal128", expressions=[text, exp.Literal.number(scale)])
+
+    def date(self, value: dt.date) -> exp.Expr:
+        """A date of the wide kind; older servers move it to the nearest that they have."""
+        return exp.Anonymous(this="toDate32", expressions=[exp.Literal.string(value.isoformat())])
+
+    def timestamp(self, value: dt.datetime) -> exp.Expr:
+        """A timestamp with microseconds: by its number, because the years that can be written differ by version."""
+        micros = (value - _EPOCH) // dt.timedelta(microseconds=1)
+        return exp.Anonymous(this="fromUnixTimestamp64Micro", expressions=[self.integer(micros), _UTC.copy()])
+
+    def like(self, text: exp.Expr, parts: Sequence[str | Wildcard]) -> exp.Expr:
+        """A pattern escaped by backslashes: the only escape that this engine knows."""
+        pattern = "".join(part.value if isinstance(part, Wildcard) else _escaped(part, "\\") for part in parts)
+        return exp.Like(this=text, expression=exp.Literal.string(pattern))
+
+    def usable(self, value: exp.Expr, column: Column) -> list[exp.Expr]:
+        """Known, something that Python can hold, and not bytes in the place of text."""
+        if column.kind is Kind.TEXT:
+            return [exp.Anonymous(this="isValidUTF8", expressions=[value])]
+        return super().usable(value, column)
+
+    def absent(self, values: Sequence[exp.Expr], listed: Sequence[exp.Expr], table: exp.Expr) -> exp.Expr:
+        """By a set: this engine's subqueries do not see the row outside."""
+        row = values[0] if len(values) == 1 else exp.Tuple(expressions=list(values))
+        return exp.not_(exp.In(this=row, query=exp.select(*listed).from_(table).subquery()))
+
+    def total(self, value: exp.Expr) -> exp.Expr:
+        """The sum of whole numbers, in 64 bits."""
+        return exp.Sum(this=value)
+
+
+_UTC = exp.Literal.string("UTC")
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - podium's timestamps are without zone and mean UTC
+
+
+def concat(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """The texts one after the other."""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = exp.DPipe(this=whole, expression=part, safe=False)
+    return whole
+
+
+def _escaped(piece: str, escape: str = _ESCAPE) -> str:
+    return "".join(escape + character if character in f"{escape}%_" else character for character in piece)

@@ -1,0 +1,165 @@
+"""DuckDB, embedded: files on this machine and frames in memory, without a server."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from podium.errors import InvalidArgument, SourceUnavailable
+from podium.sources.base import Reading
+from podium.sources.conditions import columns_of
+from podium.sources.declared import Types, declared_columns
+from podium.sources.duckdb_connection import ATTACHED, DIALECT, DuckDBSession, locked_database
+from podium.sources.duckdb_tables import FRAME, attached_table, described, json_relation, readable_part
+from podium.sources.engine import SqlSource
+from podium.sources.files import DataFiles, FileFormat, csv_header, find_files, reader
+from podium.sources.frames import arrow_table, is_frame
+from podium.sources.guard import attempt
+from podium.sources.relation import Relation
+
+__all__ = ["DuckDBSource"]
+
+
+class DuckDBSource(SqlSource):
+    """Parquet, CSV, JSON or DuckDB files, or a frame, read by a connection that can read nothing else.
+
+    ``location`` is a path, a pattern, a folder of Parquet files (``name=value`` folders in it are columns of text), or
+    a pandas, polars or Arrow frame; ``table`` names one of several tables in a DuckDB file; ``types`` declares
+    columns, and a value that does not fit its declared type counts as missing. Opening checks that the data is
+    there and readable; nothing is read from its rows.
+    """
+
+    sql_dialect = DIALECT
+
+    def __init__(self, location: object, *, table: str | None = None, types: Types | None = None) -> None:
+        self._declared = declared_columns(types)
+        self._frame: pa.Table | None = None
+        self._files: DataFiles | None = None
+        frame = None
+        if isinstance(location, str | Path):
+            self._name = str(location)
+            self._files = find_files(location)
+        elif is_frame(location):
+            self._name = "a frame"
+            frame = arrow_table(location, self._declared)
+        else:
+            raise InvalidArgument("source", location, allowed="a path, or a pandas, polars or Arrow frame")
+        if table is not None and not self._attached:
+            raise InvalidArgument("table", table, allowed="None, unless the source is a DuckDB file or a server")
+        spill = tempfile.mkdtemp(prefix="podium-")
+        self._clean_up = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        paths = self._files.paths if self._files else ()
+        database = attempt(lambda: locked_database(paths, attach=self._attached, spill=spill))
+        if database is None:
+            raise self._unavailable()
+        self._database = database
+        if frame is not None:
+            with self._cursor() as cursor:
+                readable = readable_part(cursor, frame)
+            self._frame = readable
+        self._relation = self._open(table)
+
+    @property
+    def name(self) -> str:
+        """The path, or that it is a frame."""
+        return self._name
+
+    @property
+    def untyped(self) -> bool:
+        """Whether the format says nothing about types, so that every column is text unless declared."""
+        return self._files is not None and self._files.format in (FileFormat.CSV, FileFormat.JSON)
+
+    @property
+    def _attached(self) -> bool:
+        return self._files is not None and self._files.format is FileFormat.DUCKDB
+
+    def _unavailable(self) -> SourceUnavailable:
+        if self._files is None:
+            return SourceUnavailable("source=a frame could not be read. Every column needs a name and a type.")
+        hint = "Check that the file is complete."
+        if self._attached:
+            hint = "Check that the file is complete, and that no other process is writing to it."
+        if len(self._files.paths) > 1:
+            hint = "Check that all files are complete, and lie under 'name=value' folders of the same names if any do."
+        return SourceUnavailable(f"source={self._name!r} could not be opened as {self._files.format.value}. {hint}")
+
+    def _open(self, table: str | None) -> Relation:
+        if self._files is not None and self._files.format is FileFormat.JSON:
+            return json_relation(self._files, (), self._declared)
+        with self._cursor() as cursor:
+            relation = attempt(lambda: described(cursor, self._table(cursor, table), self._declared))
+        if relation is None:
+            raise self._unavailable()
+        return relation
+
+    def _table(self, cursor: duckdb.DuckDBPyConnection, table: str | None) -> exp.Expr:
+        if self._files is None:
+            return exp.to_table(FRAME)
+        if self._attached:
+            return attached_table(cursor, table, self._name)
+        if self._files.format is FileFormat.CSV:
+            names, delimiter = csv_header(self._files.paths)
+            return reader(self._files, dict.fromkeys(names, "VARCHAR"), delimiter=delimiter)
+        return reader(self._files, {})
+
+    def relation(self) -> Relation:
+        """The table of events."""
+        return self._relation
+
+    def relation_for(self, reading: Reading) -> Relation:
+        """The table of events; JSON files without declared columns are read with those that the question uses."""
+        if self._files is None or self._files.format is not FileFormat.JSON or self._declared:
+            return self._relation
+        used = dict.fromkeys((reading.user, *reading.items, *columns_of(reading.where)))
+        return json_relation(self._files, tuple(used), {})
+
+    def domain_relation(self, table: str) -> Relation:
+        """Another table of the same DuckDB file."""
+        if not self._attached:
+            raise SourceUnavailable(
+                f"table={table!r} cannot be read as a domain: source={self._name!r} holds one table. "
+                "Give the domain as a file or a list."
+            )
+        with self._cursor() as cursor:
+            relation = attempt(lambda: described(cursor, attached_table(cursor, table, self._name), {}))
+        if relation is None:
+            raise self._unavailable()
+        return relation
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        cursor = attempt(self._prepared)
+        if cursor is None:
+            raise self._unavailable()
+        try:
+            yield cursor
+        finally:
+            cursor.close()
+
+    def _prepared(self) -> duckdb.DuckDBPyConnection:
+        cursor = self._database.cursor()
+        if self._attached:
+            # Views name their tables without the catalogue.
+            cursor.execute(f"USE {ATTACHED}")
+        if self._frame is not None:
+            cursor.register(FRAME, self._frame)
+        return cursor
+
+    @contextmanager
+    def session(self) -> Iterator[DuckDBSession]:
+        """A cursor for one question."""
+        with self._cursor() as cursor:
+            yield DuckDBSession(cursor)
+
+    def close(self) -> None:
+        """Close the connection and remove what it put aside."""
+        self._database.close()
+        self._clean_up()

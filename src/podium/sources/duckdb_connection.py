@@ -1,0 +1,95 @@
+"""Connections to an embedded DuckDB that can do nothing but what podium asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from podium.histogram import Item
+from podium.query.schema import Column, Kind
+from podium.sources.dialects import DuckDB
+from podium.sources.guard import guarded, interruptible
+
+__all__ = ["ATTACHED", "DIALECT", "DuckDBSession", "locked_database"]
+
+T = TypeVar("T")
+
+DIALECT = DuckDB()
+
+ATTACHED = "data"
+"""What an attached DuckDB file is called inside the connection."""
+
+_ARROW = {
+    Kind.TEXT: pa.string(),
+    Kind.INTEGER: pa.int64(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+}
+
+
+def locked_database(paths: Sequence[str], *, attach: bool, spill: str) -> duckdb.DuckDBPyConnection:
+    """A database in memory that installs nothing, reads only these files, and cannot be reconfigured.
+
+    ``spill`` is the folder for what does not fit into memory.
+    """
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+            "temp_directory": spill,
+        },
+    )
+    # A notebook would get a progress bar, which tells about rows before anything is paid.
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
+    if attach:
+        connection.execute(f"ATTACH {_quoted(paths[0])} AS {ATTACHED} (READ_ONLY)")
+    else:
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, paths))}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _quoted(text: str) -> str:
+    return exp.Literal.string(text).sql("duckdb")
+
+
+class DuckDBSession:
+    """A cursor for one question; its temporary tables are its own, and gone when it is closed."""
+
+    suffix = ""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        self._cursor = cursor
+
+    def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a query."""
+        return guarded(lambda: self._run(lambda: self._cursor.execute(query).fetchall()))
+
+    def keep(self, table: str, query: exp.Query) -> None:
+        """A temporary table with the rows of a query."""
+        statement = DIALECT.sql(DIALECT.keep(table, query))
+        guarded(lambda: self._run(lambda: self._cursor.execute(statement)))
+
+    def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
+        """A table of the caller's items."""
+        arrays = {column.name: _array([row[place] for row in rows], column) for place, column in enumerate(columns)}
+        guarded(lambda: self._cursor.register(table, pa.table(arrays)))
+
+    def _run(self, action: Callable[[], T]) -> T:
+        return interruptible(action, self._cursor.interrupt)
+
+
+def _array(values: list[Any], column: Column) -> pa.Array:
+    if column.kind is Kind.DECIMAL:
+        return pa.array([Decimal(value) for value in values], pa.decimal128(38, column.scale))
+    return pa.array(values, _ARROW[column.kind])

@@ -1,0 +1,91 @@
+"""The tables that an embedded DuckDB can see: found and described without reading a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from duckdb import sqltypes
+from sqlglot import exp
+
+from podium.errors import SourceUnavailable, UnknownColumn
+from podium.query.schema import Column, Kind, Schema
+from podium.sources.duckdb_connection import ATTACHED, DIALECT
+from podium.sources.duckdb_types import check_declared, column_of, converted
+from podium.sources.files import DataFiles, reader
+from podium.sources.relation import Relation
+
+__all__ = ["FRAME", "attached_table", "described", "json_relation", "readable_part"]
+
+FRAME = "frame"
+"""What a registered frame is called inside the connection."""
+
+
+class OpenSchema(Schema):
+    """A JSON file without declarations: any name is a column of text, missing where a record has no such key."""
+
+    def column(self, name: str, *, role: str = "column") -> Column:
+        """A column of text."""
+        return Column(name, Kind.TEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cleaner:
+    types: Mapping[str, Any]
+
+    def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
+        return converted(value, column, self.types.get(column.name, sqltypes.VARCHAR))
+
+
+def described(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, declared: Mapping[str, Column]) -> Relation:
+    """The table with the columns that DuckDB says it has, or that the owner declares."""
+    rows = cursor.sql(DIALECT.sql(exp.select("*").from_(table.copy()).limit(0)))
+    types = dict(zip(rows.columns, rows.types, strict=True))
+    for name, column in declared.items():
+        if name not in types:
+            raise UnknownColumn("types", name, tuple(types))
+        check_declared(column, types[name])
+    columns = tuple(declared.get(name) or column_of(name, type_) for name, type_ in types.items())
+    return Relation(table, Schema(columns), DIALECT, _Cleaner(types))
+
+
+def json_relation(files: DataFiles, names: Sequence[str], declared: Mapping[str, Column]) -> Relation:
+    """JSON files with the columns that the owner declares; if there are none, with those that a question uses."""
+    # A list stays JSON, whose cast to a list knows JSON's escapes.
+    lists = {name for name, column in declared.items() if column.kind is Kind.LIST}
+    table = reader(files, {name: "JSON" if name in lists else "VARCHAR" for name in declared or names})
+    schema = Schema(tuple(declared.values())) if declared else OpenSchema(())
+    return Relation(table, schema, DIALECT, _Cleaner({}))
+
+
+def attached_table(cursor: duckdb.DuckDBPyConnection, name: str | None, source: str) -> exp.Expr:
+    """A table or view of the attached file, by its name or by schema.name; None if there is only one."""
+    query = (
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal UNION ALL "
+        "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = $1 AND NOT internal ORDER BY 1, 2"
+    )
+    found = cursor.execute(query, [ATTACHED]).fetchall()
+    known = {table if schema == "main" else f"{schema}.{table}": (schema, table) for schema, table in found}
+    if name is None and len(known) == 1:
+        (name,) = known
+    if name not in known:
+        wanted = "table=None does not say which table to read" if name is None else f"table={name!r} is not a table"
+        listed = ", ".join(sorted(known)) or "none"
+        raise SourceUnavailable(f"{wanted} of source={source!r}. The tables are: {listed}. Name one with table=...")
+    schema, table = known[name]
+    return exp.table_(table, db=schema, catalog=ATTACHED, quoted=True)
+
+
+def readable_part(cursor: duckdb.DuckDBPyConnection, table: pa.Table) -> pa.Table:
+    """The columns of types that DuckDB knows; found out on empty columns, so no row is read."""
+    readable = []
+    for field in table.schema:
+        try:
+            cursor.register(FRAME, pa.schema([field]).empty_table())
+            readable.append(field.name)
+        except (duckdb.Error, pa.ArrowException, NotImplementedError):
+            continue
+    return table.select(readable)

@@ -1,0 +1,115 @@
+"""DuckDB's types and the kinds of podium, and how to get from one to the other without an error on any value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqlglot import exp
+
+from podium.errors import InvalidArgument
+from podium.query.schema import Column, Kind
+
+__all__ = ["check_declared", "column_of", "converted"]
+
+_KINDS = {
+    "varchar": Kind.TEXT,
+    "enum": Kind.TEXT,
+    "uuid": Kind.TEXT,
+    "boolean": Kind.BOOLEAN,
+    "tinyint": Kind.INTEGER,
+    "smallint": Kind.INTEGER,
+    "integer": Kind.INTEGER,
+    "bigint": Kind.INTEGER,
+    "utinyint": Kind.INTEGER,
+    "usmallint": Kind.INTEGER,
+    "uinteger": Kind.INTEGER,
+    "ubigint": Kind.INTEGER,
+    "decimal": Kind.DECIMAL,
+    "date": Kind.DATE,
+    "timestamp": Kind.TIMESTAMP,
+    "timestamp_s": Kind.TIMESTAMP,
+    "timestamp_ms": Kind.TIMESTAMP,
+    "timestamp_ns": Kind.TIMESTAMP,
+    "timestamp with time zone": Kind.TIMESTAMP,
+    "float": Kind.FLOAT,
+    "double": Kind.FLOAT,
+    "list": Kind.LIST,
+    "array": Kind.LIST,
+}
+_LISTS = ("list", "array")
+_WHOLE_NUMBER = "[+-]?[0-9]+"
+_TARGETS = {Kind.TEXT: "VARCHAR", Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
+
+
+def column_of(name: str, type_: Any) -> Column:
+    """The column as DuckDB's catalogue describes it."""
+    kind = _KINDS.get(type_.id, Kind.OTHER)
+    if kind is Kind.DECIMAL:
+        return Column(name, kind, scale=int(dict(type_.children)["scale"]))
+    if kind is Kind.LIST:
+        element = column_of(name, _child(type_))
+        return replace(element, kind=kind, element=Kind.OTHER if element.kind is Kind.LIST else element.kind)
+    return Column(name, kind)
+
+
+def _child(type_: Any) -> Any:
+    return dict(type_.children)["child"]
+
+
+def check_declared(column: Column, type_: Any) -> None:
+    """Raise if a declaration turns a list into a single value, or something else than text into a list."""
+    if (column.kind is Kind.LIST) != (type_.id in _LISTS) and not (column.kind is Kind.LIST and type_.id == "varchar"):
+        raise InvalidArgument(
+            f"types[{column.name!r}]",
+            column.kind.value,
+            allowed="a list for a list or for text, a single value for a single value",
+            hint=f"The table keeps the column as {'a list' if type_.id in _LISTS else 'a single value'}.",
+        )
+
+
+def converted(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
+    """A value of DuckDB's type brought to the column's kind; NULL where it does not parse.
+
+    With a list's type and a single value's column, the value is an element of that list.
+    """
+    if column.kind is Kind.LIST:
+        # A list in a text is read as a list of texts, so that one bad element does not lose the others.
+        return value if type_.id in _LISTS else _try(value, "VARCHAR[]")
+    if type_.id in _LISTS:
+        type_ = _child(type_)
+    if column_of(column.name, type_) == column:
+        return _native(value, type_.id)
+    if column.kind is Kind.INTEGER and type_.id == "varchar":
+        # A cast alone would round 1.6 to 2.
+        whole = exp.Anonymous(this="REGEXP_FULL_MATCH", expressions=[value, exp.Literal.string(_WHOLE_NUMBER)])
+        return exp.Case(ifs=[exp.If(this=whole, true=_try(value.copy(), "BIGINT"))])
+    if column.kind is Kind.INTEGER and _KINDS.get(type_.id) is Kind.FLOAT:
+        same = exp.EQ(this=_try(value, "BIGINT"), expression=value.copy())
+        return exp.Case(ifs=[exp.If(this=same, true=_try(value.copy(), "BIGINT"))])
+    if column.kind is Kind.DECIMAL:
+        return _try(value, f"DECIMAL(38, {column.scale})")
+    if column.kind is Kind.TIMESTAMP:
+        return _without_zone(_try(value, "TIMESTAMPTZ"))
+    return _try(value, _TARGETS[column.kind])
+
+
+def _native(value: exp.Expr, type_id: str) -> exp.Expr:
+    """The same kind in another of DuckDB's types: an enumeration, a zone, another precision."""
+    if type_id in ("enum", "uuid"):
+        return exp.cast(value, "VARCHAR")
+    if type_id == "timestamp with time zone":
+        return _without_zone(value)
+    if type_id.startswith("timestamp_"):
+        return exp.cast(value, "TIMESTAMP")
+    return value
+
+
+def _without_zone(value: exp.Expr) -> exp.Expr:
+    """A timestamp with time zone in UTC, whatever the session's zone; infinity becomes NULL."""
+    micros = exp.Anonymous(this="EPOCH_US", expressions=[value])
+    return exp.Anonymous(this="MAKE_TIMESTAMP", expressions=[micros])
+
+
+def _try(value: exp.Expr, type_: str) -> exp.Expr:
+    return exp.TryCast(this=value, to=exp.DataType.build(type_, dialect="duckdb"))

@@ -1,0 +1,310 @@
+"""What every SQL engine shares: checks before the read, and a snapshot made of the builder's queries."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import pairwise
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from podium.errors import InvalidArgument, SourceFailure
+from podium.exact import positive_integer
+from podium.histogram import Histogram, Item
+from podium.query.schema import Column, Kind, Schema
+from podium.sources.base import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading
+from podium.sources.conditions import check_condition
+from podium.sources.dialects import Dialect
+from podium.sources.domains import check_listed, item_rows, listed_rows, matching
+from podium.sources.relation import Listed, Relation
+from podium.sources.sql import SqlBuilder
+from podium.sources.values import COUNTABLE, decode_item, element_of
+
+__all__ = ["Session", "SqlSnapshot", "SqlSource"]
+
+_COUNTS, _LISTED, _LEFT_OUT = "podium_counts", "podium_listed", "podium_left_out"
+_NAMES_AT_ONCE = 2_000
+_MOST_EDGES = 100
+
+
+class Session(Protocol):
+    """A connection for one question. Every method raises SourceFailure, and nothing else, if the engine fails."""
+
+    suffix: str
+    """What to append to the names of tables, where sessions see each other's; else nothing."""
+
+    def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a query: names are texts, counts are integers."""
+        ...
+
+    def keep(self, table: str, query: exp.Query) -> None:
+        """A table with the rows of a query, computed once, that lives as long as the session: see ``Dialect.keep``."""
+        ...
+
+    def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
+        """A table of the caller's items that lives as long as the session; the columns are of countable kinds."""
+        ...
+
+
+class SqlSource(ABC):
+    """A source whose engine speaks SQL: an engine module says how to connect, and what its table is."""
+
+    sql_dialect: Dialect
+    """How this engine writes SQL."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What to call this source in messages."""
+
+    @property
+    def dialect(self) -> str:
+        """The name of the engine's SQL dialect."""
+        return self.sql_dialect.name
+
+    @abstractmethod
+    def relation(self) -> Relation:
+        """The table of events."""
+
+    def relation_for(self, reading: Reading) -> Relation:
+        """The table of events as this question needs it."""
+        return self.relation()
+
+    @abstractmethod
+    def domain_relation(self, table: str) -> Relation:
+        """Another table of the same engine, to be read as a domain; SourceUnavailable if there is none."""
+
+    @abstractmethod
+    def session(self) -> AbstractContextManager[Session]:
+        """A connection for one question; everything kept in it is gone afterwards."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the engine."""
+
+    def schema(self) -> Schema:
+        """The columns of the table and their kinds."""
+        return self.relation().schema
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        """Raise unless the columns exist and are of kinds that can be counted and compared."""
+        schema = self.schema()
+        user = schema.column(reading.user, role="user")
+        _require_countable("user", user)
+        items = [schema.column(name, role="item") for name in reading.items]
+        for item in items:
+            _require_countable("item", item)
+        if sum(item.kind is Kind.LIST for item in items) > 1:
+            raise InvalidArgument("item", reading.items, allowed="at most one list column among the item columns")
+        if reading.where is not None:
+            check_condition(reading.where, lambda name: schema.column(name, role="where"))
+        if domain is not None:
+            self._check_domain(tuple(map(element_of, items)), domain)
+        if reading.without:
+            _check_without(reading, tuple(map(element_of, items)), domain)
+
+    def _check_domain(self, columns: tuple[Column, ...], domain: Domain) -> None:
+        if isinstance(domain, DomainSize):
+            if len(columns) != 1 or columns[0].kind is not Kind.INTEGER:
+                raise InvalidArgument(
+                    "domain_size",
+                    domain.size,
+                    allowed="one item column of kind integer: a size means the items 0..N-1",
+                    hint="Give the domain as a list, a file or a table.",
+                )
+        elif isinstance(domain, DomainTable):
+            matching(self.domain_relation(domain.table), domain.columns, columns)
+        else:
+            check_listed(domain, columns)
+
+    def queries(
+        self,
+        reading: Reading,
+        *,
+        limit: int | None = None,
+        edges: Sequence[int] | None = None,
+        domain: Domain | None = None,
+    ) -> tuple[str, ...]:
+        """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two."""
+        self.check(reading, domain=domain)
+        builder = self._builder(reading, domain, "")
+        write = self.sql_dialect.sql
+        if edges is not None:
+            if limit is not None:
+                raise InvalidArgument("limit", limit, allowed="None where edges are given")
+            return (write(builder.sizes(_checked_edges(edges))),)
+        if limit is not None:
+            return (write(builder.top_rows(positive_integer(limit, "limit") + 1)),)
+        kept = self.sql_dialect.keep(_COUNTS, builder.kept_counts())
+        naming = [builder.names(_COUNTS, [(1, 0)])]
+        if isinstance(domain, DomainSize):
+            naming.append(builder.unseen(_COUNTS, [0]))
+        return tuple(map(write, (kept, builder.counts_of_counts(_COUNTS), *naming)))
+
+    def _builder(self, reading: Reading, domain: Domain | None, suffix: str) -> SqlBuilder:
+        relation = self.relation_for(reading)
+        columns = tuple(element_of(relation.schema.column(name)) for name in reading.items)
+        without = self._loaded(_LEFT_OUT + suffix, columns) if reading.without else None
+        listed: DomainSize | Listed | None
+        if domain is None or isinstance(domain, DomainSize):
+            listed = domain
+        elif isinstance(domain, DomainTable):
+            listed = matching(self.domain_relation(domain.table), domain.columns, columns)
+        else:
+            listed = self._loaded(_LISTED + suffix, columns)
+        return SqlBuilder(relation, reading, listed, without)
+
+    def _loaded(self, table: str, columns: tuple[Column, ...]) -> Listed:
+        """What the caller's items will be as a table of a session."""
+        places = _loaded_columns(columns)
+        loaded = Relation(exp.to_table(table), Schema(places), self.sql_dialect)
+        return Listed(loaded, tuple(column.name for column in places))
+
+    def domain_size(self, reading: Reading, domain: Domain) -> int:
+        """How many items a known domain has. Only the domain is read, never the data."""
+        if isinstance(domain, DomainSize):
+            return domain.size
+        with self._counting(reading, domain) as (builder, session):
+            if not isinstance(builder.domain, Listed):
+                raise InvalidArgument("domain", domain, allowed="a domain that the engine can list")
+            ((size,),) = session.fetch(self.sql_dialect.sql(builder.domain_size(builder.domain)))
+        return int(size)
+
+    @contextmanager
+    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> Iterator[SqlSnapshot]:
+        """A view of the data for one question."""
+        self.check(reading, domain=domain)
+        with self._counting(reading, domain) as (builder, session):
+            yield SqlSnapshot(builder, session)
+
+    @contextmanager
+    def _counting(self, reading: Reading, domain: Domain | None) -> Iterator[tuple[SqlBuilder, Session]]:
+        """A session in which what the caller listed is a table, and the builder that knows it."""
+        with self.session() as session:
+            builder = self._builder(reading, domain, session.suffix)
+            if isinstance(domain, DomainItems | DomainFile):
+                rows = listed_rows(domain, builder.columns)
+                session.load(_LISTED + session.suffix, _loaded_columns(builder.columns), rows)
+            if reading.without:
+                rows = item_rows(reading.without, builder.columns, "without")
+                session.load(_LEFT_OUT + session.suffix, _loaded_columns(builder.columns), rows)
+            yield builder, session
+
+
+class SqlSnapshot:
+    """One question's view: a single query, or a kept table of counts."""
+
+    def __init__(self, builder: SqlBuilder, session: Session) -> None:
+        self._builder = builder
+        self._session = session
+        self._dialect = builder.relation.dialect
+        self._table = _COUNTS + session.suffix
+        self._streamed = False
+        self._kept = False
+
+    def top_rows(self, limit: int) -> Histogram:
+        """The ``limit`` items with the most users and the count of the next."""
+        if self._streamed or self._kept:
+            raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
+        self._streamed = True
+        # One more than the limit: the count of the first row outside enters the threshold.
+        rows = self._fetch(self._builder.top_rows(positive_integer(limit, "limit") + 1))
+        counts = [int(row[-1]) for row in rows]
+        items = [self._item(row[:-1]) for row in rows[:limit]]
+        return Histogram.top_rows(items, counts[:limit], next_count=counts[limit] if len(counts) > limit else 0)
+
+    def counts_of_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The distinct counts in descending order, and how many items have each."""
+        self._keep()
+        rows = self._fetch(self._builder.counts_of_counts(self._table))
+        pairs = sorted(((int(count), int(size)) for count, size in rows), reverse=True)
+        counts, sizes = [count for count, _ in pairs], [size for _, size in pairs]
+        if isinstance(self._builder.domain, DomainSize):
+            unseen = self._builder.domain.size - sum(sizes)
+            if unseen:
+                counts.append(0)
+                sizes.append(unseen)
+        return tuple(counts), tuple(sizes)
+
+    def names(self, places: Sequence[tuple[int, int]]) -> tuple[Item, ...]:
+        """The items at those (count, rank), in the order asked."""
+        self._keep()
+        wanted = sorted(set(places))
+        found: dict[tuple[int, int], Item] = {}
+        for start in range(0, len(wanted), _NAMES_AT_ONCE):
+            some = wanted[start : start + _NAMES_AT_ONCE]
+            if isinstance(self._builder.domain, DomainSize):
+                found |= self._unseen([rank for count, rank in some if count == 0])
+                some = [(count, rank) for count, rank in some if count]
+            if some:
+                rows = self._fetch(self._builder.names(self._table, some))
+                found |= {(int(count), int(rank)): self._item(tuple(texts)) for count, rank, *texts in rows}
+        if any(place not in found for place in wanted):
+            raise InvalidArgument("places", "a place without an item", allowed="ranks below the size of their group")
+        return tuple(found[place] for place in places)
+
+    def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
+        """For each edge, the number of users with at least so many items, and fewer than the next edge says."""
+        (row,) = self._fetch(self._builder.sizes(_checked_edges(edges)))
+        return tuple(map(int, row))
+
+    def _unseen(self, ranks: Sequence[int]) -> dict[tuple[int, int], Item]:
+        if not ranks:
+            return {}
+        (row,) = self._fetch(self._builder.unseen(self._table, ranks))
+        return {(0, rank): rank + int(before) for rank, before in zip(ranks, row, strict=True)}
+
+    def _keep(self) -> None:
+        if self._streamed:
+            raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
+        if not self._kept:
+            self._session.keep(self._table, self._builder.kept_counts())
+            self._kept = True
+
+    def _fetch(self, query: exp.Query) -> Sequence[tuple[Any, ...]]:
+        return self._session.fetch(self._dialect.sql(query))
+
+    def _item(self, texts: tuple[Any, ...]) -> Item:
+        try:
+            return decode_item(self._builder.columns, texts)
+        except (ValueError, ArithmeticError, TypeError):
+            # The reason would quote the value.
+            raise SourceFailure from None
+
+
+def _require_countable(role: str, column: Column) -> None:
+    kind = element_of(column).kind if role == "item" else column.kind
+    if kind in COUNTABLE:
+        return
+    reason = f"Column {column.name!r} is of kind {column.kind.value}."
+    if kind is Kind.FLOAT:
+        reason = (
+            f"Column {column.name!r} holds floating-point numbers, for which engines disagree on what is equal: "
+            "declare it as an integer or a decimal, or cast it in the table."
+        )
+    allowed = ", ".join(known.value for known in COUNTABLE) + (", or a list of these" if role == "item" else "")
+    raise InvalidArgument(role, column.name, allowed=f"a column of kind {allowed}", hint=reason)
+
+
+def _check_without(reading: Reading, columns: tuple[Column, ...], domain: Domain | None) -> None:
+    if domain is not None:
+        raise InvalidArgument(
+            "without",
+            f"{len(reading.without)} items",
+            allowed="no items where there is a domain",
+            hint="Leave them out of the domain.",
+        )
+    item_rows(reading.without, columns, "without")
+
+
+def _checked_edges(edges: Sequence[int]) -> list[int]:
+    numbers = [positive_integer(edge, "edges") for edge in edges]
+    if not 1 <= len(numbers) <= _MOST_EDGES or any(high <= low for low, high in pairwise(numbers)):
+        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MOST_EDGES} rising whole numbers from 1")
+    return numbers
+
+
+def _loaded_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    return tuple(Column(f"item{place}", column.kind, scale=column.scale) for place, column in enumerate(columns))

@@ -1,0 +1,51 @@
+"""Pieces of SQL that several queries share, and what podium calls the tables and columns in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+__all__ = [
+    "COUNT", "MEMBERS", "PAIRS", "ROWS", "SIZE", "USER", "WEIGHT",
+    "ascending", "column", "descending", "number_among", "numbered", "row_column", "rows",
+]  # fmt: skip
+
+ROWS, PAIRS = "rows_", "pairs"
+USER, COUNT, SIZE, MEMBERS, WEIGHT = "u", "n", "t", "m", "w"
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A column of ours."""
+    return exp.column(name, table=table)
+
+
+def row_column(name: str) -> exp.Column:
+    """A column of a table of the owner's, whatever its name."""
+    return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(ROWS))
+
+
+def rows() -> exp.Expr:
+    """How many rows there are."""
+    return exp.Count(this=exp.Star())
+
+
+def ascending(name: str, table: str | None = None) -> exp.Expr:
+    """The smallest first."""
+    return exp.Ordered(this=column(name, table), desc=False)
+
+
+def descending(name: str, table: str | None = None) -> exp.Expr:
+    """The largest first."""
+    return exp.Ordered(this=column(name, table), desc=True)
+
+
+def numbered(groups: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
+    """The place of each row, from 1, among those of its group."""
+    by = exp.Order(expressions=[exp.Ordered(this=key, desc=False) for key in order])
+    return exp.Window(this=exp.RowNumber(), partition_by=list(groups), order=by)
+
+
+def number_among(value: exp.Expr, numbers: Iterable[int]) -> exp.Expr:
+    """Whether the value is one of these numbers."""
+    return exp.In(this=value, expressions=[exp.Literal.number(number) for number in numbers])

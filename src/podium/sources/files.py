@@ -1,0 +1,162 @@
+"""Files on this machine: which there are, what format they have, and the table function that reads them.
+
+Nothing is guessed from rows. Parquet says its types itself; a CSV file's header says the names, and every
+column is text; a JSON file says nothing, so every name is a column of text, unless the owner declares them.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from sqlglot import exp
+
+from podium.errors import SourceUnavailable
+
+__all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "reader"]
+
+
+class FileFormat(StrEnum):
+    """The formats that the embedded engine reads."""
+
+    PARQUET = "Parquet"
+    CSV = "CSV"
+    JSON = "JSON"
+    DUCKDB = "DuckDB"
+
+
+_SUFFIXES = {
+    ".parquet": FileFormat.PARQUET,
+    ".pq": FileFormat.PARQUET,
+    ".csv": FileFormat.CSV,
+    ".tsv": FileFormat.CSV,
+    ".json": FileFormat.JSON,
+    ".jsonl": FileFormat.JSON,
+    ".ndjson": FileFormat.JSON,
+    ".duckdb": FileFormat.DUCKDB,
+    ".ddb": FileFormat.DUCKDB,
+}
+_DUCKDB_MARK, _MARK_AT = b"DUCK", 8
+_DELIMITERS = (",", "\t", ";", "|")
+_LONGEST_HEADER = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class DataFiles:
+    """Files of one format that are one table; ``hive`` if ``name=value`` folders above them are columns."""
+
+    format: FileFormat
+    paths: tuple[str, ...]
+    hive: bool = False
+
+
+def find_files(location: str | Path) -> DataFiles:
+    """The files behind a path, a glob pattern, or a folder of Parquet files."""
+    text = str(location)
+    if Path(text).is_file():
+        return DataFiles(_format(text), (text,))
+    if Path(text).is_dir():
+        paths = sorted(str(path) for path in Path(text).rglob("*.parquet") if path.is_file())
+        if not paths:
+            raise SourceUnavailable(
+                f"source={text!r} is a folder without Parquet files. A folder is read as one table of its *.parquet "
+                "files; for another format give a pattern such as 'folder/*.csv'."
+            )
+    else:
+        paths = sorted(path for path in glob.glob(text, recursive=True) if Path(path).is_file())  # noqa: PTH207
+        if not paths:
+            raise SourceUnavailable(
+                f"source={text!r} is not a file. Give the path of a file, a folder of Parquet files, a pattern that "
+                "matches files, or the URL of a database."
+            )
+    formats = {_format(path) for path in paths}
+    if len(formats) != 1 or FileFormat.DUCKDB in formats:
+        raise SourceUnavailable(
+            f"source={text!r} matches files that are not one table. Give a pattern that matches files of one format: "
+            "Parquet, CSV or JSON."
+        )
+    return DataFiles(
+        formats.pop(), tuple(paths), any("=" in part for path in paths for part in Path(path).parent.parts)
+    )
+
+
+def _format(path: str) -> FileFormat:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
+    form = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if form is None and _is_database(path):
+        return FileFormat.DUCKDB
+    if form is None:
+        raise SourceUnavailable(
+            f"source={path!r} has no known format. Known are Parquet (.parquet, .pq), CSV (.csv, .tsv), JSON (.json, "
+            ".jsonl, .ndjson) and DuckDB (.duckdb, .ddb). Rename the file to what it is."
+        )
+    return form
+
+
+def _is_database(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(_MARK_AT + len(_DUCKDB_MARK))[_MARK_AT:] == _DUCKDB_MARK
+    except OSError:
+        return False
+
+
+def csv_header(paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """The names in the header, which all files must share, and the delimiter, chosen by the header alone."""
+    headers = {_first_line(path) for path in paths}
+    if len(headers) != 1:
+        raise SourceUnavailable(
+            f"The CSV files beside {paths[0]!r} have different headers. Files of one table must share their first line."
+        )
+    line = headers.pop()
+    delimiter = max(_DELIMITERS, key=line.count)
+    names = tuple(next(csv.reader([line], delimiter=delimiter), []))
+    if not names or not all(names) or len({name.lower() for name in names}) != len(names):
+        raise SourceUnavailable(
+            f"The header of {paths[0]!r} does not name every column once. The first line must hold distinct names."
+        )
+    return names, delimiter
+
+
+def _first_line(path: str) -> str:
+    try:
+        with gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb") as file:
+            return file.readline(_LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n")
+    except (OSError, EOFError, UnicodeDecodeError):
+        raise SourceUnavailable(f"source={path!r} could not be opened as CSV in UTF-8. Check the file.") from None
+
+
+def reader(files: DataFiles, columns: Mapping[str, str], *, delimiter: str = ",") -> exp.Expr:
+    """The table function that reads the files; for CSV and JSON it is told the columns, and sniffs nothing.
+
+    A line that is not CSV or JSON is skipped, because an error would tell that it is there.
+    """
+    paths: exp.Expr = exp.Literal.string(files.paths[0])
+    if len(files.paths) > 1:
+        paths = exp.Array(expressions=[exp.Literal.string(path) for path in files.paths])
+    options: dict[str, exp.Expr] = {}
+    if files.format is FileFormat.CSV:
+        quote = exp.Literal.string('"')
+        options = {"auto_detect": exp.false(), "header": exp.true(), "delim": exp.Literal.string(delimiter)}
+        options |= {"quote": quote, "escape": quote.copy(), "allow_quoted_nulls": exp.false()}
+        options |= {"strict_mode": exp.false()}
+    if files.format is FileFormat.JSON:
+        lines = all(not path.removesuffix(".gz").endswith(".json") for path in files.paths)
+        options = {"format": exp.Literal.string("newline_delimited" if lines else "auto"), "records": exp.true()}
+    if files.format is not FileFormat.PARQUET:
+        fields = [
+            exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.Literal.string(type_))
+            for name, type_ in columns.items()
+        ]
+        options |= {"columns": exp.Struct(expressions=fields), "ignore_errors": exp.true()}
+    elif len(files.paths) > 1:
+        options = {"union_by_name": exp.true()}
+    if files.hive:
+        options |= {"hive_partitioning": exp.true(), "hive_types_autocast": exp.false()}
+    named = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this=f"READ_{files.format.upper()}", expressions=[paths, *named]))

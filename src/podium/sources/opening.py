@@ -1,0 +1,99 @@
+"""From what a caller has (a path, a URL, a frame, a session) to a source, importing only the engine it needs."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from podium.errors import InvalidArgument, SourceUnavailable
+from podium.sources.base import Source
+from podium.sources.declared import Types
+from podium.sources.duckdb import DuckDBSource
+from podium.sources.frames import is_frame
+
+__all__ = ["open_source"]
+
+_URL = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9]*)(?:\+[a-zA-Z0-9]+)?://")
+
+
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """An engine whose library is installed by an extra; its class takes the location and ``table=``."""
+
+    module: str
+    cls: str
+    extra: str
+
+
+_POSTGRES = _Engine("podium.sources.postgresql", "PostgreSQLSource", "postgresql")
+_SPARK = _Engine("podium.sources.spark", "SparkSource", "spark")
+_CLICKHOUSE = _Engine("podium.sources.clickhouse", "ClickHouseSource", "clickhouse")
+_CHDB = _Engine("podium.sources.clickhouse", "ClickHouseSource", "chdb")
+_SQLALCHEMY = _Engine("podium.sources.sqlalchemy", "SQLAlchemySource", "sqlalchemy")
+
+_SCHEMES = {
+    "postgresql": _POSTGRES,
+    "postgres": _POSTGRES,
+    "spark": _SPARK,
+    "sc": _SPARK,
+    "clickhouse": _CLICKHOUSE,
+    "clickhouses": _CLICKHOUSE,
+    "chdb": _CHDB,
+}
+_LIBRARIES = {
+    "psycopg": _POSTGRES,
+    "pyspark": _SPARK,
+    "clickhouse_connect": _CLICKHOUSE,
+    "chdb": _CHDB,
+    "sqlalchemy": _SQLALCHEMY,
+}
+_REMOTE_FILES = ("s3", "gs", "gcs", "http", "https", "hf", "az", "abfss", "file")
+
+
+def open_source(location: object, *, table: str | None = None, types: Types | None = None) -> Source:
+    """A source for a path, a pattern, a folder, a database URL, a frame, or an engine's own session or connection.
+
+    ``table`` names the table in a database; ``types`` declares columns of files and frames, for example
+    ``{"user_id": "integer"}``.
+    """
+    if isinstance(location, str) and (url := _URL.match(location)):
+        scheme = url["scheme"].lower()
+        if scheme in _REMOTE_FILES:
+            # Only the scheme: the rest of a URL may hold a password or a signature.
+            raise SourceUnavailable(
+                f"source='{scheme}://...' is not on this machine. Files must be local, so that the engine needs no "
+                "network: download the files, or query them through a database."
+            )
+        return _open_engine(_SCHEMES.get(scheme, _SQLALCHEMY), location, table, types)
+    if isinstance(location, str | Path) or is_frame(location):
+        return DuckDBSource(location, table=table, types=types)
+    if isinstance(location, Source):
+        if table is not None or types is not None:
+            raise InvalidArgument("table", table, allowed="no table and no types where the source is already open")
+        return location
+    for cls in type(location).__mro__:
+        engine = _LIBRARIES.get(cls.__module__.partition(".")[0])
+        if engine is not None:
+            return _open_engine(engine, location, table, types)
+    raise InvalidArgument(
+        "source",
+        type(location).__name__,
+        allowed="a path, a pattern, a folder, a database URL, a pandas, polars or Arrow frame, or an engine's session",
+        hint="A lazy frame must be collected first." if "Lazy" in type(location).__name__ else "",
+    )
+
+
+def _open_engine(engine: _Engine, location: object, table: str | None, types: Types | None) -> Source:
+    if types is not None:
+        raise InvalidArgument("types", dict(types), allowed="None for a database, which has types of its own")
+    try:
+        module: Any = importlib.import_module(engine.module)
+    except ModuleNotFoundError as missing:
+        raise SourceUnavailable(
+            f"This source needs {missing.name!r}, which is not installed. Run: pip install "
+            f"'podium-topk[{engine.extra}]'"
+        ) from None
+    return cast("Source", getattr(module, engine.cls)(location, table=table))

@@ -1,0 +1,131 @@
+"""From rows to pairs: the distinct (user, item), both known, of the rows that a question is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from podium.query.schema import Column, Kind
+from podium.sources.base import DomainSize, Reading
+from podium.sources.conditions import condition
+from podium.sources.dialects import Dialect
+from podium.sources.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, column, row_column, rows
+from podium.sources.relation import Listed, Relation
+from podium.sources.values import element_of
+
+__all__ = ["LISTED", "Pairs", "items_of", "same_items"]
+
+LISTED = "listed"
+_ELEMENTS, _SIZED, _LEFT_OUT = "elements", "sized", "left_out"
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The pairs of one question before any user is cut; ``without`` has the items that do not count."""
+
+    relation: Relation
+    reading: Reading
+    domain: DomainSize | Listed | None = None
+    without: Listed | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The item columns, a list column as that of its elements."""
+        return tuple(element_of(self.relation.schema.column(name, role="item")) for name in self.reading.items)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What the item columns are called in the queries."""
+        return tuple(f"item{place}" for place in range(len(self.reading.items)))
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the engine writes SQL."""
+        return self.relation.dialect
+
+    def sizes(self) -> exp.Select:
+        """How many users have each number of items, whatever they would keep of them."""
+        pairs = self.within(user_first=True).subquery(PAIRS)
+        users = exp.select(rows().as_(SIZE)).from_(pairs).group_by(column(USER))
+        size = column(SIZE)
+        return exp.select(size, rows().as_(MEMBERS)).from_(users.subquery(_SIZED)).group_by(size.copy())
+
+    def distinct(self, *, user_first: bool = False) -> exp.Select:
+        """Distinct (user, item), both known, of the rows that satisfy the condition."""
+        table, raw, where = self._raw()
+        declared = [self.relation.schema.column(self.reading.user, role="user"), *self.columns]
+        values = [self.relation.value(value, kind) for value, kind in zip(raw, declared, strict=True)]
+        chosen = [value.as_(place) for value, place in zip(values, (USER, *self.places), strict=True)]
+        if not user_first:
+            # An engine that finds distinct rows by sorting then has them in the order in which they are counted.
+            chosen = chosen[1:] + chosen[:1]
+        query = exp.select(*chosen).distinct().from_(table)
+        if where is not None:
+            query = query.where(where)
+        for value, kind in zip(values, declared, strict=True):
+            query = query.where(*self.dialect.usable(value.copy(), kind))
+        if isinstance(self.domain, DomainSize):
+            first, last = self.dialect.integer(0), self.dialect.integer(self.domain.size - 1)
+            query = query.where(exp.Between(this=values[1].copy(), low=first, high=last))
+        if self.without is not None:
+            query = query.where(self._not_left_out(values[1:], self.without))
+        return query
+
+    def within(self, *, user_first: bool = False) -> exp.Select:
+        """The pairs whose item is in the domain, if that is listed."""
+        pairs = self.distinct(user_first=user_first)
+        if not isinstance(self.domain, Listed):
+            return pairs
+        return (
+            exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.places)))
+            .from_(pairs.subquery(PAIRS))
+            .join(items_of(self.domain, self.places).subquery(LISTED), on=same_items(PAIRS, LISTED, self.places))
+        )
+
+    def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None]:
+        """Where the pairs come from, the raw user and items there, and the condition if it still has to be put."""
+        names = (self.reading.user, *self.reading.items)
+        declared = [self.relation.schema.column(name) for name in names]
+        table = exp.alias_(self.relation.table.copy(), ROWS, table=True)
+        raw: list[exp.Expr] = [row_column(name) for name in names]
+        where = None
+        if self.reading.where is not None:
+            where = condition(self.reading.where, self.relation.column, self.dialect)
+        if all(kind.kind is not Kind.LIST for kind in declared):
+            return table, raw, where
+        places = (USER, *self.places)
+        single = (self._single(value, kind) for value, kind in zip(raw, declared, strict=True))
+        elements = exp.select(*(value.as_(place) for value, place in zip(single, places, strict=True))).from_(table)
+        if where is not None:
+            elements = elements.where(where)
+        return elements.subquery(_ELEMENTS), [column(place, _ELEMENTS) for place in places], None
+
+    def _single(self, value: exp.Expr, kind: Column) -> exp.Expr:
+        if kind.kind is not Kind.LIST:
+            return value
+        return self.dialect.explode(self.relation.clean(value, kind))
+
+    def _not_left_out(self, values: Sequence[exp.Expr], without: Listed) -> exp.Expr:
+        relation = without.relation
+        listed = [relation.value(column(name, _LEFT_OUT), relation.schema.column(name)) for name in without.columns]
+        table = exp.alias_(relation.table.copy(), _LEFT_OUT, table=True)
+        return self.dialect.absent([value.copy() for value in values], listed, table)
+
+
+def items_of(listed: Listed, places: Sequence[str]) -> exp.Select:
+    """The distinct known items of the table."""
+    relation = listed.relation
+    declared = [element_of(relation.schema.column(name)) for name in listed.columns]
+    values = [relation.column(kind.name)[0] for kind in declared]
+    query = exp.select(*(value.as_(place) for value, place in zip(values, places, strict=True))).distinct()
+    query = query.from_(exp.alias_(relation.table.copy(), ROWS, table=True))
+    for value, kind in zip(values, declared, strict=True):
+        query = query.where(*relation.dialect.usable(value.copy(), kind))
+    return query
+
+
+def same_items(left: str, right: str, places: Sequence[str]) -> exp.Expr:
+    """Whether two tables have the same item."""
+    return exp.and_(*(column(place, left).eq(column(place, right)) for place in places))

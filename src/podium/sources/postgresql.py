@@ -1,0 +1,148 @@
+"""PostgreSQL: a table or view on a server, counted there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from podium.errors import InvalidArgument, SourceUnavailable
+from podium.exact import positive_fraction
+from podium.sources.base import Domain, Reading
+from podium.sources.engine import SqlSource
+from podium.sources.postgresql_catalog import describe
+from podium.sources.postgresql_connection import DIALECT, PostgreSQLSession, Server
+from podium.sources.relation import Relation
+
+__all__ = ["PostgreSQLSource"]
+
+_OLDEST = 14
+_DRIVER = re.compile(r"^(postgres(?:ql)?)\+[a-zA-Z0-9]+(?=://)")
+_FACTS = (
+    "SELECT pg_catalog.current_setting('server_version_num')::integer / 10000, "
+    "pg_catalog.current_setting('server_encoding'), "
+    "NOT pg_catalog.pg_is_in_recovery() "
+    "AND pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What the catalogue says: the table, its full name, and whether temporary tables are allowed beside it."""
+
+    relation: Relation
+    name: str
+    keeps: bool
+
+
+class PostgreSQLSource(SqlSource):
+    """A table, view or foreign table of a PostgreSQL database, version 14 or later, encoded in UTF-8.
+
+    ``location`` is a URL like postgresql://user@host:5432/database, any other connection string of libpq, or a psycopg
+    connection, whose parameters are used to connect anew. ``table`` is a name on the search path or schema.name.
+    ``statement_timeout`` is in seconds; without it the server's own applies. No connection is held between questions.
+    """
+
+    sql_dialect = DIALECT
+
+    def __init__(self, location: object, *, table: str | None = None, statement_timeout: float | None = None) -> None:
+        if statement_timeout is not None:
+            statement_timeout = float(positive_fraction(statement_timeout, "statement_timeout"))
+        self._server = _server(location, statement_timeout)
+        if table is None:
+            raise SourceUnavailable(
+                f"table=None does not say which table to read of source={self._server.address!r}. "
+                "Allowed: a name, or schema.name. Name one with table=..."
+            )
+        self._wanted = table
+        self._table = self._described(table)
+
+    @property
+    def name(self) -> str:
+        """Host, database and table."""
+        return f"{self._server.address}#{self._table.name}"
+
+    def relation(self) -> Relation:
+        """The table of events."""
+        return self._table.relation
+
+    def domain_relation(self, table: str) -> Relation:
+        """Another table of the same database."""
+        return self._described(table).relation
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        """Raise unless the server answers, and the columns exist and are of kinds that can be counted."""
+        self._table = self._described(self._wanted)
+        super().check(reading, domain=domain)
+        if (domain is not None or reading.without) and not self._table.keeps:
+            what = "a domain" if domain is not None else "items left out"
+            raise SourceUnavailable(
+                f"source={self.name!r} does not let this account make temporary tables, which a question with {what} "
+                "needs. Allowed: a primary server and the right TEMPORARY on the database. Grant it: GRANT TEMPORARY "
+                f"ON DATABASE ... TO ..., or ask without {what}."
+            )
+        hashes = reading.max_items_per_user is None or self._server.ask(_md5)
+        if not hashes:
+            raise SourceUnavailable(
+                f"source={self.name!r} has no MD5, which max_items_per_user={reading.max_items_per_user} needs. "
+                "Allowed: a server that is not restricted to FIPS functions. Ask without max_items_per_user."
+            )
+
+    @contextmanager
+    def session(self) -> Iterator[PostgreSQLSession]:
+        """A connection for one question."""
+        with self._server.session(self._unreachable()) as session:
+            yield session
+
+    def close(self) -> None:
+        """Nothing to do: every connection is closed with its question."""
+
+    def _described(self, table: str) -> _Table:
+        found = self._server.ask(lambda connection: _inspect(connection, table, self._server.address))
+        if found is None:
+            raise self._unreachable()
+        return found
+
+    def _unreachable(self) -> SourceUnavailable:
+        return SourceUnavailable(
+            f"source={self._server.address!r} could not be reached, or refused the account. Allowed: a running server "
+            "that this machine and this account may connect to. Check the address, the user, the password and the "
+            "server's log; what the server said is withheld."
+        )
+
+
+def _server(location: object, statement_timeout: float | None) -> Server:
+    if isinstance(location, psycopg.Connection | psycopg.AsyncConnection):
+        info = location.info
+        location = make_conninfo(info.dsn, password=info.password or None)
+    if isinstance(location, str):
+        try:
+            return Server(_DRIVER.sub(r"\1", location), statement_timeout=statement_timeout)
+        except psycopg.Error:
+            pass
+    raise InvalidArgument(
+        "source",
+        "postgresql://...",
+        allowed="a URL like postgresql://user@host:5432/database",
+        hint="Special characters in a user or password are written as %XX.",
+    )
+
+
+def _inspect(connection: psycopg.Connection[Any], table: str, source: str) -> _Table:
+    version, encoding, keeps = connection.execute(_FACTS).fetchall()[0]
+    if version < _OLDEST or encoding != "UTF8":
+        raise SourceUnavailable(
+            f"source={source!r} is PostgreSQL {version} with the encoding {encoding}. Allowed: PostgreSQL {_OLDEST} or "
+            "later with the encoding UTF8, in which text has one order. Copy the table to such a database."
+        )
+    relation, name = describe(connection, table, source)
+    return _Table(relation, name, keeps)
+
+
+def _md5(connection: psycopg.Connection[Any]) -> bool:
+    return bool(connection.execute("SELECT pg_catalog.md5('') = 'd41d8cd98f00b204e9800998ecf8427e'").fetchall()[0][0])

@@ -1,0 +1,84 @@
+"""PostgreSQL's types and the kinds of podium, and how to get from one to the other without an error on any value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from podium.query.schema import Column, Kind
+
+__all__ = ["Cleaner", "NativeType", "column_of"]
+
+_KINDS = {
+    "text": Kind.TEXT,
+    "varchar": Kind.TEXT,
+    "bpchar": Kind.TEXT,
+    "name": Kind.TEXT,
+    "uuid": Kind.TEXT,
+    "enum": Kind.TEXT,
+    "bool": Kind.BOOLEAN,
+    "int2": Kind.INTEGER,
+    "int4": Kind.INTEGER,
+    "int8": Kind.INTEGER,
+    "numeric": Kind.DECIMAL,
+    "date": Kind.DATE,
+    "timestamp": Kind.TIMESTAMP,
+    "timestamptz": Kind.TIMESTAMP,
+    "float4": Kind.FLOAT,
+    "float8": Kind.FLOAT,
+}
+_BASE = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP"}
+_WIDEST_SCALE = 38
+
+
+@dataclass(frozen=True, slots=True)
+class NativeType:
+    """The base type of a column or of its elements, "enum" for any enumeration; what lies around it.
+
+    ``scale`` is None for a numeric that may have any number of digits after the point.
+    """
+
+    name: str
+    scale: int | None = None
+    domain: bool = False
+    lists: int = 0
+
+
+def column_of(name: str, type_: NativeType) -> Column:
+    """The column as the catalogue describes it."""
+    kind = _KINDS.get(type_.name, Kind.OTHER)
+    scale = _WIDEST_SCALE if type_.scale is None else max(type_.scale, 0)
+    column = Column(name, kind, scale=scale if kind is Kind.DECIMAL else 0)
+    if type_.lists:
+        column = replace(column, kind=Kind.LIST, element=kind if type_.lists == 1 else Kind.OTHER)
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaner:
+    """A value of a column, or an element of its list, brought to its kind."""
+
+    types: Mapping[str, NativeType]
+
+    def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
+        """No cast here can fail on any value."""
+        type_ = self.types.get(column.name)
+        if type_ is None or column.kind is Kind.LIST:
+            return value
+        if column.kind is Kind.TEXT:
+            plain = type_.name in ("text", "varchar") and not type_.domain
+            return value if plain else exp.cast(value, "TEXT")
+        if column.kind is Kind.DECIMAL:
+            return _finite(exp.cast(value, "DECIMAL") if type_.domain else value)
+        if type_.name == "timestamptz":
+            return exp.AtTimeZone(this=value, zone=exp.Literal.string("UTC"))
+        return exp.cast(value, _BASE[column.kind]) if type_.domain else value
+
+
+def _finite(value: exp.Expr) -> exp.Expr:
+    """The number, or NULL if it is infinite or NaN, which this engine orders after infinity."""
+    low, high = (exp.cast(exp.Literal.string(text), "DECIMAL") for text in ("-Infinity", "Infinity"))
+    within = exp.and_(exp.GT(this=value, expression=low), exp.LT(this=value.copy(), expression=high))
+    return exp.Case(ifs=[exp.If(this=within, true=value.copy())])

@@ -1,0 +1,319 @@
+"""Spark: a session that the caller has, a standalone master, or Spark Connect."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib.util import find_spec
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+from pyspark.sql import types as spark
+from pyspark.sql.pandas.types import to_arrow_schema
+from sqlglot import exp
+
+from podium.errors import InvalidArgument, SourceUnavailable
+from podium.histogram import Item
+from podium.query.schema import Column, Kind, Schema
+from podium.sources.dialects import Spark
+from podium.sources.engine import SqlSource
+from podium.sources.guard import attempt, guarded
+from podium.sources.quiet import hushed
+from podium.sources.relation import Relation
+from podium.sources.spark_types import column_of, converted, type_of
+
+__all__ = ["SparkSource"]
+
+_DIALECT = Spark()
+# What our SQL relies on, set in a session of ours and not in the caller's.
+_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    # Names of folders are text, as on every engine; old calendars are not an error that only some rows raise.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
+}
+# What an application of ours is told: failing tasks quote rows in every one of these places.
+_APPLICATION: dict[str, bool | float | int | str | None] = {
+    "spark.app.name": "podium",
+    "spark.eventLog.enabled": "false",
+    "spark.executor.syncLogLevel.enabled": "true",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
+# At DEBUG the last two write down all that the JVM says.
+_LOGGERS = (*_QUERY_LOGGERS, "py4j.clientserver", "py4j.java_gateway")
+_MASTER, _CONNECT = "spark", "sc"
+_CONNECT_PACKAGES = ("grpc", "grpc_status", "pandas", "zstandard")
+_MASTER_PORT, _SECONDS = 7077, 10
+_opened: Counter[str] = Counter()
+
+for _name in _QUERY_LOGGERS:
+    # Whoever asks for a logger first decides its class, and Spark needs its own.
+    PySparkLogger.getLogger(_name)
+
+T = TypeVar("T")
+
+
+class SparkSource(SqlSource):
+    """A table of a Spark cluster.
+
+    ``location`` is a SparkSession, a master ``spark://host:port`` or Spark Connect ``sc://host:port``; ``table`` is a
+    table or view that the session knows, or a path to Parquet, with a slash in it, that the cluster can read. Opening
+    asks for the columns; nothing is read from rows.
+
+    Spark has no transactions: one query sees each file once, and a question of several queries computes the counts
+    once, keeps them on the executors (a local checkpoint), and answers from there. If an executor is lost in between,
+    the question fails rather than reading again.
+
+    Spark's log quotes rows where a task fails, so a source turns off the log of the driver's JVM, and that of the
+    executors if it made the session; otherwise, if the session has ``spark.executor.syncLogLevel.enabled``.
+    """
+
+    sql_dialect = _DIALECT
+
+    def __init__(self, location: object, *, table: str | None = None) -> None:
+        if table is None:
+            raise InvalidArgument("table", table, allowed="the name of a table or view, or a path to Parquet")
+        self._url = location if isinstance(location, str) else None
+        self._name = "a Spark session" if self._url is None else self._url.partition(";")[0]
+        self._session = _quietly(lambda: _session_of(location))
+        try:
+            self._relation = self._described(table)
+        except SourceUnavailable:
+            self.close()
+            raise
+
+    @property
+    def name(self) -> str:
+        """The URL without its parameters, or that it is a session."""
+        return self._name
+
+    def _described(self, table: str) -> Relation:
+        found = _quietly(lambda: attempt(lambda: self._columns(table)))
+        if found is None:
+            raise SourceUnavailable(
+                f"table={table!r} cannot be read on source={self._name!r}. Allowed: a table or view that the session "
+                "knows, or a path to Parquet that the cluster can read. Check the name, and that the session is alive."
+            )
+        target, types = found
+        columns = tuple(column_of(name, type_) for name, type_ in types.items())
+        return Relation(target, Schema(columns), _DIALECT, _Cleaner(types))
+
+    def _columns(self, table: str) -> tuple[exp.Expr, Mapping[str, spark.DataType]]:
+        target = _table(table)
+        session = _cloned(self._session)
+        try:
+            schema = session.sql(_DIALECT.sql(exp.select("*").from_(target.copy()))).schema
+        finally:
+            _release(session)
+        return target, {field.name: field.dataType for field in schema.fields}
+
+    def relation(self) -> Relation:
+        """The table of events."""
+        return self._relation
+
+    def domain_relation(self, table: str) -> Relation:
+        """Another table that the session knows."""
+        return self._described(table)
+
+    @contextmanager
+    def session(self) -> Iterator[SparkQuestion]:
+        """A session for one question."""
+        session = _quietly(lambda: guarded(lambda: _cloned(self._session)))
+        try:
+            yield SparkQuestion(session)
+        finally:
+            _quietly(lambda: attempt(lambda: _release(session)))
+
+    def close(self) -> None:
+        """Leave the cluster, if this is the last source that was opened by its URL."""
+        if self._url is None or not _opened[self._url]:
+            return
+        _opened[self._url] -= 1
+        if not _opened[self._url]:
+            _quietly(lambda: attempt(self._session.stop))
+
+
+class SparkQuestion:
+    """A session for one question; its views are its own."""
+
+    suffix = ""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+
+    def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a query."""
+        return _run(lambda: [tuple(row) for row in self._session.sql(query).collect()])
+
+    def keep(self, table: str, query: exp.Query) -> None:
+        """A view of rows that are computed now, and not again; Spark frees them when nothing refers to them."""
+        _run(lambda: self._session.sql(_DIALECT.sql(query)).localCheckpoint().createOrReplaceTempView(table))
+
+    def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
+        """A view of the caller's items; they travel as Arrow, which executors read without a Python of their own."""
+        schema = spark.StructType([spark.StructField(column.name, type_of(column)) for column in columns])
+        items = _as_arrow(schema, columns, rows)
+        moments = [column.name for column in columns if column.kind is Kind.TIMESTAMP]
+
+        def loaded() -> None:
+            active = None if _remote(self._session) else SparkSession.getActiveSession()
+            frame = self._session.createDataFrame(items, schema)
+            if active is not None:
+                # The method makes its session the active one of this thread, which the caller's has to stay.
+                active.createDataFrame(items.slice(0, 0), schema)
+            frame = frame.withColumns({name: frame[name].cast(spark.TimestampType()) for name in moments})
+            frame.createOrReplaceTempView(table)
+
+        _run(loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cleaner:
+    types: Mapping[str, spark.DataType]
+
+    def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
+        return converted(value, column, self.types[column.name])
+
+
+def _quietly(action: Callable[[], T]) -> T:
+    """Run with Spark's Python loggers dropped: they are given exceptions, which quote rows."""
+    with hushed(*_LOGGERS):
+        return action()
+
+
+def _run(action: Callable[[], T]) -> T:
+    return _quietly(lambda: guarded(action))
+
+
+def _session_of(location: object) -> SparkSession:
+    if isinstance(location, SparkSession):
+        return location
+    scheme = urlsplit(location).scheme if isinstance(location, str) else None
+    if scheme == _MASTER:
+        return _from_master(str(location))
+    if scheme == _CONNECT:
+        return _from_connect(str(location))
+    if type(location).__name__ == SparkSession.__name__:
+        return location  # type: ignore[return-value]  # Spark Connect's class is another, with the same methods
+    raise InvalidArgument(
+        "source",
+        "another URL" if isinstance(location, str) else type(location).__name__,
+        allowed="a SparkSession, spark://host:port or sc://host:port",
+        hint="A frame becomes a table of its session with frame.createOrReplaceTempView(name).",
+    )
+
+
+def _from_master(url: str) -> SparkSession:
+    """A session on a standalone cluster; sources on the same cluster share it."""
+    if not any(map(_listens, urlsplit(url).netloc.split(","))):
+        raise SourceUnavailable(
+            f"source={url!r} cannot be reached. Allowed: spark://host:port of a standalone master. Check host and port."
+        )
+    before = SparkSession.getActiveSession()
+    session = attempt(lambda: SparkSession.builder.master(url).config(map=_APPLICATION).getOrCreate())
+    if session is None or attempt(lambda: session.sparkContext.master) != url:
+        raise SourceUnavailable(
+            f"source={url!r} could not be opened. A process can be part of one Spark application, and needs Java 17 or "
+            "later. If this process has a Spark session already, give that session as the source."
+        )
+    if before is None or _opened[url]:
+        _opened[url] += 1
+    return session
+
+
+def _listens(address: str) -> bool:
+    """Whether something is there: Spark itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host or address, int(port) if host else _MASTER_PORT), timeout=_SECONDS):
+            return True
+    except (OSError, ValueError, OverflowError):
+        return False
+
+
+def _from_connect(url: str) -> SparkSession:
+    # What follows a semicolon may be a token.
+    shown = url.partition(";")[0]
+    connect = _connect_class()
+    if connect is None:
+        raise SourceUnavailable(
+            f"source={shown!r} is Spark Connect, which needs packages that are not installed. "
+            "Run: pip install 'pyspark[connect]'"
+        )
+    session: SparkSession | None = attempt(lambda: connect.builder.remote(url).getOrCreate())
+    if session is None:
+        raise SourceUnavailable(f"source={shown!r} could not be opened. Check host, port and token.")
+    return session
+
+
+def _connect_class() -> Any:
+    """Spark Connect's session, or None if a package that it needs is missing."""
+    if any(find_spec(name) is None for name in _CONNECT_PACKAGES):
+        return None
+    try:
+        from pyspark.sql.connect.session import SparkSession as ConnectSession  # noqa: PLC0415 - needs more packages
+    except (ImportError, SystemExit):
+        # Where a package is too old, it takes a process without a main file for a test of its own, and leaves.
+        return None
+    return ConnectSession
+
+
+def _cloned(session: SparkSession) -> SparkSession:
+    """A session that sees the tables and views of the caller's, with settings and views of its own."""
+    if _remote(session):
+        own: SparkSession = session.cloneSession()  # type: ignore[attr-defined]
+    else:
+        _silence_jvm(session)
+        # Public for Spark Connect, not yet for the other; newSession() would not know the caller's views.
+        own = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
+    for name, value in _SETTINGS.items():
+        own.conf.set(name, value)
+    return own
+
+
+def _release(own: SparkSession) -> None:
+    """End a cloned session; the other kind of session is only memory, and stopping it would stop the caller's."""
+    if _remote(own):
+        own.stop()
+
+
+def _remote(session: SparkSession) -> bool:
+    return not isinstance(session, SparkSession)
+
+
+def _silence_jvm(session: SparkSession) -> None:
+    """Turn off the log of the driver, and of executors that take their level from it."""
+    session.sparkContext.setLogLevel("OFF")
+    # That was the root only: whoever has a level of its own would still speak.
+    log4j = session.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+    log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)
+
+
+def _table(name: str) -> exp.Expr:
+    """A table by its name, or Parquet files by their path."""
+    if "/" in name:
+        return exp.table_(name, db="parquet", quoted=True)
+    return exp.to_table(name, dialect=_DIALECT.name)
+
+
+def _as_arrow(schema: spark.StructType, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> pa.Table:
+    types = to_arrow_schema(schema)
+    values = [[_writable(row[place], column) for row in rows] for place, column in enumerate(columns)]
+    return pa.table([pa.array(column, field.type) for column, field in zip(values, types, strict=True)], schema=types)
+
+
+def _writable(value: Any, column: Column) -> Any:
+    return Decimal(value) if column.kind is Kind.DECIMAL else value

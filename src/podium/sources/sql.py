@@ -1,0 +1,179 @@
+"""The SQL that podium sends, built once as an expression tree and written in the engine's dialect.
+
+    rows ──> pairs ──> chosen ──> counts ──> top rows
+             distinct  at most N  rows, or   or, kept for the length of a question: counts of counts, names by rank
+             (user,    items per  weights,
+             item)     user       per item
+
+Users are counted as rows of distinct (user, item) pairs with both known: COUNT(DISTINCT ...) has other rules for NULL,
+and on some engines it is approximate. Where pairs have weights, the count of an item is the sum of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sqlglot import exp
+
+from podium.query.schema import Column
+from podium.sources.base import DomainSize, Reading
+from podium.sources.choosing import chosen
+from podium.sources.dialects import Dialect
+from podium.sources.expressions import (
+    COUNT,
+    MEMBERS,
+    PAIRS,
+    SIZE,
+    WEIGHT,
+    ascending,
+    column,
+    descending,
+    number_among,
+    numbered,
+    rows,
+)
+from podium.sources.pairs import LISTED, Pairs, items_of, same_items
+from podium.sources.relation import Listed, Relation
+
+__all__ = ["SqlBuilder"]
+
+_RANKED, _COUNTED, _BEST, _TALLIED = "ranked", "counted", "best", "tallied"
+_RANK, _UNSEEN = "r", "unseen"
+_ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlBuilder:
+    """The queries of one question; ``without`` is a table of the items that its reading leaves out."""
+
+    relation: Relation
+    reading: Reading
+    domain: DomainSize | Listed | None = None
+    without: Listed | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The item columns, a list column as that of its elements."""
+        return self._pairs.columns
+
+    @property
+    def _pairs(self) -> Pairs:
+        return Pairs(self.relation, self.reading, self.domain, self.without)
+
+    @property
+    def _dialect(self) -> Dialect:
+        return self.relation.dialect
+
+    def top_rows(self, limit: int) -> exp.Select:
+        """The ``limit`` items with the most users, ties in the order of the items, names as text."""
+        best = self._counts().limit(limit)
+        best = best.order_by(descending(COUNT), *map(ascending, self._places()))
+        return (
+            exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT))
+            .from_(best.subquery(_BEST))
+            .order_by(descending(COUNT, _BEST), *(ascending(item, _BEST) for item in self._places()))
+        )
+
+    def kept_counts(self) -> exp.Select:
+        """Every item with its count: with a listed domain also those that nobody has."""
+        if not isinstance(self.domain, Listed):
+            return self._counts()
+        # Items outside the domain go in the join below, unless they must go before a user's items are chosen.
+        counted = self._counts(within=self.reading.max_items_per_user is not None)
+        count = exp.Coalesce(this=column(COUNT, _COUNTED), expressions=[_ZERO.copy()])
+        return (
+            exp.select(*(column(item, LISTED).as_(item) for item in self._places()), count.as_(COUNT))
+            .from_(items_of(self.domain, self._places()).subquery(LISTED))
+            .join(counted.subquery(_COUNTED), on=same_items(LISTED, _COUNTED, self._places()), join_type="left")
+        )
+
+    def domain_size(self, domain: Listed) -> exp.Select:
+        """How many items a listed domain has: a public number, no row of the data is read."""
+        return exp.select(rows().as_(COUNT)).from_(items_of(domain, self._places()).subquery(LISTED))
+
+    def counts_of_counts(self, kept: str) -> exp.Select:
+        """How many items have each count, in any order: they are few, and a cluster would go over all to sort them."""
+        return exp.select(column(COUNT), rows().as_(MEMBERS)).from_(exp.to_table(kept)).group_by(column(COUNT))
+
+    def sizes(self, edges: Sequence[int]) -> exp.Select:
+        """One row: for each edge, how many users have at least so many items and fewer than the next edge says."""
+        buckets = (
+            exp.Coalesce(this=self._dialect.total(_members_between(low, high)), expressions=[_ZERO.copy()])
+            for low, high in zip(edges, (*edges[1:], None), strict=True)
+        )
+        named = (bucket.as_(f"{MEMBERS}{place}") for place, bucket in enumerate(buckets))
+        return exp.select(*named).from_(self._pairs.sizes().subquery(_TALLIED))
+
+    def names(self, kept: str, places: Iterable[tuple[int, int]]) -> exp.Select:
+        """The names of the items at those (count, rank), with count and rank."""
+        # Most counts have one item, or are wanted with the same ranks: they share a condition.
+        wanted: dict[tuple[int, ...], list[int]] = {}
+        for count, ranks in groupby(sorted(places), lambda pair: pair[0]):
+            wanted.setdefault(tuple(rank for _, rank in ranks), []).append(count)
+        rank = exp.Sub(
+            this=numbered([column(COUNT)], [column(item) for item in self._places()]), expression=_ONE.copy()
+        )
+        ranked = (
+            exp.select(*self._places(), COUNT, rank.as_(_RANK))
+            .from_(exp.to_table(kept))
+            .where(number_among(column(COUNT), [count for counts in wanted.values() for count in counts]))
+        )
+        at_places = (
+            exp.paren(
+                exp.and_(number_among(column(COUNT, _RANKED), counts), number_among(column(_RANK, _RANKED), ranks))
+            )
+            for ranks, counts in wanted.items()
+        )
+        return (
+            exp.select(column(COUNT, _RANKED), column(_RANK, _RANKED), *self._names(_RANKED))
+            .from_(ranked.subquery(_RANKED))
+            .where(exp.or_(*at_places))
+        )
+
+    def unseen(self, kept: str, ranks: Sequence[int]) -> exp.Select:
+        """For each rank among the items 0..N-1 that nobody has, how many seen items come before that item.
+
+        The i-th seen item, from 0, has ``item - i`` unseen ones before it; so the unseen item of rank r has before it
+        the seen ones for which that is at most r. Its name is then r plus their number. The domain is never listed.
+        """
+        (item,) = self._places()
+        place = exp.Sub(this=numbered([], [column(item)]), expression=_ONE.copy())
+        before = exp.Sub(this=column(item), expression=exp.paren(place, copy=False))
+        shifts = exp.select(before.as_(_UNSEEN)).from_(exp.to_table(kept))
+        counts = (
+            exp.Count(this=exp.Case(ifs=[exp.If(this=column(_UNSEEN) <= rank, true=_ONE.copy())])).as_(f"before{place}")
+            for place, rank in enumerate(ranks)
+        )
+        return exp.select(*counts).from_(shifts.subquery(_RANKED))
+
+    def listed_items(self) -> exp.Select:
+        """The distinct known items of the table as text, whoever has them: for a table that is itself a domain."""
+        distinct = items_of(Listed(self.relation, self.reading.items), self._places())
+        return exp.select(*self._names(LISTED)).from_(distinct.subquery(LISTED))
+
+    def _counts(self, *, within: bool = True) -> exp.Select:
+        """Every item with its count; of a listed domain only its items, if ``within``."""
+        count = rows() if self.reading.weights is None else self._dialect.total(column(WEIGHT))
+        pairs = chosen(self._pairs, within=within)
+        grouped = [column(item) for item in self._places()]
+        return exp.select(*grouped, count.as_(COUNT)).from_(pairs.subquery(PAIRS)).group_by(*grouped)
+
+    def _places(self) -> tuple[str, ...]:
+        return self._pairs.places
+
+    def _names(self, table: str) -> list[exp.Expr]:
+        return [
+            self._dialect.encode(column(item, table), kind).as_(f"name{place}")
+            for place, (item, kind) in enumerate(zip(self._places(), self.columns, strict=True))
+        ]
+
+
+def _members_between(low: int, high: int | None) -> exp.Expr:
+    """The number of users of a row, if they have so many items; else 0."""
+    size = column(SIZE)
+    fits: exp.Expr = size >= low
+    if high is not None:
+        fits = exp.and_(fits, size.copy() < high)
+    return exp.Case(ifs=[exp.If(this=fits, true=column(MEMBERS))], default=_ZERO.copy())

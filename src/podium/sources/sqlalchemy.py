@@ -1,0 +1,159 @@
+"""Any other database that SQLAlchemy can reach, if it passes a test on constants first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import sqlalchemy as sa
+
+from podium.errors import InvalidArgument, SourceUnavailable
+from podium.query.predicate import And, Like, Not, Or, Predicate
+from podium.query.schema import Kind, Schema
+from podium.sources.base import Domain, Reading
+from podium.sources.conditions import columns_of
+from podium.sources.engine import SqlSource
+from podium.sources.guard import attempt
+from podium.sources.relation import Relation
+from podium.sources.self_test import (
+    Engine,
+    hashes_alike,
+    keeps_tables,
+    kind_is_exact,
+    patterns_are_exact,
+    weighs_alike,
+)
+from podium.sources.sqlalchemy_connection import SQLAlchemySession, ask, open_session, quiet_engine
+from podium.sources.sqlalchemy_flavours import flavour_of
+from podium.sources.sqlalchemy_tables import describe
+from podium.sources.values import COUNTABLE, element_of
+
+__all__ = ["SQLAlchemySource"]
+
+_EXACT = "tell apart, count exactly, compare and order values of kind {} as other engines do"
+
+
+class SQLAlchemySource(SqlSource):
+    """A table or view of a database that SQLAlchemy has a dialect for.
+
+    ``location`` is a URL, or an engine, whose way to connect is used; ``table`` is a name or schema.name. SQLite and
+    PostgreSQL are known; of any other engine only what the self-test on constants has shown is used.
+    """
+
+    def __init__(self, location: object, *, table: str | None = None) -> None:
+        self._engine = _opened(location)
+        self._address = _address(self._engine.url)
+        self._flavour = flavour_of(self._engine.dialect.name)
+        self.sql_dialect = self._flavour.dialect
+        if table is None:
+            raise SourceUnavailable(
+                f"table=None does not say which table to read of source={self._address!r}. "
+                "Allowed: a name, or schema.name. Name one with table=..."
+            )
+        self._wanted = table
+        self._passed: set[str] = set()
+        self._relation = self._described(table)
+        self._require_exact(Kind.TEXT)
+
+    @property
+    def name(self) -> str:
+        """Engine, host, database and table."""
+        return f"{self._address}#{self._wanted}"
+
+    def relation(self) -> Relation:
+        """The table of events."""
+        return self._relation
+
+    def domain_relation(self, table: str) -> Relation:
+        """Another table of the same database."""
+        return self._described(table)
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        """Raise unless the columns can be counted, and the engine passes the tests that this question needs."""
+        self._relation = self._described(self._wanted)
+        super().check(reading, domain=domain)
+        schema = self._relation.schema
+        for kind in sorted(_kinds(schema, reading)):
+            self._require_exact(kind)
+        if reading.where is not None and _has_patterns(reading.where):
+            self._require("match patterns as other engines do", patterns_are_exact)
+        if reading.max_items_per_user is not None:
+            self._require("hash as other engines do, which max_items_per_user needs", hashes_alike)
+        if reading.weights is not None:
+            self._require("sum as other engines do, which weights need", weighs_alike)
+        if domain is not None or reading.without:
+            self._require("keep temporary tables, which a question with a domain or items left out needs", keeps_tables)
+
+    def _require_exact(self, kind: Kind) -> None:
+        self._require(_EXACT.format(kind.value), partial(kind_is_exact, kind=kind))
+
+    def _require(self, what: str, probe: Callable[[Engine], bool]) -> None:
+        """Raise unless the engine once passed the probe."""
+        if what in self._passed:
+            return
+        if not probe(Engine(self.sql_dialect, self._flavour.cleaner({}), self.session)):
+            raise SourceUnavailable(
+                f"source={self._address!r} failed podium's test on constants: it does not {what}. Allowed: an engine "
+                "that does. Copy the table to DuckDB, Parquet or PostgreSQL, or ask in another way."
+            )
+        self._passed.add(what)
+
+    @contextmanager
+    def session(self) -> Iterator[SQLAlchemySession]:
+        """A connection for one question."""
+        with open_session(self._engine, self._flavour, self._unreachable()) as session:
+            yield session
+
+    def close(self) -> None:
+        """Close what connections there are."""
+        self._engine.dispose()
+
+    def _described(self, table: str) -> Relation:
+        relation = ask(self._engine, lambda connection: describe(connection, table, self._flavour, self._address))
+        if relation is None:
+            raise self._unreachable()
+        return relation
+
+    def _unreachable(self) -> SourceUnavailable:
+        return SourceUnavailable(
+            f"source={self._address!r} could not be reached, or refused the account. Allowed: a database that this "
+            "machine and this account may connect to. Check the address, the user, the password and the server's log; "
+            "what the server said is withheld."
+        )
+
+
+def _opened(location: object) -> sa.Engine:
+    if not isinstance(location, str | sa.URL | sa.Engine):
+        raise InvalidArgument(
+            "source", type(location).__name__, allowed="a URL like dialect+driver://user@host/database, or an Engine"
+        )
+    engine = attempt(lambda: quiet_engine(location))
+    if engine is None:
+        raise SourceUnavailable(
+            "source=dialect+driver://... could not be opened by SQLAlchemy. Allowed: a URL like "
+            "mysql+pymysql://user@host/database whose dialect and driver are installed. Check the spelling, and "
+            "install the driver; special characters in a user or password are written as %XX."
+        )
+    return engine
+
+
+def _address(url: sa.URL) -> str:
+    """Engine, host and database: no user, no password, no options."""
+    shown = sa.URL.create(url.get_backend_name(), host=url.host, port=url.port, database=url.database)
+    return shown.render_as_string()
+
+
+def _kinds(schema: Schema, reading: Reading) -> set[Kind]:
+    names = (reading.user, *reading.items, *columns_of(reading.where))
+    return {element_of(schema.column(name)).kind for name in names} & set(COUNTABLE)
+
+
+def _has_patterns(predicate: Predicate) -> bool:
+    match predicate:
+        case Not(part):
+            return _has_patterns(part)
+        case And(parts) | Or(parts):
+            return any(map(_has_patterns, parts))
+        case _:
+            return isinstance(predicate, Like)

@@ -1,0 +1,172 @@
+"""Connections through SQLAlchemy that log nothing and leave nothing behind."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.pool import NullPool
+from sqlglot import exp
+
+from podium.histogram import Item
+from podium.query.schema import Column, Kind
+from podium.sources import sqlite
+from podium.sources.dialects import Dialect
+from podium.sources.guard import attempt, guarded
+from podium.sources.quiet import hushed
+from podium.sources.sqlalchemy_flavours import Flavour
+
+__all__ = ["SQLAlchemySession", "ask", "open_session", "quiet_engine"]
+
+T = TypeVar("T")
+
+_STRICT = ("REPEATABLE READ", "SERIALIZABLE")
+_TYPES = {
+    Kind.TEXT: "TEXT",
+    Kind.INTEGER: "BIGINT",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
+# As what a driver is given the values.
+_BOUND: dict[Kind, sa.types.TypeEngine[Any]] = {
+    Kind.TEXT: sa.Text(),
+    Kind.INTEGER: sa.BigInteger(),
+    Kind.BOOLEAN: sa.Boolean(),
+    Kind.DATE: sa.Date(),
+    Kind.TIMESTAMP: sa.DateTime(),
+    Kind.DECIMAL: sa.Numeric(),
+}
+
+
+def quiet_engine(location: str | sa.URL | sa.Engine) -> sa.Engine:
+    """An engine of our own: with a given engine's way to connect, or by a URL."""
+    if isinstance(location, sa.Engine):
+        engine = sa.create_engine(location.url, pool=location.pool.recreate())
+    else:
+        engine = sa.create_engine(location, poolclass=NullPool)
+    # SQLAlchemy logs statements at INFO and rows at DEBUG; no configuration reaches a logger outside the hierarchy.
+    silent = logging.Logger("podium.silent", level=logging.CRITICAL + 1)  # noqa: LOG001
+    engine.logger = silent
+    engine.pool.logger = silent
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "do_connect", _only_read)
+        event.listen(engine, "connect", _equip)
+    return engine
+
+
+def _only_read(_dialect: Any, _record: Any, arguments: list[Any], keywords: dict[str, Any]) -> None:
+    """Open the file only if it is there, and without writing to it."""
+    if arguments and arguments[0] != ":memory:" and not str(arguments[0]).startswith("file:"):
+        arguments[0] = Path(arguments[0]).absolute().as_uri() + "?mode=ro"
+        keywords["uri"] = True
+
+
+def _equip(connection: Any, _record: Any) -> None:
+    """The functions that SQLite lacks."""
+    for name, function in sqlite.FUNCTIONS.items():
+        connection.create_function(name, 1, function, deterministic=True)
+
+
+def ask(engine: sa.Engine, action: Callable[[sa.Connection], T]) -> T | None:
+    """What the action finds out in the catalogue, or None if the server cannot be reached."""
+
+    def asked() -> T:
+        with hushed("psycopg"), engine.connect() as connection:
+            return action(connection)
+
+    return attempt(asked)
+
+
+@contextmanager
+def open_session(engine: sa.Engine, flavour: Flavour, refused: Exception) -> Iterator[SQLAlchemySession]:
+    """A connection for one question; ``refused`` is raised if there is none to be had."""
+    connection = attempt(lambda: _connected(engine, flavour))
+    if connection is None:
+        raise refused
+    try:
+        yield SQLAlchemySession(connection, flavour.dialect)
+    finally:
+        with suppress(Exception):
+            connection.close()
+
+
+def _connected(engine: sa.Engine, flavour: Flavour) -> sa.Connection:
+    with hushed("psycopg"):
+        connection = engine.connect()
+    try:
+        offered = engine.dialect.get_isolation_level_values(connection.connection.dbapi_connection)  # type: ignore[arg-type]
+        strict = [level for level in _STRICT if level in offered]
+        if strict:
+            connection = connection.execution_options(isolation_level=strict[0])
+        # Temporary tables must not come back with a connection that somebody uses again.
+        connection.detach()
+        for statement in flavour.prepare:
+            _execute(connection, statement).close()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _execute(connection: sa.Connection, statement: str) -> Any:
+    """Through the driver itself, which leaves percent signs and colons alone if there are no parameters."""
+    cursor = connection.connection.cursor()
+    cursor.execute(statement)
+    return cursor
+
+
+class SQLAlchemySession:
+    """One transaction; closing the connection ends it and removes the temporary tables."""
+
+    suffix = ""
+
+    def __init__(self, connection: sa.Connection, dialect: Dialect) -> None:
+        self._connection = connection
+        self._dialect = dialect
+
+    def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a query."""
+
+        def fetched() -> Sequence[tuple[Any, ...]]:
+            cursor = _execute(self._connection, query)
+            rows = [tuple(row) for row in cursor.fetchall()]
+            cursor.close()
+            return rows
+
+        return guarded(fetched)
+
+    def keep(self, table: str, query: exp.Query) -> None:
+        """A temporary table with the rows of a query."""
+        self._run(self._dialect.keep(table, query))
+
+    def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
+        """A table of the caller's items."""
+        name = exp.to_table(table)
+        types = (
+            exp.ColumnDef(this=exp.to_identifier(column.name, quoted=True), kind=_type(column)) for column in columns
+        )
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        self._run(exp.Create(this=exp.Schema(this=name, expressions=list(types)), kind="TABLE", properties=temporary))
+        if rows:
+            target = sa.table(table, *(sa.column(column.name, _BOUND[column.kind]) for column in columns))
+            names = [column.name for column in columns]
+            guarded(
+                lambda: self._connection.execute(
+                    sa.insert(target), [dict(zip(names, row, strict=True)) for row in rows]
+                ).close()
+            )
+
+    def _run(self, statement: exp.Expr) -> None:
+        text = self._dialect.sql(statement)
+        guarded(lambda: _execute(self._connection, text).close())
+
+
+def _type(column: Column) -> exp.DataType:
+    name = f"DECIMAL(38, {column.scale})" if column.kind is Kind.DECIMAL else _TYPES[column.kind]
+    return exp.DataType.build(name)

@@ -1,0 +1,163 @@
+"""How the engines behind SQLAlchemy differ: their SQL, their types, and what a session must be told first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sqlglot
+from sqlalchemy.types import TypeEngine
+from sqlglot import exp
+
+from podium.query.schema import Column, Kind
+from podium.sources import postgresql_types, sqlite
+from podium.sources.dialects import Dialect, Postgres
+from podium.sources.postgresql_types import NativeType
+
+__all__ = ["Flavour", "flavour_of"]
+
+Clean = Callable[[exp.Expr, Column], exp.Expr]
+
+# What SQLAlchemy calls types. Only these names: a subclass such as CITEXT compares in its own way.
+_KINDS = {
+    "VARCHAR": Kind.TEXT,
+    "TEXT": Kind.TEXT,
+    "NVARCHAR": Kind.TEXT,
+    "text": Kind.TEXT,
+    "string": Kind.TEXT,
+    "BOOLEAN": Kind.BOOLEAN,
+    "boolean": Kind.BOOLEAN,
+    "SMALLINT": Kind.INTEGER,
+    "INTEGER": Kind.INTEGER,
+    "BIGINT": Kind.INTEGER,
+    "small_integer": Kind.INTEGER,
+    "integer": Kind.INTEGER,
+    "big_integer": Kind.INTEGER,
+    "NUMERIC": Kind.DECIMAL,
+    "DECIMAL": Kind.DECIMAL,
+    "numeric": Kind.DECIMAL,
+    "DATE": Kind.DATE,
+    "date": Kind.DATE,
+    "DATETIME": Kind.TIMESTAMP,
+    "TIMESTAMP": Kind.TIMESTAMP,
+    "datetime": Kind.TIMESTAMP,
+    "REAL": Kind.FLOAT,
+    "FLOAT": Kind.FLOAT,
+    "DOUBLE": Kind.FLOAT,
+    "DOUBLE_PRECISION": Kind.FLOAT,
+    "float": Kind.FLOAT,
+    "double": Kind.FLOAT,
+}
+_TEXTS = ("CHAR", "NCHAR", "CLOB")
+_SQLGLOT_NAMES = {"mssql": "tsql", "mariadb": "mysql"}
+
+
+class _Standard(Dialect):
+    """An engine of which nothing is known but how sqlglot writes its SQL; the self-test shows whether that is enough.
+
+    It has no collation that works everywhere, and no way to write a timestamp exactly.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def binary(self, text: exp.Expr) -> exp.Expr:
+        """The text itself."""
+        return text
+
+
+class Flavour:
+    """An engine that is neither of those below."""
+
+    prepare: tuple[str, ...] = ()
+    """What to run first in each session."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+
+    def column(self, name: str, type_: TypeEngine[Any]) -> Column:
+        """The column as the engine's catalogue describes it."""
+        kind = _KINDS.get(type_.__visit_name__, Kind.OTHER)
+        if kind is Kind.DECIMAL:
+            scale = getattr(type_, "scale", None)
+            return Column(name, Kind.OTHER) if scale is None else Column(name, kind, scale=scale)
+        return Column(name, Kind.OTHER if kind is Kind.TIMESTAMP else kind)
+
+    def cleaner(self, types: Mapping[str, TypeEngine[Any]]) -> Clean:
+        """How to bring values of columns of these types to their kinds."""
+        return lambda value, _column: value
+
+
+class _SQLite(Flavour):
+    # A connection learns the file's encoding, and with it the order of its texts, when it first looks into it.
+    prepare = ("BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1")
+
+    def column(self, name: str, type_: TypeEngine[Any]) -> Column:
+        """Decimals are floating-point numbers here, whatever their column is called."""
+        kind = Kind.TEXT if type_.__visit_name__ in _TEXTS else _KINDS.get(type_.__visit_name__, Kind.OTHER)
+        return Column(name, Kind.FLOAT if kind is Kind.DECIMAL else kind)
+
+    def cleaner(self, types: Mapping[str, TypeEngine[Any]]) -> Clean:
+        """By kind alone: a declared type binds no value."""
+        return sqlite.clean
+
+
+class _PostgreSQL(Flavour):
+    prepare = (
+        "SET TIME ZONE 'UTC'",
+        "SET standard_conforming_strings = on",
+        # SQLAlchemy logs notices, and a function behind a view may quote rows in them.
+        "SET client_min_messages = error",
+        # As in the native engine.
+        "SET enable_hashagg = off",
+    )
+
+    def column(self, name: str, type_: TypeEngine[Any]) -> Column:
+        """The column as the native engine would describe it."""
+        return postgresql_types.column_of(name, _native(type_))
+
+    def cleaner(self, types: Mapping[str, TypeEngine[Any]]) -> Clean:
+        """As the native engine does it."""
+        return postgresql_types.Cleaner({name: _native(type_) for name, type_ in types.items()})
+
+
+_NATIVE = {
+    "VARCHAR": "varchar",
+    "TEXT": "text",
+    "CHAR": "bpchar",
+    "UUID": "uuid",
+    "ENUM": "enum",
+    "enum": "enum",
+    "BOOLEAN": "bool",
+    "SMALLINT": "int2",
+    "INTEGER": "int4",
+    "BIGINT": "int8",
+    "NUMERIC": "numeric",
+    "DATE": "date",
+    "TIMESTAMP": "timestamp",
+    "REAL": "float4",
+    "DOUBLE_PRECISION": "float8",
+}
+
+
+def _native(type_: Any) -> NativeType:
+    domain, lists = False, 0
+    while type_.__visit_name__ in ("DOMAIN", "ARRAY"):
+        if type_.__visit_name__ == "DOMAIN":
+            domain, type_ = True, type_.data_type
+        else:
+            lists, type_ = lists + 1, type_.item_type
+    name = _NATIVE.get(type_.__visit_name__, "")
+    if name == "timestamp" and type_.timezone:
+        name = "timestamptz"
+    return NativeType(name, scale=getattr(type_, "scale", None), domain=domain, lists=lists)
+
+
+def flavour_of(name: str) -> Flavour:
+    """The flavour of the engine that SQLAlchemy calls by that name."""
+    if name == "sqlite":
+        return _SQLite(sqlite.SQLite())
+    if name == "postgresql":
+        return _PostgreSQL(Postgres())
+    known = _SQLGLOT_NAMES.get(name, name)
+    return Flavour(_Standard(known if known in sqlglot.Dialect.classes else ""))

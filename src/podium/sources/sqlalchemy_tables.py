@@ -1,0 +1,36 @@
+"""The tables behind SQLAlchemy: found and described from the engine's catalogue, without reading a row."""
+
+from __future__ import annotations
+
+import warnings
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SAWarning
+from sqlglot import exp
+
+from podium.errors import SourceUnavailable
+from podium.query.schema import Schema
+from podium.sources.relation import Relation
+from podium.sources.sqlalchemy_flavours import Flavour
+
+__all__ = ["describe"]
+
+
+def describe(connection: sa.Connection, table: str, flavour: Flavour, source: str) -> Relation:
+    """A table or view, by its name or by schema.name."""
+    inspector = sa.inspect(connection)
+    schema, _, rest = table.partition(".")
+    candidates: tuple[tuple[str | None, str], ...] = ((None, table), (schema, rest)) if rest else ((None, table),)
+    found = next((place for place in candidates if inspector.has_table(place[1], schema=place[0])), None)
+    if found is None:
+        raise SourceUnavailable(
+            f"table={table!r} is not a table or view that the account can find in source={source!r}. Allowed: a name, "
+            "or schema.name. Check the spelling and the case."
+        )
+    schema_name, name = found
+    with warnings.catch_warnings():
+        # Types that SQLAlchemy does not know become columns that cannot be asked for.
+        warnings.simplefilter("ignore", SAWarning)
+        types = {str(column["name"]): column["type"] for column in inspector.get_columns(name, schema=schema_name)}
+    columns = Schema(tuple(flavour.column(column, type_) for column, type_ in types.items()))
+    return Relation(exp.table_(name, db=schema_name, quoted=True), columns, flavour.dialect, flavour.cleaner(types))

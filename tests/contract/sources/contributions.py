@@ -1,0 +1,162 @@
+"""What every engine must do with contributions: weigh them, leave items out, tell how many items users have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.contract.sources import reference
+from tests.contract.sources.checks import SALT, SCALARS, check_groups, check_top, rows_of
+from tests.contract.sources.data import EVENTS, TEXTS
+
+from podium.errors import InvalidArgument
+from podium.query.predicate import Compare, Missing, Operator
+from podium.sources import DomainItems, DomainSize, Reading, Source
+
+__all__ = ["ContributionContract", "weighted"]
+
+WEIGHTS = ((1, 2**31), (2, 2**30 + 1), (5, 977), (7, 3))
+EDGES = (1, 2, 4, 5, 8, 16, 2**40)
+HOSTILE = ("'; DROP TABLE events; --", "\\'", "''", "$$", "%s", "{x}", ":a", "\u202e", "NULL", "\\N", "?", "a\tb\r\n")
+
+
+def weighted(items: Sequence[str], user: str = "user_id", **more: Any) -> Reading:
+    return Reading(tuple(items), user, max_items_per_user=WEIGHTS[-1][0], salt=SALT, weights=WEIGHTS, **more)
+
+
+class ContributionContract:
+    """A part of ``SourceContract``, which has the fixtures."""
+
+    has_lists: bool
+
+    def skip_without_lists(self) -> None:
+        if not self.has_lists:
+            pytest.skip("this engine has no lists")
+
+    @pytest.mark.parametrize("item", SCALARS)
+    def test_each_user_gives_weights_by_how_many_items_they_have(self, events: Source, item: str) -> None:
+        check_top(events, EVENTS, weighted((item,)), (5, 1000))
+
+    def test_weights_of_several_columns(self, events: Source) -> None:
+        where = Missing("flag")
+        for reading in (weighted(("flag", "label"), "user name"), weighted(("label", "day"), where=where)):
+            check_top(events, EVENTS, reading, (7, 1000))
+        reading = weighted(("number", "day", "moment"))
+        check_groups(events, reference.histogram(EVENTS, reading), reading)
+
+    def test_weights_of_lists(self, events: Source) -> None:
+        self.skip_without_lists()
+        check_top(events, EVENTS, weighted(("tags",)), (7, 1000))
+        check_top(events, EVENTS, weighted(("codes",), "user name", without=(0, 1, -(2**63))), (7, 1000))
+
+    def test_one_weight_for_all_is_a_multiple_of_the_count(self, events: Source) -> None:
+        bounded = Reading(("label",), "user_id", max_items_per_user=3, salt=SALT)
+        counts = reference.histogram(EVENTS, bounded)
+        reading = replace(bounded, weights=((3, 2**31),))
+        check_groups(events, {item: 2**31 * count for item, count in counts.items()}, reading)
+
+    def test_weights_in_a_domain(self, events: Source) -> None:
+        """How many items a user has is counted after the others are dropped."""
+        numbers, labels = weighted(("number",)), weighted(("label",))
+        items = ("a", "A", "nobody", "\U0001d11e", "b", "B", "1", "O'Brien")
+        check_groups(events, reference.histogram(EVENTS, numbers, range(10)), numbers, DomainSize(10))
+        check_groups(events, reference.histogram(EVENTS, labels, items), labels, DomainItems(items))
+
+    @pytest.mark.parametrize("item", SCALARS)
+    def test_items_left_out(self, events: Source, item: str) -> None:
+        reading = Reading((item,), "user_id")
+        found = [each for each, _ in reference.ordered(reference.histogram(EVENTS, reading))]
+        without = replace(reading, without=(*found[:1], *found[2::3], *found[:1]))
+        check_top(events, EVENTS, without, (1, 1000))
+        assert len(reference.histogram(EVENTS, without)) < len(found)
+
+    def test_items_left_out_before_users_are_cut(self, events: Source) -> None:
+        common = ("a", "A", " ", "a ")
+        for reading in (
+            Reading(("label",), "user_id", max_items_per_user=2, salt=SALT, without=common),
+            weighted(("label",), "user name", without=(*common, *HOSTILE)),
+        ):
+            check_top(events, EVENTS, reading, (7, 1000))
+            check_groups(events, reference.histogram(EVENTS, reading), reading)
+
+    def test_items_of_several_columns_left_out(self, events: Source) -> None:
+        reading = Reading(("flag", "label"), "user_id")
+        pairs = [item for item, _ in reference.ordered(reference.histogram(EVENTS, reading))]
+        without = (*pairs[:9:2], (not pairs[0][0], "nobody"), *((True, text) for text in HOSTILE))
+        check_top(events, EVENTS, replace(reading, without=without), (7, 1000))
+
+    def test_texts_left_out_are_themselves_and_nothing_else(self, events: Source) -> None:
+        """Neither their case, their accents nor their blanks are taken lightly, and no text is taken for SQL."""
+        reading = Reading(("label",), "user_id", without=(*TEXTS[::2], *HOSTILE))
+        check_top(events, EVENTS, reading)
+        assert set(reference.histogram(EVENTS, reading)) & set(TEXTS[1::2])
+
+    def test_many_items_listed_or_left_out(self, events: Source) -> None:
+        many = tuple(range(-10_000, 10_000, 2))
+        reading = Reading(("number",), "user_id")
+        counts = reference.histogram(EVENTS, reading, many)
+        with events.snapshot(reading, domain=DomainItems(many)) as snapshot:
+            assert snapshot.counts_of_counts() == reference.counts_of_counts(counts)
+        check_top(events, EVENTS, replace(reading, without=many))
+
+    def test_sizes(self, events: Source) -> None:
+        for reading in (
+            Reading(("label",), "user_id"),
+            Reading(("number", "flag"), "user name", where=Compare("number", Operator.MORE, 0)),
+            weighted(("label",), without=("a", "A")),
+        ):
+            sizes = reference.sizes(EVENTS, reading, EDGES)
+            assert sum(map(bool, sizes)) > 1
+            assert sizes[-1] == 0
+            with events.snapshot(reading) as snapshot:
+                assert snapshot.sizes(EDGES) == sizes
+                assert snapshot.sizes((3,)) == reference.sizes(EVENTS, reading, (3,))
+
+    def test_sizes_of_lists(self, events: Source) -> None:
+        self.skip_without_lists()
+        reading = Reading(("tags",), "user_id")
+        with events.snapshot(reading) as snapshot:
+            assert snapshot.sizes(EDGES) == reference.sizes(EVENTS, reading, EDGES)
+
+    def test_sizes_beside_other_answers(self, events: Source) -> None:
+        reading = Reading(("label",), "user_id", max_items_per_user=2, salt=SALT)
+        items = ("a", "A", "nobody", "b", "B", "i")
+        counts = reference.histogram(EVENTS, reading, items)
+        sizes = reference.sizes(EVENTS, reading, EDGES, items)
+        with events.snapshot(reading, domain=DomainItems(items)) as snapshot:
+            assert snapshot.sizes(EDGES) == sizes
+            assert snapshot.counts_of_counts() == reference.counts_of_counts(counts)
+            assert snapshot.sizes(EDGES) == sizes
+        with events.snapshot(reading) as snapshot:
+            assert rows_of(snapshot, 100)[0] == reference.ordered(reference.histogram(EVENTS, reading))
+            assert snapshot.sizes(EDGES) == reference.sizes(EVENTS, reading, EDGES)
+
+    @pytest.mark.parametrize("edges", [(), (0, 1), (1, 1), (2, 1), (1.5,), tuple(range(1, 102))])
+    def test_edges_that_make_no_sense_are_refused(self, events: Source, edges: tuple[int, ...]) -> None:
+        reading = Reading(("label",), "user_id")
+        with events.snapshot(reading) as snapshot, pytest.raises(InvalidArgument, match="edges="):
+            snapshot.sizes(edges)
+        with pytest.raises(InvalidArgument, match="edges="):
+            events.queries(reading, edges=edges)
+
+    @pytest.mark.parametrize(
+        ("items", "without"),
+        [
+            (("label",), (1,)),
+            (("label",), (None,)),
+            (("label",), ("nul\0",)),
+            (("number",), (2**63,)),
+            (("number",), (1.0,)),
+            (("flag", "label"), ("a",)),
+            (("flag", "label"), ((True, "a", 1),)),
+        ],
+    )
+    def test_items_of_other_kinds_are_not_left_out(self, events: Source, items: tuple[str, ...], without: Any) -> None:
+        with pytest.raises(InvalidArgument, match="without="):
+            events.check(Reading(items, "user_id", without=without))
+
+    def test_items_are_left_out_of_a_domain_by_its_owner(self, events: Source) -> None:
+        with pytest.raises(InvalidArgument, match="Leave them out of the domain"):
+            events.check(Reading(("number",), "user_id", without=(1,)), domain=DomainSize(3))

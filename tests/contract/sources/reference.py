@@ -1,0 +1,158 @@
+"""What an engine must answer, in plain Python: no SQL, nothing shared with the product but its types."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import math
+import operator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+from tests.contract.sources.data import Table, utc
+
+from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
+from podium.sources import Reading
+
+__all__ = ["counts_of_counts", "encoded", "histogram", "ordered", "ranked_names", "sizes"]
+
+_COMPARE = {
+    Operator.EQUAL: operator.eq,
+    Operator.UNEQUAL: operator.ne,
+    Operator.LESS: operator.lt,
+    Operator.AT_MOST: operator.le,
+    Operator.MORE: operator.gt,
+    Operator.AT_LEAST: operator.ge,
+}
+
+
+def holds(predicate: Predicate, row: dict[str, Any]) -> bool | None:
+    """SQL's three-valued logic: None is unknown."""
+    match predicate:
+        case Not(part):
+            inner = holds(part, row)
+            return None if inner is None else not inner
+        case And(parts):
+            answers = [holds(part, row) for part in parts]
+            return False if False in answers else None if None in answers else True
+        case Or(parts):
+            answers = [holds(part, row) for part in parts]
+            return True if True in answers else None if None in answers else False
+        case Missing(column):
+            return row[column] is None
+    value = row[predicate.column]
+    if value is None:
+        return None
+    match predicate:
+        case Compare(_, sign, constant):
+            return bool(_COMPARE[sign](binary(value), binary(constant)))
+        case OneOf(_, values):
+            return value in values
+        case Between(_, low, high):
+            return bool(binary(low) <= binary(value) <= binary(high))
+        case Like(_, pieces):
+            return re.fullmatch("".join(map(regular, pieces)), value, re.DOTALL) is not None
+
+
+def regular(piece: str | Wildcard) -> str:
+    if isinstance(piece, Wildcard):
+        return ".*" if piece is Wildcard.MANY else "."
+    return re.escape(piece)
+
+
+def binary(value: Any) -> Any:
+    return value.encode() if isinstance(value, str) else value
+
+
+def order(item: Any) -> Any:
+    return tuple(map(binary, item)) if isinstance(item, tuple) else binary(item)
+
+
+def encoded(value: Any) -> str:
+    """A value in the hash: the text, after its length if it is a text itself."""
+    if isinstance(value, str):
+        return f"{len(value)}:{value}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dt.datetime):
+        return str((value - utc(1970, 1, 1)) // dt.timedelta(microseconds=1))
+    if isinstance(value, Decimal):
+        text = f"{value:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return str(value)
+
+
+def pairs(table: Table, reading: Reading) -> set[tuple[Any, tuple[Any, ...]]]:
+    names = [column.name for column in table.columns]
+    found = set()
+    for cells in table.rows:
+        row = dict(zip(names, cells, strict=True))
+        if row[reading.user] is None or (reading.where is not None and holds(reading.where, row) is not True):
+            continue
+        values = [row[name] for name in reading.items]
+        choices = [value if isinstance(value, tuple) else (value,) for value in values]
+        found |= {(row[reading.user], item) for item in product(*choices) if None not in item}
+    left_out = {item if len(reading.items) > 1 else (item,) for item in reading.without}
+    return {(user, item) for user, item in found if item not in left_out}
+
+
+def sizes(table: Table, reading: Reading, edges: Sequence[int], domain: Iterable[Any] | None = None) -> tuple[int, ...]:
+    """How many users have a number of items between each edge and the next."""
+    known = None if domain is None else {item if len(reading.items) > 1 else (item,) for item in domain}
+    items = Counter(user for user, item in pairs(table, reading) if known is None or item in known)
+    return tuple(
+        sum(low <= size < high for size in items.values())
+        for low, high in zip(edges, (*edges[1:], math.inf), strict=True)
+    )
+
+
+def histogram(table: Table, reading: Reading, domain: Iterable[Any] | None = None) -> dict[Any, int]:
+    """Every item with its count; with a domain only its items, and all of them."""
+    single = len(reading.items) == 1
+    known = None if domain is None else {item if not single else (item,) for item in domain}
+    by_user = defaultdict(list)
+    for user, item in pairs(table, reading):
+        if known is None or item in known:
+            by_user[user].append(item)
+    counts: Counter[Any] = Counter(dict.fromkeys(known, 0) if known is not None else {})
+    for user, items in by_user.items():
+        kept = bounded(user, items, reading)
+        counts.update(dict.fromkeys(kept, weight(len(kept), reading)))
+    return {item[0] if single else item: count for item, count in counts.items()}
+
+
+def bounded(user: Any, items: list[Any], reading: Reading) -> list[Any]:
+    if reading.max_items_per_user is None:
+        return items
+
+    def place(item: tuple[Any, ...]) -> Any:
+        text = ":".join([str(reading.salt), encoded(user), *map(encoded, item)])
+        return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(), order(item)
+
+    return sorted(items, key=place)[: reading.max_items_per_user]
+
+
+def weight(size: int, reading: Reading) -> int:
+    """What each item of a user counts who has so many."""
+    return next(each for up_to, each in reading.weights if size <= up_to) if reading.weights else 1
+
+
+def ordered(counts: dict[Any, int]) -> list[tuple[Any, int]]:
+    """Positive counts, the largest first, ties in binary order of the item."""
+    return sorted(((item, n) for item, n in counts.items() if n), key=lambda pair: (-pair[1], order(pair[0])))
+
+
+def counts_of_counts(counts: dict[Any, int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    sizes = Counter(counts.values())
+    return tuple(sorted(sizes, reverse=True)), tuple(sizes[n] for n in sorted(sizes, reverse=True))
+
+
+def ranked_names(counts: dict[Any, int], places: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
+    groups: dict[int, list[Any]] = defaultdict(list)
+    for item in sorted(counts, key=order):
+        groups[counts[item]].append(item)
+    return tuple(groups[count][rank] for count, rank in places)

@@ -1,0 +1,190 @@
+"""DuckDB passes the contract in every form in which it can be given a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.contract.sources.checks import Load
+from tests.contract.sources.data import Table
+from tests.contract.sources.suite import SourceContract
+
+from podium.query.schema import Column, Kind
+from podium.sources import DuckDBSource
+
+ARROW = {
+    Kind.TEXT: pa.string(),
+    Kind.INTEGER: pa.int64(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+    Kind.FLOAT: pa.float64(),
+}
+
+
+def arrow_type(column: Column) -> pa.DataType:
+    if column.kind is Kind.LIST and column.element is not None:
+        return pa.list_(ARROW[column.element])
+    return pa.decimal128(20, column.scale) if column.kind is Kind.DECIMAL else ARROW[column.kind]
+
+
+def arrow(table: Table) -> pa.Table:
+    return pa.table({column.name: pa.array(table.column(column.name), arrow_type(column)) for column in table.columns})
+
+
+def types(table: Table) -> dict[str, str]:
+    def declared(kind: Kind, scale: int) -> str:
+        return f"decimal({scale})" if kind is Kind.DECIMAL else kind.value
+
+    return {
+        column.name: f"list({column.element.value})" if column.element else declared(column.kind, column.scale)
+        for column in table.columns
+        if column.kind is not Kind.TEXT
+    }
+
+
+@pytest.fixture(scope="class")
+def opened() -> Iterator[Callable[..., DuckDBSource]]:
+    sources: list[DuckDBSource] = []
+
+    def opens(location: object, **options: Any) -> DuckDBSource:
+        sources.append(DuckDBSource(location, **options))
+        return sources[-1]
+
+    yield opens
+    for source in sources:
+        source.close()
+
+
+class TestParquet(SourceContract):
+    has_domain_tables = False
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def load(cls, opened: Callable[..., DuckDBSource], tmp_path_factory: pytest.TempPathFactory) -> Load:
+        folder = tmp_path_factory.mktemp("parquet")
+
+        def load(table: Table, *_: Table) -> DuckDBSource:
+            pq.write_table(arrow(table), folder / f"{table.name}.parquet", row_group_size=100)
+            return opened(folder / f"{table.name}.parquet")
+
+        return load
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+class TestDuckDBFile(SourceContract):
+    """The columns of text have a collation that must not matter."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def load(cls, opened: Callable[..., DuckDBSource], tmp_path_factory: pytest.TempPathFactory) -> Load:
+        folder = tmp_path_factory.mktemp("duckdb")
+
+        def load(table: Table, *beside: Table) -> DuckDBSource:
+            path = folder / f"{table.name}.duckdb"
+            with duckdb.connect(path) as connection:
+                for each in (table, *beside):
+                    connection.register("given", arrow(each))
+                    connection.execute(f"CREATE TABLE {each.name} AS SELECT * FROM given")
+                    for column in each.columns:
+                        if column.kind is Kind.TEXT:
+                            change = f"ALTER TABLE {each.name} ALTER {quoted(column.name)} TYPE VARCHAR COLLATE NOCASE"
+                            connection.execute(change)
+            return opened(path, table=table.name)
+
+        return load
+
+
+class TestArrow(SourceContract):
+    has_domain_tables = False
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def load(cls, opened: Callable[..., DuckDBSource]) -> Load:
+        return lambda table, *_: opened(arrow(table))
+
+
+class TestPolars(SourceContract):
+    has_domain_tables = False
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def load(cls, opened: Callable[..., DuckDBSource]) -> Load:
+        return lambda table, *_: opened(pl.DataFrame(arrow(table)))
+
+
+class TestPandas(SourceContract):
+    """Columns of Python objects, with declared types: what most pandas frames in the world are."""
+
+    has_domain_tables = False
+    has_floats = False
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def load(cls, opened: Callable[..., DuckDBSource]) -> Load:
+        def load(table: Table, *_: Table) -> DuckDBSource:
+            frame = pd.DataFrame({name: pd.Series(table.column(name), dtype=object) for name in table.names})
+            return opened(frame, types=types(table))
+
+        return load
+
+
+def csv_cell(value: Any) -> str:
+    """An empty text is quoted, so that it is not a missing one; a list is written as DuckDB writes lists."""
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        value = "[" + ", ".join("NULL" if part is None else listed(part) for part in value) + "]"
+    return '"' + str(value).replace('"', '""') + '"'
+
+
+def listed(part: Any) -> str:
+    return '"' + str(part).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class TestCSV(SourceContract):
+    has_domain_tables = False
+    has_floats = False
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def load(cls, opened: Callable[..., DuckDBSource], tmp_path_factory: pytest.TempPathFactory) -> Load:
+        folder = tmp_path_factory.mktemp("csv")
+
+        def load(table: Table, *_: Table) -> DuckDBSource:
+            lines = [",".join(map(csv_cell, table.names)), *(",".join(map(csv_cell, row)) for row in table.rows)]
+            (folder / f"{table.name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
+            return opened(folder / f"{table.name}.csv", types=types(table))
+
+        return load
+
+
+class TestJSON(SourceContract):
+    has_domain_tables = False
+    has_floats = False
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def load(cls, opened: Callable[..., DuckDBSource], tmp_path_factory: pytest.TempPathFactory) -> Load:
+        folder = tmp_path_factory.mktemp("json")
+
+        def load(table: Table, *_: Table) -> DuckDBSource:
+            records = (dict(zip(table.names, row, strict=True)) for row in table.rows)
+            lines = [
+                json.dumps(record, default=str, ensure_ascii=place % 2 == 0) for place, record in enumerate(records)
+            ]
+            (folder / f"{table.name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+            declared = dict.fromkeys(table.names, "text") | types(table)
+            return opened(folder / f"{table.name}.jsonl", types=declared)
+
+        return load

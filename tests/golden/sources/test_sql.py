@@ -1,0 +1,115 @@
+"""The SQL that is sent, word for word: one file per dialect, so that a change of any engine's SQL is seen.
+
+A file is rewritten by: python -m tests.golden.sources.test_sql
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from sqlglot import exp
+from tests.contract.sources.data import utc
+
+from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
+from podium.query.schema import Column, Kind, Schema
+from podium.sources import DomainSize, Reading
+from podium.sources.dialects import ClickHouse, Dialect, DuckDB, Postgres, Spark
+from podium.sources.relation import Listed, Relation
+from podium.sources.sql import SqlBuilder
+
+DIALECTS = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), Spark(), ClickHouse())}
+SCHEMA = Schema(
+    (
+        Column("user_id", Kind.INTEGER),
+        Column("article", Kind.TEXT),
+        Column("price", Kind.DECIMAL, scale=2),
+        Column("paid", Kind.BOOLEAN),
+        Column("day", Kind.DATE),
+        Column("at", Kind.TIMESTAMP),
+        Column("tags", Kind.LIST, Kind.TEXT),
+    )
+)
+SALT = "0123456789abcdef" * 2
+WHERE = And(
+    (
+        Compare("article", Operator.UNEQUAL, "O'Brien\\"),
+        Like("article", ("50%_!", Wildcard.MANY, "\\", Wildcard.ONE)),
+        Or((Missing("tags"), Not(OneOf("price", (Decimal("1.5"), Decimal("2")))))),
+        Compare("price", Operator.LESS, Decimal("1.005")),
+        Compare("paid", Operator.EQUAL, value=True),
+        Between("day", dt.date(2024, 1, 1), dt.date(2024, 12, 31)),
+        Compare("at", Operator.AT_LEAST, utc(2024, 1, 1, 12, 30, 0, 1)),
+        Compare("user_id", Operator.MORE, -(2**63)),
+        Compare("user_id", Operator.LESS, 2**64),
+    )
+)
+
+
+def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
+    views = Relation(exp.to_table("views"), SCHEMA, dialect)
+    listed = Listed(Relation(exp.to_table("articles"), SCHEMA, dialect), ("article",))
+    plain = SqlBuilder(views, Reading(("article",), "user_id"))
+    bounded = SqlBuilder(views, Reading(("article", "price", "at"), "article", max_items_per_user=3, salt=SALT))
+    tags = SqlBuilder(views, Reading(("tags", "day", "paid"), "user_id", where=Missing("article")))
+    numbers = SqlBuilder(views, Reading(("user_id",), "article"), DomainSize(1000))
+    domain = SqlBuilder(views, Reading(("article",), "user_id"), listed)
+    chosen = SqlBuilder(views, Reading(("article",), "user_id", max_items_per_user=1, salt=SALT), listed)
+    weights = ((1, 1024), (2, 724), (1000, 32))
+    several = ("tags", "day")
+    weighted = SqlBuilder(
+        views, Reading(("article",), "user_id", max_items_per_user=1000, salt=SALT, weights=weights, without=("a",)),
+        without=listed,
+    )  # fmt: skip
+    rest = SqlBuilder(
+        views, Reading(several, "user_id", where=WHERE.parts[0], without=(("a", dt.date(2024, 1, 1)),)),
+        without=Listed(Relation(exp.to_table("gone"), SCHEMA, dialect), ("article", "day")),
+    )  # fmt: skip
+    yield "the top rows", plain.top_rows(11)
+    yield "a condition of every kind", SqlBuilder(views, Reading(("article",), "user_id", where=WHERE)).top_rows(11)
+    yield "at most three items of each user", bounded.top_rows(11)
+    yield "a list beside other columns", tags.top_rows(11)
+    yield "every count, kept", dialect.keep("counts", plain.kept_counts())
+    yield "counts of counts", plain.counts_of_counts("counts")
+    yield "names by rank", plain.names("counts", [(7, 0), (2, 5), (2, 9)])
+    yield "a domain given by its size, kept", dialect.keep("counts", numbers.kept_counts())
+    yield "items that nobody has, by rank", numbers.unseen("counts", [0, 41])
+    yield "a listed domain, kept", dialect.keep("counts", domain.kept_counts())
+    yield "a listed domain, one item of each user, kept", dialect.keep("counts", chosen.kept_counts())
+    yield "the top rows of a listed domain", domain.top_rows(11)
+    yield "weights, without some items", weighted.top_rows(11)
+    yield "weights in a listed domain, kept", dialect.keep("counts", replace(weighted, domain=listed).kept_counts())
+    yield "pairs from lists, without some", rest.top_rows(11)
+    yield "how many items users have", weighted.sizes((1, 2, 8))
+
+
+def written(dialect: Dialect) -> str:
+    return "\n".join(f"-- {title}\n{dialect.sql(statement)};\n" for title, statement in statements(dialect))
+
+
+def golden(name: str) -> Path:
+    return Path(__file__).parent / f"{name}.sql"
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_the_sql_is_the_one_we_mean(name: str) -> None:
+    assert written(DIALECTS[name]) == golden(name).read_text(encoding="utf-8")
+
+
+def test_text_is_always_compared_by_its_bytes() -> None:
+    """The test server's own order is binary, so only the text of the SQL shows a forgotten collation."""
+    for name, collation in (("postgres", 'COLLATE "C"'), ("spark", "COLLATE UTF8_BINARY")):
+        text = written(DIALECTS[name]).replace("`", '"')
+        assert 'rows_."article"' in text
+        for after in text.split('rows_."article" ')[1:]:
+            # Inside the unnesting of a list the raw column is only handed on.
+            assert after.startswith((collation, "AS u", "AS item")), after[:40]
+
+
+if __name__ == "__main__":
+    for each in DIALECTS.values():
+        golden(each.name).write_text(written(each), encoding="utf-8")

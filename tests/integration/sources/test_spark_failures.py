@@ -1,0 +1,221 @@
+"""What a Spark source says when something fails: nothing that Spark said, and nothing of a row."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
+from tests.spark import SMALL, SparkCluster, spark_cluster
+
+from podium.errors import InvalidArgument, SourceError, SourceFailure, SourceUnavailable
+from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
+
+SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
+READING = Reading(("item",), "user_id")
+CASTS = "CAST(CAST(IF(item = 'a', '1', item) AS BIGINT) AS STRING)"
+RAISING = "IF(item = 'a', item, raise_error(concat('quoting ', item)))"
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkCluster]:
+    with spark_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def path(spark: SparkCluster, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("spark") / "events")
+    events = spark.session.sql(f"SELECT * FROM VALUES (1L, 'a'), (2L, 'a'), (2L, '{SECRET}') AS t (user_id, item)")
+    events.coalesce(1).write.parquet(path)
+    for view, item in (("events", "item"), ("raising", RAISING), ("casts", CASTS)):
+        spark.session.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS SELECT user_id, {item} AS item FROM parquet.`{path}`")
+    return path
+
+
+@pytest.fixture
+def said(
+    spark: SparkCluster, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., str]]:
+    """All that anybody could read: the error with what led to it, logs at DEBUG, both streams, the driver's output."""
+    caplog.set_level(logging.DEBUG)
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith(("py4j", "pyspark")):
+            caplog.set_level(logging.DEBUG, logger=name)
+    before = len(spark.output)
+    # This one keeps the stderr that it found first, and hands nothing on.
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    own = PySparkLogger.getLogger("SQLQueryContextLogger")
+    own.addHandler(handler)
+
+    def said(error: BaseException | None = None) -> str:
+        # The driver's log is written by other threads.
+        time.sleep(1)
+        out, err = capfd.readouterr()
+        text = caplog.text + out + err + stream.getvalue() + spark.output[before:]
+        while error is not None:
+            text += "".join(traceback.format_exception(error)) + repr(error) + repr(vars(error))
+            error = error.__cause__ or error.__context__
+        return text
+
+    yield said
+    own.removeHandler(handler)
+
+
+def failure(action: Callable[[], object]) -> SourceError:
+    with pytest.raises(SourceError) as caught:
+        action()
+    return caught.value
+
+
+def top(source: Source) -> None:
+    with source.snapshot(READING) as snapshot:
+        snapshot.top_rows(10)
+
+
+def groups(source: Source) -> None:
+    with source.snapshot(READING, domain=DomainItems(("a",))) as snapshot:
+        snapshot.counts_of_counts()
+
+
+def test_spark_itself_quotes_the_row(spark: SparkCluster, path: str, said: Callable[..., str]) -> None:
+    """Without a source in between: in the exception, in a log of its own in Python, and in the driver's log."""
+    spark.session.sparkContext.setLogLevel("WARN")
+    with pytest.raises(PySparkException, match=SECRET):
+        spark.session.sql("SELECT * FROM raising").collect()
+    with pytest.raises(PySparkException, match=SECRET):
+        spark.session.sql("SELECT * FROM casts").collect()
+    quoting = [line for line in said().splitlines() if SECRET in line]
+    assert any("SQLQueryContextLogger" in line for line in quoting)
+    assert any("py4j" in line for line in quoting)
+    assert any("WARN TaskSetManager" in line or "SparkRuntimeException" in line for line in quoting)
+
+
+@pytest.mark.parametrize("view", ["raising", "casts"])
+@pytest.mark.parametrize("read", [top, groups])
+def test_an_error_that_quotes_a_row_is_not_passed_on(
+    spark: SparkCluster, path: str, view: str, read: Callable[[Source], object], said: Callable[..., str]
+) -> None:
+    source = open_source(spark.session, table=view)
+    error = failure(lambda: read(source))
+    assert isinstance(error, SourceFailure)
+    assert str(error) == str(SourceFailure())
+    assert error.__context__ is None
+    assert error.__cause__ is None
+    text = said(error)
+    assert SECRET not in text
+    assert "SparkRuntimeException" not in text
+
+
+def test_rows_are_not_logged(spark: SparkCluster, path: str, said: Callable[..., str]) -> None:
+    source = open_source(spark.session, table="events")
+    with source.snapshot(READING) as snapshot:
+        assert snapshot.top_rows(10).top(10).items == ("a", SECRET)
+    with source.snapshot(READING, domain=DomainItems(("a", "public-item"))) as snapshot:
+        assert snapshot.counts_of_counts() == ((2, 0), (1, 1))
+    text = said()
+    assert SECRET not in text
+    assert "public-item" not in text
+
+
+def test_files_that_go_bad(spark: SparkCluster, path: str, tmp_path: Path, said: Callable[..., str]) -> None:
+    (tmp_path / "gone").mkdir()
+    for file in Path(path).glob("*.parquet"):
+        (tmp_path / "gone" / file.name).write_bytes(file.read_bytes())
+    source = open_source(spark.session, table=str(tmp_path / "gone"))
+    for file in (tmp_path / "gone").glob("*.parquet"):
+        file.write_bytes(b"PAR1" + SECRET.encode() + b"PAR1")
+    error = failure(lambda: top(source))
+    assert isinstance(error, SourceFailure)
+    assert SECRET not in said(error)
+
+
+@pytest.mark.parametrize("table", ["missing", "no.such.catalog.events", "", "events; DROP", "/no/such/folder", "a`b/c"])
+def test_a_table_that_is_not_there(spark: SparkCluster, path: str, table: str) -> None:
+    error = failure(lambda: open_source(spark.session, table=table))
+    assert isinstance(error, SourceUnavailable)
+    assert str(error).startswith(f"table={table!r} cannot be read on source='a Spark session'.")
+    source = open_source(spark.session, table="events")
+    assert isinstance(failure(lambda: source.check(READING, domain=DomainTable(table))), SourceUnavailable)
+
+
+@pytest.mark.parametrize("url", ["spark://127.0.0.1:1", "spark://127.0.0.1:1,127.0.0.1:2", "spark://127.0.0.1:99999"])
+def test_a_master_that_is_not_there(url: str) -> None:
+    error = failure(lambda: open_source(url, table="events"))
+    assert isinstance(error, SourceUnavailable)
+    assert str(error).startswith(f"source={url!r} cannot be reached.")
+
+
+def test_a_second_application_in_one_process(spark: SparkCluster) -> None:
+    error = failure(lambda: open_source(spark.url, table="events"))
+    assert isinstance(error, SourceUnavailable)
+    assert "give that session as the source" in str(error)
+
+
+def test_spark_connect_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As on a machine without the packages, whether or not this is one.
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    error = failure(lambda: open_source("sc://127.0.0.1:1/;token=hidden", table="events"))
+    assert isinstance(error, SourceUnavailable)
+    assert str(error) == (
+        "source='sc://127.0.0.1:1/' is Spark Connect, which needs packages that are not installed. "
+        "Run: pip install 'pyspark[connect]'"
+    )
+
+
+def test_locations_that_make_no_sense(spark: SparkCluster) -> None:
+    with pytest.raises(InvalidArgument, match="table=None"):
+        open_source(spark.session)
+    with pytest.raises(InvalidArgument, match="createOrReplaceTempView"):
+        open_source(spark.session.range(3), table="events")
+
+
+FROM_OUTSIDE = """
+import json, logging, sys
+logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+from podium.errors import SourceFailure
+from podium.sources import Reading, open_source
+url, path, raising = sys.argv[1:]
+source, other = open_source(url, table=path), open_source(url, table=path)
+other.close()
+with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+    rows = snapshot.top_rows(1).top(1)
+with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+    groups = snapshot.counts_of_counts()
+source._session.sql(f"CREATE TEMP VIEW raising AS SELECT user_id, {raising} AS item FROM parquet.`{path}`")
+failing = open_source(source._session, table="raising")
+application = source._session.sparkContext.applicationId
+try:
+    with failing.snapshot(Reading(("item",), "user_id")) as snapshot:
+        snapshot.top_rows(5)
+except SourceFailure as error:
+    failed = str(error)
+source.close()
+print(json.dumps([application, rows.items, rows.counts.tolist(), groups, failed]))
+"""
+
+
+def test_a_master_by_its_url(spark: SparkCluster, path: str) -> None:
+    """Another process joins the cluster of the tests; all that it and its executors write is looked through."""
+    command = [sys.executable, "-c", FROM_OUTSIDE, spark.url, path, RAISING]
+    options = "".join(f"--conf '{name}={value}' " for name, value in (SMALL | {"spark.cores.max": 1}).items())
+    environment = os.environ | {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell", "SPARK_LOCAL_IP": "127.0.0.1"}
+    ran = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=300)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    application, items, counts, groups, failed = json.loads(ran.stdout)
+    assert (items, counts, groups) == (["a"], [2], [[2, 1], [1, 1]])
+    assert failed == str(SourceFailure())
+    logs = [log.read_text() for log in (spark.folder / "home" / "work" / application).rglob("std*")]
+    assert logs
+    assert not any(SECRET in text for text in (ran.stderr, *logs))

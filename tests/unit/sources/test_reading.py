@@ -1,0 +1,110 @@
+"""What can be asked of a source, before there is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from podium.errors import InvalidArgument
+from podium.query.schema import Column, Kind
+from podium.sources import DomainSize, Reading
+from podium.sources.declared import declared_column
+
+SALT = "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"items": ()}, "item"),
+        ({"items": ("a", "a")}, "item"),
+        ({"max_items_per_user": 0, "salt": SALT}, "max_items_per_user"),
+        ({"max_items_per_user": 3}, "salt"),
+        ({"salt": SALT}, "salt"),
+        ({"max_items_per_user": 3, "salt": "short"}, "salt"),
+        ({"max_items_per_user": 3, "salt": "' OR 1=1 --" * 5}, "salt"),
+        ({"weights": ((3, 1),)}, "weights"),
+        ({"without": tuple(range(10_001))}, "without"),
+    ],
+)
+def test_a_reading_that_makes_no_sense_is_refused(values: dict[str, object], name: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Reading(**{"items": ("a",), "user": "u", **values})  # type: ignore[arg-type]
+    assert caught.value.name == name
+
+
+def test_the_salt_is_not_quoted() -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Reading(("a",), "u", max_items_per_user=3, salt=SALT.upper())
+    assert SALT.upper() not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        (),
+        ((1, 5), (2, 4)),
+        ((1, 5), (4, 4)),
+        ((1, 5), (1, 4), (3, 3)),
+        ((2, 5), (1, 4), (3, 3)),
+        ((1, 5), (3, 6)),
+        ((1, 5), (3, 0)),
+        ((0, 5), (3, 1)),
+        ((1, 2**31 + 1), (3, 1)),
+        ((1, 1.5), (3, 1)),
+        ((1, True), (3, 1)),
+        (*((place, 1) for place in range(-98, 3)), (3, 1)),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(weights: tuple[tuple[int, int], ...]) -> None:
+    with pytest.raises(InvalidArgument, match="weights="):
+        Reading(("a",), "u", max_items_per_user=3, salt=SALT, weights=weights)
+
+
+def test_weights_that_make_sense() -> None:
+    many = tuple((place, 2**31) for place in range(1, 101))
+    for weights in (((3, 1),), ((1, 2**31), (3, 2**31)), ((1, 9), (2, 4), (3, 1)), many):
+        reading = Reading(("a",), "u", max_items_per_user=weights[-1][0], salt=SALT, weights=weights)
+        assert reading.weights == weights
+
+
+@pytest.mark.parametrize(
+    ("weights", "allowed"),
+    [
+        (((1, 1), (3, 2)), "steps (up_to, weight): up_to rises, the weight does not."),
+        (((2, 1),), "steps that end at max_items_per_user=3. Give both the same last number."),
+        (((3, 2**32),), "1 to 100 steps with weights of at most 2^31."),
+    ],
+)
+def test_what_a_refusal_of_weights_says(weights: tuple[tuple[int, int], ...], allowed: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Reading(("a",), "u", max_items_per_user=3, salt=SALT, weights=weights)
+    assert str(caught.value) == f"weights={weights} is not valid. Allowed: {allowed}"
+
+
+@pytest.mark.parametrize("size", [0, -1, 2**63, 1.5, True])
+def test_a_size_is_a_positive_number_of_64_bits(size: int) -> None:
+    with pytest.raises(InvalidArgument, match="domain_size"):
+        DomainSize(size)
+
+
+@pytest.mark.parametrize(
+    ("type_", "column"),
+    [
+        ("text", Column("c", Kind.TEXT)),
+        (" Integer ", Column("c", Kind.INTEGER)),
+        ("decimal(2)", Column("c", Kind.DECIMAL, scale=2)),
+        ("timestamp", Column("c", Kind.TIMESTAMP)),
+        ("list(text)", Column("c", Kind.LIST, Kind.TEXT)),
+        ("LIST( decimal( 4 ) )", Column("c", Kind.LIST, Kind.DECIMAL, scale=4)),
+    ],
+)
+def test_declared_types(type_: str, column: Column) -> None:
+    assert declared_column("c", type_) == column
+
+
+@pytest.mark.parametrize(
+    "type_", ["", "varchar", "decimal", "decimal(39)", "text(3)", "list", "list(list(text))", "float"]
+)
+def test_unknown_types_are_refused(type_: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"types\['c'\]"):
+        declared_column("c", type_)
