@@ -1,0 +1,228 @@
+"""Accounts: what follows from the entries of one data set.
+
+``Account.after`` is the only place that says what an entry does. The ledger uses it to keep its running sums, and
+verification uses it to compute them again from the first entry on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from podium.ledger.budget import Totals
+from podium.ledger.entries import Entry, Kind
+from podium.privacy import Cost, Event, events_from_json, events_to_json, spent, worst_case
+from podium.privacy.rounding import above
+
+__all__ = [
+    "Account",
+    "Contradiction",
+    "Sum",
+    "analyst_sums",
+    "change",
+    "charge_of",
+    "charged_analyst",
+    "describe_events",
+    "recorded_cost",
+]
+
+
+class Contradiction(Exception):
+    """An entry that cannot follow from the ones before it; the text names nothing private."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A sum of costs that can also be taken apart: unbounded losses are counted, not added."""
+
+    epsilon: Fraction = Fraction(0)
+    unbounded: int = 0
+    rho: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, cost: Cost) -> Sum:
+        """The sum of one cost."""
+        return cls(cost.epsilon or Fraction(0), int(cost.epsilon is None), cost.rho, cost.delta)
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(
+            self.epsilon + other.epsilon,
+            self.unbounded + other.unbounded,
+            self.rho + other.rho,
+            self.delta + other.delta,
+        )
+
+    def __sub__(self, other: Sum) -> Sum:
+        return Sum(
+            self.epsilon - other.epsilon,
+            self.unbounded - other.unbounded,
+            self.rho - other.rho,
+            self.delta - other.delta,
+        )
+
+    @property
+    def cost(self) -> Cost:
+        """The same as a cost, which saturates at delta = 1."""
+        return Cost(epsilon=None if self.unbounded else self.epsilon, rho=self.rho, delta=min(Fraction(1), self.delta))
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where a data set stands after its last entry.
+
+    ``held`` is everything that is charged: settled, forfeited, and the worst case of what is still open.
+    ``failures`` counts what was forfeited since the owner last unlocked the data set.
+    """
+
+    dataset: str
+    source: str
+    totals: Totals
+    data_version: str
+    failures_allowed: int
+    held: Sum = Sum()
+    failures: int = 0
+    questions: int = 0
+    raises: int = 0
+    sequence: int = 1
+    head: str = ""
+
+    @classmethod
+    def opened(cls, entry: Entry) -> Account:
+        """The account that a registration opens."""
+        if entry.kind is not Kind.REGISTERED or entry.sequence != 1 or entry.data_version is None:
+            raise Contradiction("the first entry is not a registration")
+        facts = entry.facts
+        return cls(
+            dataset=entry.dataset,
+            source=facts["source"],
+            totals=Totals.from_json(facts["totals"]),
+            data_version=entry.data_version,
+            failures_allowed=facts["failures_allowed"],
+            head=entry.hash,
+        )
+
+    @property
+    def locked(self) -> bool:
+        """Whether too many questions failed."""
+        return self.failures >= self.failures_allowed
+
+    def after(self, entry: Entry, reservation: Entry | None) -> Account:
+        """The account after ``entry``, which closes or reads ``reservation`` if there is one."""
+        step = _STEPS.get(entry.kind)
+        if step is None:
+            raise Contradiction("a data set is registered once")
+        if (reservation is None) != (entry.reservation is None):
+            raise Contradiction("the reservation that it names is not there")
+        return replace(step(self, entry, reservation), sequence=entry.sequence, head=entry.hash)
+
+
+def change(entry: Entry, reservation: Entry | None) -> Sum:
+    """What an entry adds to what is charged for the question that it belongs to."""
+    if entry.kind in (Kind.RESERVED, Kind.SEEN):
+        return Sum.of(recorded_cost(entry))
+    if entry.kind is Kind.SETTLED and reservation is not None:
+        return Sum.of(recorded_cost(entry)) - Sum.of(recorded_cost(reservation))
+    return Sum()
+
+
+def charged_analyst(entry: Entry, reservation: Entry | None) -> str | None:
+    """The analyst whose sum changes: who asked, or who is shown what another one asked."""
+    if entry.kind in (Kind.RESERVED, Kind.SEEN):
+        return entry.analyst
+    return None if reservation is None else reservation.analyst
+
+
+def recorded_cost(entry: Entry) -> Cost:
+    """The cost of an entry that must have one."""
+    if entry.cost is None:
+        raise Contradiction("a charge has no cost")
+    return entry.cost
+
+
+def analyst_sums(entries: Iterable[Entry]) -> dict[str, Sum]:
+    """What follows from the entries for every analyst."""
+    sums: dict[str, Sum] = {}
+    reservations: dict[int, Entry] = {}
+    for entry in entries:
+        if entry.kind is Kind.RESERVED:
+            reservations[entry.sequence] = entry
+        reservation = None if entry.reservation is None else reservations.get(entry.reservation)
+        analyst = charged_analyst(entry, reservation)
+        if analyst is not None:
+            sums[analyst] = sums.get(analyst, Sum()) + change(entry, reservation)
+    return sums
+
+
+def charge_of(charge: Cost | tuple[Event, ...], *, reserve: bool) -> tuple[Cost, tuple[Event, ...]]:
+    """What is charged, with rho rounded up once to a multiple of 2^-64, and the events if they are known."""
+    events = () if isinstance(charge, Cost) else charge
+    cost = charge if isinstance(charge, Cost) else worst_case(charge) if reserve else spent(charge)
+    return Cost(epsilon=cost.epsilon, rho=above(cost.rho), delta=cost.delta), events
+
+
+def describe_events(events: Iterable[Event]) -> list[object]:
+    """Events as JSON objects, runs of equal ones written once."""
+    return json.loads(events_to_json(events))  # type: ignore[no-any-return]
+
+
+def _reserved(account: Account, entry: Entry, _: Entry | None) -> Account:
+    cost = recorded_cost(entry)
+    if account.totals.limits.excess(cost, account.held.cost) is not None:
+        raise Contradiction("it reserves more than was left")
+    _check_events(entry, cost, reserve=True)
+    return replace(account, held=account.held + Sum.of(cost), questions=account.questions + 1)
+
+
+def _settled(account: Account, entry: Entry, reservation: Entry | None) -> Account:
+    cost = recorded_cost(entry)
+    if reservation is None or not cost <= recorded_cost(reservation):
+        raise Contradiction("it settles for more than was reserved")
+    if entry.release is None:
+        raise Contradiction("it settles without a release")
+    _check_events(entry, cost, reserve=False)
+    return replace(account, held=account.held + change(entry, reservation))
+
+
+def _check_events(entry: Entry, cost: Cost, *, reserve: bool) -> None:
+    events = entry.facts.get("events")
+    if events and charge_of(events_from_json(json.dumps(events)), reserve=reserve)[0] != cost:
+        raise Contradiction("its cost is not that of its events")
+
+
+def _forfeited(account: Account, _: Entry, __: Entry | None) -> Account:
+    return replace(account, failures=account.failures + 1)
+
+
+def _unlocked(account: Account, _: Entry, __: Entry | None) -> Account:
+    return replace(account, failures=0)
+
+
+def _raised(account: Account, entry: Entry, _: Entry | None) -> Account:
+    totals = Totals.from_json(entry.facts["totals"])
+    if not totals.cover(account.totals):
+        raise Contradiction("it lowers a total")
+    return replace(account, totals=totals, raises=account.raises + 1)
+
+
+def _relabelled(account: Account, entry: Entry, _: Entry | None) -> Account:
+    return replace(account, data_version=entry.data_version or account.data_version)
+
+
+def _seen(account: Account, entry: Entry, reservation: Entry | None) -> Account:
+    if reservation is None or not recorded_cost(entry) <= recorded_cost(reservation):
+        raise Contradiction("it charges an analyst for more than was reserved")
+    return account
+
+
+_STEPS: dict[Kind, Callable[[Account, Entry, Entry | None], Account]] = {
+    Kind.RESERVED: _reserved,
+    Kind.SETTLED: _settled,
+    Kind.FORFEITED: _forfeited,
+    Kind.UNLOCKED: _unlocked,
+    Kind.RAISED: _raised,
+    Kind.RELABELLED: _relabelled,
+    Kind.SEEN: _seen,
+}

@@ -1,0 +1,189 @@
+"""Budgets: what the owner of a data set promises in total, and the limits that follow from it.
+
+The owner writes an epsilon, a delta and a plan (how many items in how many questions the budget should last
+for). What the ledger enforces are sums: of delta, and of rho or epsilon. The sums are computed once, when the data
+set is registered, and stored, so that no later version of podium can compute a different limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from podium.errors import InvalidArgument
+from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.privacy import Guarantee, Limits, SelectionPlan, calibrate_epsilon
+
+__all__ = ["Budget", "Totals"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Budget:
+    """A total for everything that is ever released about a data set, and the plan of its owner.
+
+    ``epsilon`` and ``delta`` hold for any one user against all analysts together; without delta the total is pure, and
+    unknown domains are refused. ``items`` and ``questions`` (k* and l* of Durfee & Rogers 2019, Algorithm 2) say how
+    many selections in how many questions the budget should last for; the default epsilon per item follows.
+    Half of delta is for the questions, half for the conversion from rho to epsilon.
+
+    ``epsilon_per_analyst`` caps what one analyst may see, as a second promise that holds against that analyst alone,
+    if nobody shares answers; ``delta_per_analyst`` is ``delta`` unless given.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    items: int
+    questions: int
+    epsilon_per_analyst: Fraction | None
+    delta_per_analyst: Fraction | None
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        items: int,
+        questions: int,
+        epsilon_per_analyst: Number | None = None,
+        delta_per_analyst: Number | None = None,
+    ) -> None:
+        loss = positive_fraction(epsilon, "epsilon")
+        failure = probability(0 if delta is None else delta, "delta", zero=True)
+        object.__setattr__(self, "epsilon", loss)
+        object.__setattr__(self, "delta", failure)
+        object.__setattr__(self, "items", positive_integer(items, "items"))
+        object.__setattr__(self, "questions", positive_integer(questions, "questions"))
+        object.__setattr__(self, "epsilon_per_analyst", _cap(epsilon_per_analyst, loss))
+        object.__setattr__(self, "delta_per_analyst", _cap_delta(delta_per_analyst, failure, epsilon_per_analyst))
+
+    @property
+    def pure(self) -> bool:
+        """Whether the total is an epsilon alone."""
+        return self.delta == 0
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What holds for any one user, whatever is asked, until the total is raised."""
+        return Guarantee.approximate(self.epsilon, self.delta)
+
+    @property
+    def plan(self) -> SelectionPlan:
+        """The default epsilon per item and delta per question: a plan that the ledger's sums keep."""
+        return calibrate_epsilon(
+            self.items, epsilon=self.epsilon, delta=self.delta, calls=self.questions, fixed_in_advance=False
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object with exact numbers as text."""
+        return {
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "items": self.items,
+            "questions": self.questions,
+            "epsilon_per_analyst": _text(self.epsilon_per_analyst),
+            "delta_per_analyst": _text(self.delta_per_analyst),
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Budget:
+        """The budget that ``to_json`` wrote."""
+        return cls(**document)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """A budget with the limits that were derived from it when it was recorded."""
+
+    budget: Budget
+    limits: Limits
+    per_analyst: Limits | None
+    epsilon_per_item: Fraction
+    delta_per_call: Fraction
+
+    @classmethod
+    def of(cls, budget: Budget) -> Totals:
+        """Derive the limits: with a delta, half of it for the calls, and the sum of rho or that of epsilon kept."""
+        plan = budget.plan
+        cap = None
+        if budget.epsilon_per_analyst is not None:
+            cap = Limits.of(Guarantee.approximate(budget.epsilon_per_analyst, budget.delta_per_analyst or 0))
+        return cls(budget, Limits.of(budget.guarantee), cap, plan.epsilon_per_item, plan.delta_per_call)
+
+    def cover(self, other: Totals) -> bool:
+        """Whether every limit here is at least the other's, and of the same kind."""
+        if (self.per_analyst is None) != (other.per_analyst is None):
+            return False
+        pairs = [(self.limits, other.limits)]
+        if self.per_analyst is not None and other.per_analyst is not None:
+            pairs.append((self.per_analyst, other.per_analyst))
+        return all(_covers(large, small) for large, small in pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object with exact numbers as text."""
+        return {
+            "budget": self.budget.to_json(),
+            "limits": _limits_to_json(self.limits),
+            "per_analyst": None if self.per_analyst is None else _limits_to_json(self.per_analyst),
+            "epsilon_per_item": str(self.epsilon_per_item),
+            "delta_per_call": str(self.delta_per_call),
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Totals:
+        """The totals that ``to_json`` wrote, as they were derived then."""
+        cap = document["per_analyst"]
+        return cls(
+            Budget.from_json(document["budget"]),
+            _limits_from_json(document["limits"]),
+            None if cap is None else _limits_from_json(cap),
+            Fraction(document["epsilon_per_item"]),
+            Fraction(document["delta_per_call"]),
+        )
+
+
+def _cap(value: Number | None, total: Fraction) -> Fraction | None:
+    if value is None:
+        return None
+    cap = positive_fraction(value, "epsilon_per_analyst")
+    if cap > total:
+        raise InvalidArgument("epsilon_per_analyst", value, allowed=f"at most the total epsilon={total}")
+    return cap
+
+
+def _cap_delta(value: Number | None, total: Fraction, epsilon: Number | None) -> Fraction | None:
+    if epsilon is None:
+        if value is None:
+            return None
+        raise InvalidArgument("delta_per_analyst", value, allowed="None without epsilon_per_analyst")
+    cap = total if value is None else probability(value, "delta_per_analyst", zero=True)
+    if cap > total or (cap == 0) != (total == 0):
+        raise InvalidArgument(
+            "delta_per_analyst", value, allowed=f"above 0 and at most delta={total}; 0 if the total is pure"
+        )
+    return cap
+
+
+def _covers(large: Limits, small: Limits) -> bool:
+    return large.delta >= small.delta and all(
+        (mine is None) == (theirs is None) and (mine or 0) >= (theirs or 0)
+        for mine, theirs in ((large.epsilon, small.epsilon), (large.rho, small.rho))
+    )
+
+
+def _limits_to_json(limits: Limits) -> dict[str, str | None]:
+    return {"epsilon": _text(limits.epsilon), "rho": _text(limits.rho), "delta": str(limits.delta)}
+
+
+def _limits_from_json(document: Mapping[str, str | None]) -> Limits:
+    epsilon, rho = document["epsilon"], document["rho"]
+    return Limits(
+        None if epsilon is None else Fraction(epsilon),
+        None if rho is None else Fraction(rho),
+        Fraction(document["delta"] or 0),
+    )
+
+
+def _text(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,133 @@
+"""Entries: what a ledger writes down, one after the other, each bound to the one before by its hash.
+
+The hash is SHA-256 over canonical JSON (sorted keys, no spaces, ASCII) of every field that is not empty, the hash
+before included. Changing, removing, inserting or moving an entry breaks the chain from there on. Every entry
+holds fresh random bytes that are never shown: a hash in a receipt would otherwise let an analyst test guesses
+about what others were told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from podium.privacy import Cost
+
+__all__ = ["CHAIN_VERSION", "Entry", "Kind", "Reason", "canonical_json"]
+
+CHAIN_VERSION = 1
+
+
+class Kind(StrEnum):
+    """What an entry records."""
+
+    REGISTERED = "registered"
+    RAISED = "raised"
+    RELABELLED = "relabelled"
+    RESERVED = "reserved"
+    SETTLED = "settled"
+    FORFEITED = "forfeited"
+    SEEN = "seen"
+    UNLOCKED = "unlocked"
+
+
+class Reason(StrEnum):
+    """Why a reservation was forfeited. A closed list: a free text could carry something from rows."""
+
+    FAILED = "failed"
+    CRASHED = "crashed"
+    ABANDONED = "abandoned"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the ledger. ``hash`` is the head of the data set's chain right after it.
+
+    ``cost`` is what was reserved, settled or charged to an analyst; ``reservation`` is the number of the reservation
+    that this entry closes or reads. ``question_key`` is a hash of what makes two questions the same.
+    """
+
+    dataset: str
+    sequence: int
+    kind: Kind
+    at: str
+    previous: str
+    salt: str = field(repr=False)
+    cost: Cost | None = None
+    reservation: int | None = None
+    analyst: str | None = None
+    question: str | None = None
+    question_key: str | None = None
+    data_version: str | None = None
+    idempotency_key: str | None = None
+    owner: str | None = field(default=None, repr=False)
+    details: str | None = None
+    release: str | None = field(default=None, repr=False)
+    hash: str = ""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The details as an object: totals, events, a reason."""
+        return {} if self.details is None else json.loads(self.details)
+
+    def computed_hash(self) -> str:
+        """What ``hash`` must be."""
+        document = {
+            "chain": CHAIN_VERSION,
+            "dataset": self.dataset,
+            "sequence": self.sequence,
+            "kind": self.kind.value,
+            "at": self.at,
+            "previous": self.previous,
+            "salt": self.salt,
+            **_cost_to_json(self.cost),
+            "reservation": self.reservation,
+            "analyst": self.analyst,
+            "question": self.question,
+            "question_key": self.question_key,
+            "data_version": self.data_version,
+            "idempotency_key": self.idempotency_key,
+            "owner": self.owner,
+            "details": self.details,
+            "release": self.release,
+        }
+        # Empty fields are left out, so that a later version may add fields without changing old hashes.
+        kept = {name: value for name, value in document.items() if value is not None}
+        return hashlib.sha256(canonical_json(kept).encode("ascii")).hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """What may be shown to the owner: everything but the salt, the process and the release itself."""
+        document = {
+            "dataset": self.dataset,
+            "sequence": self.sequence,
+            "kind": self.kind.value,
+            "at": self.at,
+            "cost": _cost_to_json(self.cost) or None,
+            "reservation": self.reservation,
+            "analyst": self.analyst,
+            "question": self.question,
+            "data_version": self.data_version,
+            "details": self.facts or None,
+            "hash": self.hash,
+        }
+        return {name: value for name, value in document.items() if value is not None}
+
+
+def canonical_json(document: Mapping[str, Any]) -> str:
+    """The one text of a JSON object."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def _cost_to_json(cost: Cost | None) -> dict[str, str | None]:
+    if cost is None:
+        return {}
+    return {"epsilon": _text(cost.epsilon), "rho": str(cost.rho), "delta": str(cost.delta)}
+
+
+def _text(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)

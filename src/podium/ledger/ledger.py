@@ -1,0 +1,306 @@
+"""The ledger: budgets that outlive the process, and every release that was paid from them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import TypeAlias
+
+from podium.errors import DatasetExists, InvalidArgument, LedgerTampered, UnknownDataset
+from podium.exact import positive_integer
+from podium.ledger import reservations
+from podium.ledger.account import Contradiction
+from podium.ledger.backend import Backend, BrokenRule
+from podium.ledger.budget import Budget, Totals
+from podium.ledger.entries import Entry, Kind, Reason
+from podium.ledger.owner import Owner, certainly_gone, this_process
+from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of
+from podium.ledger.schema import migrate
+from podium.ledger.status import Status, status_of
+from podium.ledger.store import Located, Store
+from podium.ledger.texts import label, long_text, withheld_text
+from podium.ledger.verification import Verification, read_copy, verify_copy
+from podium.privacy import Charge, Cost, Event
+
+__all__ = ["Ledger"]
+
+_FIRST_VERSION = "1"
+_FAILURES_ALLOWED = 3
+
+_Suits: TypeAlias = Callable[[str], bool]
+
+
+class Ledger:
+    """Data sets with totals fixed at registration, and what was reserved, settled and forfeited against them.
+
+    One object may serve many threads, and a forked child may go on using it. ``open_ledger`` makes one.
+    """
+
+    def __init__(self, backend: Backend, *, create: bool = True) -> None:
+        self._backend = backend
+        migrate(backend, create=create)
+        with suppress(LedgerTampered):
+            # A ledger that is not sound must still open, so that it can be verified.
+            self.recover()
+
+    @property
+    def name(self) -> str:
+        """Where the ledger is, without passwords."""
+        return self._backend.name
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.name!r})"
+
+    # What the owner does
+
+    def datasets(self) -> tuple[str, ...]:
+        """The names of all data sets in the order of their registration."""
+        with self._backend.transaction(write=False) as session:
+            return tuple(Store(session).names())
+
+    def register(
+        self,
+        dataset: str,
+        budget: Budget,
+        *,
+        source: str,
+        data_version: str = _FIRST_VERSION,
+        failures_allowed: int = _FAILURES_ALLOWED,
+        insist: bool = False,
+    ) -> Entry:
+        """Fix the total of a data set under a name, once and for all.
+
+        ``source`` says where the data is (a location, never a fingerprint of rows): registering the same source under
+        a second name is refused unless the owner insists, because both totals then add up. Registering again with the
+        same budget and source changes nothing. After ``failures_allowed`` forfeited reservations the data set locks.
+        """
+        name, where = label(dataset, "dataset"), long_text(source, "source")
+        version = label(data_version, "data_version")
+        facts = {
+            "source": where,
+            "totals": Totals.of(budget).to_json(),
+            "failures_allowed": positive_integer(failures_allowed, "failures_allowed"),
+            "insisted": insist,
+        }
+        with self._honest(name), self._backend.transaction(write=True) as session:
+            store = Store(session)
+            head = store.lock_registry()
+            located = store.account(name, lock=True)
+            if located is not None:
+                return _registered_before(store, located, budget, where)
+            other = store.named_source(where)
+            if other is not None and not insist:
+                raise DatasetExists(name, other)
+            return store.register(head, name, version, facts)
+
+    def raise_total(self, dataset: str, budget: Budget) -> Entry:
+        """Replace the total by a larger one of the same kind; the promise made before no longer holds."""
+        totals = Totals.of(budget)
+        with self._writing(dataset) as (store, located):
+            present = located.account.totals
+            if not totals.cover(present):
+                raise InvalidArgument(
+                    "budget",
+                    budget,
+                    allowed="a budget of the same kind, not smaller than the present one in any part",
+                    hint="A total can be raised, never lowered: what was released cannot be taken back.",
+                )
+            return store.append(located, Kind.RAISED, facts={"totals": totals.to_json()})
+
+    def set_data_version(self, dataset: str, data_version: str) -> Entry:
+        """Say that the data changed: questions asked before cost again, once."""
+        version = label(data_version, "data_version")
+        with self._writing(dataset) as (store, located):
+            return store.append(located, Kind.RELABELLED, data_version=version)
+
+    def unlock(self, dataset: str) -> Entry:
+        """Let questions in again after failures; what they had reserved stays charged."""
+        with self._writing(dataset) as (store, located):
+            return store.append(located, Kind.UNLOCKED)
+
+    # What a question does
+
+    def reserve(
+        self,
+        dataset: str,
+        worst_case: Charge,
+        question: str,
+        *,
+        analyst: str | None = None,
+        question_key: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Reservation:
+        """Charge the worst case of a question before any row is read; ``BudgetExceeded`` if it does not fit.
+
+        ``question`` is its canonical text; ``question_key`` (the question itself unless given) is what questions must
+        share so that one's release can answer the other. A second call with the same ``idempotency_key`` returns the
+        first one's reservation and charges nothing.
+        """
+        text = long_text(question, "question")
+        request = Request(
+            _charge(worst_case),
+            text,
+            key_of(text if question_key is None else long_text(question_key, "question_key")),
+            None if analyst is None else label(analyst, "analyst"),
+            None if idempotency_key is None else label(idempotency_key, "idempotency_key"),
+        )
+        with self._writing(dataset) as (store, located):
+            return reservations.reserve(store, located, request)
+
+    def settle(self, reservation: Reservation, release_json: str, events: Charge) -> Entry:
+        """Store the release and charge what it cost, in one transaction; only then may it be shown.
+
+        The entry's ``hash`` is the head of the chain, for the receipt. Settling again with the same release returns the
+        same entry, so a lost answer of the database can be asked for again.
+        """
+        release = withheld_text(release_json, "release_json")
+        actual = _charge(events)
+        with self._writing(reservation.dataset) as (store, located):
+            return reservations.settle(store, located, reservation, release, actual)
+
+    def release_of(self, reservation: Reservation) -> StoredRelease | None:
+        """What a reservation was settled with; None if it was not."""
+        with self._reading(reservation.dataset) as (store, located):
+            return reservations.release_of(store, located, reservation)
+
+    def forfeit(self, reservation: Reservation, reason: Reason = Reason.FAILED) -> Entry:
+        """Close a reservation without a release. All of it stays charged, and it counts as a failure."""
+        with self._writing(reservation.dataset) as (store, located):
+            return reservations.forfeit(store, located, reservation, Reason(reason))
+
+    def recover(self, *, force: bool = False) -> tuple[Entry, ...]:
+        """Forfeit the open reservations of processes that are certainly gone (done at every opening, too).
+
+        With ``force`` those of every other process: for machines that will not come back.
+        """
+        with self._backend.transaction(write=False) as session:
+            owners = Store(session).owners()
+        forfeited = []
+        for dataset, number, text in owners:
+            owner = Owner.from_text(text)
+            gone = owner is not None and certainly_gone(owner)
+            ours = owner is not None and owner.token == this_process().token
+            if gone or (force and not ours):
+                reason = Reason.CRASHED if gone else Reason.ABANDONED
+                with self._writing(dataset) as (store, located):
+                    if store.is_open(located, number):
+                        forfeited.append(reservations.forfeit(store, located, number, reason))
+        return tuple(forfeited)
+
+    def find_release(
+        self,
+        dataset: str,
+        question_key: str,
+        data_version: str | None = None,
+        *,
+        analyst: str | None = None,
+        suits: _Suits | None = None,
+    ) -> StoredRelease | None:
+        """The release that answers a question again, free of charge; None if there is none for this data.
+
+        ``data_version`` is the present one unless given. ``suits`` picks among questions with the same key by their
+        text (an ordered top-10 answers a top-5). Where analysts have caps, an analyst who sees a release for the
+        first time is charged what it cost, and refused if its worst case would not fit.
+        """
+        key = key_of(long_text(question_key, "question_key"))
+        who = None if analyst is None else label(analyst, "analyst")
+
+        def look(store: Store, located: Located) -> StoredRelease | None:
+            reservations.require_analyst(located.account, who)
+            version = located.account.data_version if data_version is None else data_version
+            return reservations.find(store, located, key, version, who, suits)
+
+        with self._reading(dataset) as (store, located):
+            if located.account.totals.per_analyst is None:
+                return look(store, located)
+        with self._writing(dataset) as (store, located):
+            return look(store, located)
+
+    # What anybody may look at
+
+    def status(self, dataset: str) -> Status:
+        """Totals, what is charged, what is left, and the promise."""
+        with self._reading(dataset) as (store, located):
+            return status_of(store, located)
+
+    def history(self, dataset: str) -> tuple[Entry, ...]:
+        """All entries of a data set in their order."""
+        with self._reading(dataset) as (store, located):
+            return tuple(store.entries(located))
+
+    def verify(self, dataset: str | None = None, *, receipts: Iterable[str] = ()) -> Verification:
+        """Walk the chain of one data set, or of all, and compute every sum again.
+
+        ``receipts`` are hashes that must be in it: kept elsewhere, they show that nobody rewrote the whole ledger.
+        """
+        with self._backend.transaction(write=False) as session:
+            store = Store(session)
+            copy = read_copy(store, dataset)
+            if dataset is not None and not copy.datasets:
+                raise _unknown(store, dataset)
+        return verify_copy(copy, receipts)
+
+    def close(self) -> None:
+        """Close the connections; the ledger opens new ones if it is used again."""
+        self._backend.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _writing(self, dataset: str) -> Iterator[tuple[Store, Located]]:
+        """A transaction that nobody else writes to this data set in."""
+        with self._honest(dataset), self._backend.transaction(write=True) as session:
+            store = Store(session)
+            yield store, _located(store, dataset, lock=True)
+
+    @contextmanager
+    def _reading(self, dataset: str) -> Iterator[tuple[Store, Located]]:
+        """A transaction that sees one moment."""
+        with self._honest(dataset), self._backend.transaction(write=False) as session:
+            store = Store(session)
+            yield store, _located(store, dataset, lock=False)
+
+    @contextmanager
+    def _honest(self, dataset: str) -> Iterator[None]:
+        try:
+            yield
+        except Contradiction as contradiction:
+            raise LedgerTampered(dataset, str(contradiction)) from None
+        except BrokenRule:
+            raise LedgerTampered(dataset, "a rule of the database would have been broken") from None
+
+
+def _located(store: Store, dataset: str, *, lock: bool) -> Located:
+    located = store.account(label(dataset, "dataset"), lock=lock)
+    if located is None:
+        raise _unknown(store, dataset)
+    return located
+
+
+def _unknown(store: Store, dataset: str) -> UnknownDataset:
+    near = difflib.get_close_matches(dataset, store.names(), n=1)
+    return UnknownDataset(dataset, near[0] if near else None)
+
+
+def _registered_before(store: Store, located: Located, budget: Budget, source: str) -> Entry:
+    first = store.entry(located, 1)
+    if first is None:
+        raise Contradiction("its registration is missing")
+    known = (located.account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
+    if located.account.source != source or budget not in known:
+        raise DatasetExists(located.account.dataset, located.account.dataset)
+    return first
+
+
+def _charge(charge: Charge) -> Cost | tuple[Event, ...]:
+    if isinstance(charge, Cost):
+        return charge
+    return tuple(charge) if isinstance(charge, Iterable) else (charge,)

@@ -1,0 +1,300 @@
+"""Reserving, settling and forfeiting, inside one transaction: the rules that keep a total.
+
+A question is paid in two steps. Its worst case is reserved before a row is read; what in fact came out is settled
+together with the release. Between the two a crash leaves the worst case charged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from podium.errors import (
+    BudgetExceeded,
+    BudgetMismatch,
+    DatasetLocked,
+    InvalidArgument,
+    LedgerTampered,
+    ReservationClosed,
+)
+from podium.ledger.account import Account, charge_of, describe_events, recorded_cost
+from podium.ledger.entries import Entry, Kind, Reason
+from podium.ledger.owner import this_process
+from podium.ledger.store import Located, Store
+from podium.privacy import Charge, Cost, Event, Limits, Selection, worst_case
+
+__all__ = [
+    "Request",
+    "Reservation",
+    "State",
+    "StoredRelease",
+    "find",
+    "forfeit",
+    "key_of",
+    "release_of",
+    "reserve",
+    "settle",
+]
+
+
+class State(StrEnum):
+    """Where a reservation stands."""
+
+    RESERVED = "reserved"
+    SETTLED = "settled"
+    FORFEITED = "forfeited"
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A worst case that is charged until it is settled or forfeited.
+
+    ``fresh`` is False if the idempotency key had been used: then ``state`` says what became of the first attempt, and
+    running the mechanism again would be of no use, because one reservation pays for one release.
+    """
+
+    dataset: str
+    number: int
+    cost: Cost
+    question: str
+    data_version: str
+    analyst: str | None
+    state: State
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelease:
+    """A release that was paid for before. ``hash`` is the head of the chain when it was settled, for its receipt.
+
+    ``charged`` tells whether reading it was charged to the analyst just now.
+    """
+
+    dataset: str
+    reservation: int
+    question: str
+    data_version: str
+    release: str = field(repr=False)
+    paid: Cost
+    hash: str
+    charged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a data set, checked."""
+
+    charge: Cost | tuple[Event, ...]
+    question: str
+    question_key: str
+    analyst: str | None
+    idempotency_key: str | None
+
+
+def key_of(text: str) -> str:
+    """What the ledger stores to find a question again: of fixed length, however long the question is."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def reserve(store: Store, located: Located, request: Request) -> Reservation:
+    """Charge the worst case, or refuse."""
+    account = located.account
+    cost, events = charge_of(request.charge, reserve=True)
+    require_analyst(account, request.analyst)
+    if request.idempotency_key is not None:
+        before = store.asked(located, request.idempotency_key)
+        if before is not None:
+            return _asked_before(store, located, before, request, cost)
+    if account.locked:
+        raise DatasetLocked(account.dataset, account.failures)
+    account.totals.limits.check_kind(cost)
+    _require_room(account.totals.limits, account.held.cost, request.charge, cost, account.dataset)
+    if account.totals.per_analyst is not None and request.analyst is not None:
+        held = store.analyst(located, request.analyst).cost
+        whose = f"analyst {request.analyst!r}"
+        _require_room(account.totals.per_analyst, held, request.charge, cost, account.dataset, whose=whose)
+    entry = store.append(
+        located,
+        Kind.RESERVED,
+        facts={"events": describe_events(events)} if events else None,
+        cost=cost,
+        analyst=request.analyst,
+        question=request.question,
+        question_key=request.question_key,
+        data_version=account.data_version,
+        idempotency_key=request.idempotency_key,
+        owner=this_process().to_text(),
+    )
+    return _reservation(entry, State.RESERVED, fresh=True)
+
+
+def require_analyst(account: Account, analyst: str | None) -> None:
+    """Where every analyst has a cap, every question needs a name."""
+    if analyst is None and account.totals.per_analyst is not None:
+        raise InvalidArgument(
+            "analyst",
+            None,
+            allowed=f"a name, because {account.dataset!r} has a budget per analyst",
+            hint="Say who asks.",
+        )
+
+
+def _asked_before(store: Store, located: Located, before: Entry, request: Request, cost: Cost) -> Reservation:
+    if (before.question, before.analyst, before.cost) != (request.question, request.analyst, cost):
+        raise InvalidArgument(
+            "idempotency_key",
+            request.idempotency_key,
+            allowed="a key that was not used for another question",
+            hint="Use a new key for a new question.",
+        )
+    closing = store.closing(located, before.sequence)
+    state = State.RESERVED if closing is None else State(closing.kind.value)
+    return _reservation(before, state, fresh=False)
+
+
+def _reservation(entry: Entry, state: State, *, fresh: bool) -> Reservation:
+    return Reservation(
+        entry.dataset,
+        entry.sequence,
+        recorded_cost(entry),
+        entry.question or "",
+        entry.data_version or "",
+        entry.analyst,
+        state,
+        fresh,
+    )
+
+
+def _require_room(
+    limits: Limits, held: Cost, charge: Charge, cost: Cost, dataset: str, *, whose: str | None = None
+) -> None:
+    problem = limits.excess(cost, held)
+    if problem is None:
+        return
+    budget = repr(dataset) if whose is None else f"{whose} on {dataset!r}"
+    hint = f"{_what_fits(limits, held, charge)}; 'podium budget show {dataset}' lists what was spent."
+    raise BudgetExceeded(problem.measure, problem.requested, problem.remaining, budget=budget, hint=hint)
+
+
+def _what_fits(limits: Limits, held: Cost, charge: Charge) -> str:
+    """A smaller question that would fit, if the charge is made of selections."""
+    events = charge if isinstance(charge, tuple) else ()
+    others = [event for event in events if not isinstance(event, Selection)]
+    selections = [event for event in events if isinstance(event, Selection)]
+    low, high = 0, len(selections)
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = limits.excess(worst_case([*others, *selections[:middle]]), held) is None
+        low, high = (middle, high) if fits else (low, middle)
+    if low:
+        return f"Only {low} of the {len(selections)} items would fit: ask for fewer, or lower epsilon"
+    return "Ask for fewer items, lower epsilon, or ask the owner to raise the total"
+
+
+def settle(
+    store: Store, located: Located, reservation: Reservation, release: str, actual: Cost | tuple[Event, ...]
+) -> Entry:
+    """Record the release and what it cost, and give back the rest of the reservation."""
+    cost, events = charge_of(actual, reserve=False)
+    opened = _find_reservation(store, located, reservation)
+    closing = store.closing(located, opened.sequence)
+    if closing is not None:
+        # The answer to an earlier attempt may have been lost on its way.
+        if closing.kind is Kind.SETTLED and (closing.release, closing.cost) == (release, cost):
+            return closing
+        raise ReservationClosed(reservation.dataset, reservation.number, closing.kind.value)
+    if not cost <= recorded_cost(opened):
+        # No amounts here: what came out is private until it is settled.
+        raise BudgetMismatch(
+            "a release cost more than was reserved for it; it is withheld. What is settled is at most what was "
+            "reserved. Reserve the mechanism's worst case."
+        )
+    return store.append(
+        located,
+        Kind.SETTLED,
+        reservation=opened,
+        facts={"events": describe_events(events)} if events else None,
+        cost=cost,
+        release=release,
+    )
+
+
+def forfeit(store: Store, located: Located, reservation: Reservation | int, reason: Reason) -> Entry:
+    """Close a reservation without a release; all of it stays charged."""
+    opened = _find_reservation(store, located, reservation)
+    closing = store.closing(located, opened.sequence)
+    if closing is None:
+        return store.append(located, Kind.FORFEITED, reservation=opened, facts={"reason": reason.value})
+    if closing.kind is Kind.FORFEITED:
+        return closing
+    raise ReservationClosed(located.account.dataset, opened.sequence, closing.kind.value)
+
+
+def _find_reservation(store: Store, located: Located, reservation: Reservation | int) -> Entry:
+    number = reservation if isinstance(reservation, int) else reservation.number
+    entry = store.entry(located, number)
+    if entry is None or entry.kind is not Kind.RESERVED:
+        raise InvalidArgument("reservation", number, allowed="what reserve() returned, on the same ledger")
+    if store.is_open(located, number) == (store.closing(located, number) is not None):
+        raise LedgerTampered(located.account.dataset, "the list of open reservations is wrong")
+    return entry
+
+
+def find(
+    store: Store,
+    located: Located,
+    question_key: str,
+    data_version: str,
+    analyst: str | None,
+    suits: Callable[[str], bool] | None,
+) -> StoredRelease | None:
+    """The oldest release of this question on this data, charged to an analyst who has not seen it.
+
+    Only the text of a question decides whether a release suits. The check against an analyst's cap uses the worst case:
+    whether a release is shown must not depend on what it says.
+    """
+    for reservation in store.reservations_for(located, question_key, data_version):
+        closing = store.closing(located, reservation.sequence)
+        if closing is None or closing.kind is not Kind.SETTLED:
+            continue
+        if suits is None or suits(reservation.question or ""):
+            charged = _charge_reader(store, located, reservation, closing, analyst)
+            return _stored(reservation, closing, charged=charged)
+    return None
+
+
+def _charge_reader(store: Store, located: Located, reservation: Entry, closing: Entry, analyst: str | None) -> bool:
+    cap = located.account.totals.per_analyst
+    if cap is None or analyst is None or analyst == reservation.analyst:
+        return False
+    if store.seen(located, reservation.sequence, analyst) is not None:
+        return False
+    worst = recorded_cost(reservation)
+    held = store.analyst(located, analyst).cost
+    _require_room(cap, held, worst, worst, located.account.dataset, whose=f"analyst {analyst!r}")
+    store.append(located, Kind.SEEN, reservation=reservation, cost=recorded_cost(closing), analyst=analyst)
+    return True
+
+
+def release_of(store: Store, located: Located, reservation: Reservation) -> StoredRelease | None:
+    """The release that closed a reservation, for the one who made it."""
+    opened = _find_reservation(store, located, reservation)
+    closing = store.closing(located, opened.sequence)
+    if closing is None or closing.kind is not Kind.SETTLED:
+        return None
+    return _stored(opened, closing, charged=False)
+
+
+def _stored(reservation: Entry, closing: Entry, *, charged: bool) -> StoredRelease:
+    return StoredRelease(
+        reservation.dataset,
+        reservation.sequence,
+        reservation.question or "",
+        reservation.data_version or "",
+        closing.release or "",
+        recorded_cost(closing),
+        closing.hash,
+        charged,
+    )

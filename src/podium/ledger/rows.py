@@ -1,0 +1,172 @@
+"""Rows of the ledger's tables as objects, and back, strictly.
+
+Exact numbers are stored as text in lowest terms. Whatever a row holds that podium would not have written is a
+``Contradiction``, not a guess.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+from podium.ledger.account import Account, Contradiction, Sum
+from podium.ledger.backend import Row, Value
+from podium.ledger.budget import Totals
+from podium.ledger.entries import Entry, Kind, canonical_json
+from podium.privacy import Cost
+
+__all__ = [
+    "ACCOUNT_COLUMNS",
+    "ENTRY_COLUMNS",
+    "account_from_row",
+    "account_to_row",
+    "entry_from_row",
+    "entry_to_row",
+    "sum_from_row",
+    "sum_to_row",
+]
+
+ENTRY_COLUMNS = (
+    "sequence, kind, at, epsilon, rho, delta, reservation, analyst, question, question_key, data_version, "
+    "idempotency_key, owner, details, release, salt, previous, hash"
+)
+
+ACCOUNT_COLUMNS = (
+    "name, source, totals, data_version, failures_allowed, epsilon, unbounded, rho, delta, failures, questions, "
+    "raises, sequence, head"
+)
+
+
+def entry_from_row(dataset: str, row: Row) -> Entry:
+    """The entry in a row of ``ENTRY_COLUMNS``."""
+    sequence, kind, at, epsilon, rho, delta, reservation, *texts, salt, previous, digest = row
+    analyst, question, question_key, data_version, idempotency_key, owner, details, release = map(_optional, texts)
+    if kind not in list(Kind):
+        raise Contradiction("its kind is unknown")
+    return Entry(
+        dataset,
+        _whole(sequence),
+        Kind(kind),
+        _text(at),
+        _text(previous),
+        _text(salt),
+        cost=_cost(epsilon, rho, delta),
+        reservation=None if reservation is None else _whole(reservation),
+        analyst=analyst,
+        question=question,
+        question_key=question_key,
+        data_version=data_version,
+        idempotency_key=idempotency_key,
+        owner=owner,
+        details=details,
+        release=release,
+        hash=_text(digest),
+    )
+
+
+def entry_to_row(entry: Entry) -> tuple[Value, ...]:
+    """The values of ``ENTRY_COLUMNS``."""
+    cost = entry.cost
+    return (
+        entry.sequence,
+        entry.kind.value,
+        entry.at,
+        None if cost is None or cost.epsilon is None else str(cost.epsilon),
+        None if cost is None else str(cost.rho),
+        None if cost is None else str(cost.delta),
+        entry.reservation,
+        entry.analyst,
+        entry.question,
+        entry.question_key,
+        entry.data_version,
+        entry.idempotency_key,
+        entry.owner,
+        entry.details,
+        entry.release,
+        entry.salt,
+        entry.previous,
+        entry.hash,
+    )
+
+
+def account_from_row(row: Row) -> Account:
+    """The account in a row of ``ACCOUNT_COLUMNS``."""
+    name, source, totals, data_version, allowed, epsilon, unbounded, rho, delta, *counts, head = row
+    failures, questions, raises, sequence = map(_whole, counts)
+    try:
+        read = Totals.from_json(json.loads(totals))
+    except (KeyError, TypeError, ValueError):
+        raise Contradiction("its totals cannot be read") from None
+    return Account(
+        dataset=_text(name),
+        source=_text(source),
+        totals=read,
+        data_version=_text(data_version),
+        failures_allowed=_whole(allowed),
+        held=sum_from_row((epsilon, unbounded, rho, delta)),
+        failures=failures,
+        questions=questions,
+        raises=raises,
+        sequence=sequence,
+        head=_text(head),
+    )
+
+
+def account_to_row(account: Account) -> tuple[Value, ...]:
+    """The values of ``ACCOUNT_COLUMNS``."""
+    return (
+        account.dataset,
+        account.source,
+        canonical_json(account.totals.to_json()),
+        account.data_version,
+        account.failures_allowed,
+        *sum_to_row(account.held),
+        account.failures,
+        account.questions,
+        account.raises,
+        account.sequence,
+        account.head,
+    )
+
+
+def sum_from_row(row: Row) -> Sum:
+    """The sum in four columns."""
+    epsilon, unbounded, rho, delta = row
+    return Sum(_exact(epsilon), _whole(unbounded), _exact(rho), _exact(delta))
+
+
+def sum_to_row(value: Sum) -> tuple[Value, ...]:
+    """The four columns of a sum."""
+    return (str(value.epsilon), value.unbounded, str(value.rho), str(value.delta))
+
+
+def _cost(epsilon: object, rho: object, delta: object) -> Cost | None:
+    if rho is None and delta is None and epsilon is None:
+        return None
+    return Cost(epsilon=None if epsilon is None else _exact(epsilon), rho=_exact(rho), delta=_exact(delta))
+
+
+def _exact(value: object) -> Fraction:
+    try:
+        number = Fraction(value) if isinstance(value, str) else None
+    except (ValueError, ZeroDivisionError):
+        number = None
+    if number is None or number < 0 or str(number) != value:
+        raise Contradiction("an amount is not an exact number")
+    return number
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int):
+        raise Contradiction("a count is not a whole number")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise Contradiction("a text is not a text")
+    return value
+
+
+def _optional(value: object) -> str | None:
+    return None if value is None else _text(value)

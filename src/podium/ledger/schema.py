@@ -1,0 +1,139 @@
+"""The tables of a ledger, and how older ones become the present ones.
+
+``entries`` is the truth: it is only ever added to, and triggers refuse anything else. The other tables repeat what
+follows from it, so that a question need not read it all; verification computes them again. A migration adds to
+what is there and never touches an entry.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from podium.errors import LedgerUnavailable
+from podium.ledger.backend import Backend, Session
+from podium.ledger.sqlite import APPLICATION_ID
+from podium.ledger.store import rebuild_analysts
+from podium.randomness import system_bits
+
+__all__ = ["LATEST", "migrate"]
+
+_TABLES_1 = (
+    "CREATE TABLE migrations (version BIGINT PRIMARY KEY, applied_at TEXT NOT NULL)",
+    "CREATE TABLE ledger (id BIGINT PRIMARY KEY CHECK (id = 1), genesis TEXT NOT NULL, registry_head TEXT NOT NULL)",
+    """CREATE TABLE datasets (
+        id BIGINT PRIMARY KEY, name TEXT NOT NULL UNIQUE, source TEXT NOT NULL, totals TEXT NOT NULL,
+        data_version TEXT NOT NULL, failures_allowed BIGINT NOT NULL,
+        epsilon TEXT NOT NULL, unbounded BIGINT NOT NULL, rho TEXT NOT NULL, delta TEXT NOT NULL,
+        failures BIGINT NOT NULL, questions BIGINT NOT NULL, raises BIGINT NOT NULL,
+        sequence BIGINT NOT NULL, head TEXT NOT NULL)""",
+    """CREATE TABLE entries (
+        dataset_id BIGINT NOT NULL REFERENCES datasets (id), sequence BIGINT NOT NULL, kind TEXT NOT NULL,
+        at TEXT NOT NULL, epsilon TEXT, rho TEXT, delta TEXT, reservation BIGINT, analyst TEXT, question TEXT,
+        question_key TEXT, data_version TEXT, idempotency_key TEXT, owner TEXT, details TEXT, release TEXT,
+        salt TEXT NOT NULL, previous TEXT NOT NULL, hash TEXT NOT NULL,
+        PRIMARY KEY (dataset_id, sequence))""",
+    """CREATE UNIQUE INDEX entries_closed_once ON entries (dataset_id, reservation)
+        WHERE kind IN ('settled', 'forfeited')""",
+    "CREATE UNIQUE INDEX entries_asked_once ON entries (dataset_id, idempotency_key) WHERE idempotency_key IS NOT NULL",
+    """CREATE TABLE open_reservations (
+        dataset_id BIGINT NOT NULL, sequence BIGINT NOT NULL, owner TEXT NOT NULL,
+        PRIMARY KEY (dataset_id, sequence),
+        FOREIGN KEY (dataset_id, sequence) REFERENCES entries (dataset_id, sequence))""",
+)
+
+_TABLES_2 = (
+    """CREATE TABLE analysts (
+        dataset_id BIGINT NOT NULL REFERENCES datasets (id), analyst TEXT NOT NULL,
+        epsilon TEXT NOT NULL, unbounded BIGINT NOT NULL, rho TEXT NOT NULL, delta TEXT NOT NULL,
+        PRIMARY KEY (dataset_id, analyst))""",
+    "CREATE INDEX entries_question ON entries (dataset_id, question_key) WHERE kind = 'reserved'",
+    "CREATE UNIQUE INDEX entries_seen_once ON entries (dataset_id, reservation, analyst) WHERE kind = 'seen'",
+)
+
+_REFUSE = "BEGIN SELECT RAISE(ABORT, 'entries are only ever added'); END"
+
+_TRIGGERS = {
+    "sqlite": (
+        f"CREATE TRIGGER entries_keep BEFORE UPDATE ON entries {_REFUSE}",
+        f"CREATE TRIGGER entries_stay BEFORE DELETE ON entries {_REFUSE}",
+        f"PRAGMA application_id = {APPLICATION_ID}",
+    ),
+    "postgresql": (
+        """CREATE FUNCTION entries_are_final() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'entries are only ever added'; END $$""",
+        """CREATE TRIGGER entries_keep BEFORE UPDATE OR DELETE ON entries
+        FOR EACH ROW EXECUTE FUNCTION entries_are_final()""",
+        """CREATE TRIGGER entries_stay BEFORE TRUNCATE ON entries
+        FOR EACH STATEMENT EXECUTE FUNCTION entries_are_final()""",
+    ),
+}
+
+_EXISTS = {
+    "sqlite": "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'migrations'",
+    "postgresql": "SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'podium_ledger' AND tablename = 'migrations'",
+}
+
+
+def _to_1(session: Session) -> None:
+    for statement in (*_TABLES_1, *_TRIGGERS[session.dialect]):
+        session.run(statement)
+    # Chains of different ledgers start differently, so an entry cannot be carried from one to another.
+    genesis = system_bits().read(32).hex()
+    session.run("INSERT INTO ledger (id, genesis, registry_head) VALUES (1, ?, ?)", (genesis, genesis))
+
+
+def _to_2(session: Session) -> None:
+    """What each analyst holds, for caps; stored releases found without reading all entries."""
+    for statement in _TABLES_2:
+        session.run(statement)
+    rebuild_analysts(session)
+
+
+@dataclass(frozen=True, slots=True)
+class _Migration:
+    version: int
+    apply: Callable[[Session], None]
+
+
+_MIGRATIONS = (_Migration(1, _to_1), _Migration(2, _to_2))
+
+LATEST = _MIGRATIONS[-1].version
+
+
+def migrate(backend: Backend, *, create: bool) -> None:
+    """Bring the ledger to the present version; make it if there is none and ``create`` says so."""
+    with backend.transaction(write=False) as session:
+        version = _version(session)
+    if version == 0 and not create:
+        raise LedgerUnavailable(
+            f"ledger={backend.name!r} has no ledger in it. It is made when a data set is registered. "
+            "Check the address, or register a data set."
+        )
+    if version > LATEST:
+        raise LedgerUnavailable(
+            f"ledger={backend.name!r} has version={version}. This podium knows versions up to {LATEST}. "
+            "Install a newer podium."
+        )
+    if version < LATEST:
+        _upgrade(backend)
+
+
+def _upgrade(backend: Backend) -> None:
+    with backend.migration() as session:
+        # Somebody else may have done it while we waited.
+        version = _version(session)
+        for migration in _MIGRATIONS:
+            if migration.version > version:
+                migration.apply(session)
+                now = dt.datetime.now(dt.UTC).isoformat()
+                session.run("INSERT INTO migrations (version, applied_at) VALUES (?, ?)", (migration.version, now))
+
+
+def _version(session: Session) -> int:
+    ((exists,),) = session.rows(_EXISTS[session.dialect])
+    if not exists:
+        return 0
+    ((version,),) = session.rows("SELECT COALESCE(MAX(version), 0) FROM migrations")
+    return int(version)

@@ -1,0 +1,169 @@
+"""Where a data set stands, for people: totals, what is charged, what is left, and what is promised.
+
+"Epsilon spent so far" is not a guarantee and is not shown as one. What holds, from the first question on, is the
+total. What was spent is shown in the sums that the ledger keeps: epsilon for a pure total, rho and delta otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from podium.ledger.account import Account, Sum, recorded_cost
+from podium.ledger.budget import Totals
+from podium.ledger.store import Located, Store
+from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
+
+__all__ = ["Remaining", "Status", "status_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What is left below limits. With both ``rho`` and ``epsilon`` a question must fit one of them, and ``delta``."""
+
+    epsilon: Fraction | None
+    rho: Fraction | None
+    delta: Fraction
+
+    @classmethod
+    def of(cls, limits: Limits, held: Cost) -> Remaining:
+        """The limits less what is charged."""
+        epsilon = None if limits.epsilon is None or held.epsilon is None else limits.epsilon - held.epsilon
+        rho = None if limits.rho is None else limits.rho - held.rho
+        return cls(
+            None if epsilon is None else max(Fraction(0), epsilon),
+            None if rho is None else max(Fraction(0), rho),
+            max(Fraction(0), limits.delta - held.delta),
+        )
+
+    def to_json(self) -> dict[str, str | None]:
+        """Exact texts. Beside a rho the sum of epsilons goes by the name of its theorem, basic composition."""
+        if self.rho is None:
+            return {"epsilon": _text(self.epsilon)}
+        return {"rho": _text(self.rho), "delta": str(self.delta), "basic_epsilon": _text(self.epsilon)}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where a data set stands.
+
+    ``spent`` is settled or forfeited, ``reserved`` is the worst case of what is open. ``items_left`` and
+    ``questions_left`` say how far the rest goes at the planned epsilon per item and delta per question.
+    """
+
+    dataset: str
+    source: str
+    data_version: str
+    totals: Totals
+    spent: Cost
+    reserved: Cost
+    remaining: Remaining
+    analysts: dict[str, Cost]
+    items_left: int
+    questions_left: int
+    open_reservations: int
+    questions_asked: int
+    failures: int
+    locked: bool
+    raises: int
+    entries: int
+    head: str
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in a sentence."""
+        budget = self.totals.budget
+        parts = [f"everything released about {self.dataset!r} together is {budget.guarantee.sentence()}"]
+        if self.raises:
+            parts.append(
+                f"the total was raised {self.raises} time{'s' * (self.raises > 1)}: earlier totals no longer hold, and "
+                "this one assumes that raising it did not depend on answers"
+            )
+        if budget.epsilon_per_analyst is not None:
+            cap = Guarantee.approximate(budget.epsilon_per_analyst, budget.delta_per_analyst or 0)
+            parts.append(f"the releases shown to one analyst are {cap.sentence()}, if analysts do not share answers")
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object with exact numbers as text."""
+        pure = self.totals.budget.pure
+        cap = self.totals.per_analyst
+        return {
+            "dataset": self.dataset,
+            "source": self.source,
+            "data_version": self.data_version,
+            "promise": self.promise,
+            "total": self.totals.to_json(),
+            "spent": _amounts(self.spent, pure=pure),
+            "reserved": _amounts(self.reserved, pure=pure),
+            "remaining": self.remaining.to_json(),
+            "items_left": self.items_left,
+            "questions_left": self.questions_left,
+            "questions_asked": self.questions_asked,
+            "open_reservations": self.open_reservations,
+            "analysts": {
+                name: {
+                    "held": _amounts(held, pure=pure),
+                    "remaining": None if cap is None else Remaining.of(cap, held).to_json(),
+                }
+                for name, held in self.analysts.items()
+            },
+            "failures": self.failures,
+            "locked": self.locked,
+            "raises": self.raises,
+            "entries": self.entries,
+            "head": self.head,
+        }
+
+
+def status_of(store: Store, located: Located) -> Status:
+    """The status of a data set, read in one transaction."""
+    account = located.account
+    opened = store.open_reservations(located)
+    reserved = sum((Sum.of(recorded_cost(entry)) for entry in opened), Sum())
+    remaining = Remaining.of(account.totals.limits, account.held.cost)
+    return Status(
+        dataset=account.dataset,
+        source=account.source,
+        data_version=account.data_version,
+        totals=account.totals,
+        spent=(account.held - reserved).cost,
+        reserved=reserved.cost,
+        remaining=remaining,
+        analysts={name: held.cost for name, held in store.analysts(located).items()},
+        items_left=_items_left(account.totals, remaining),
+        questions_left=_questions_left(account, remaining),
+        open_reservations=len(opened),
+        questions_asked=account.questions,
+        failures=account.failures,
+        locked=account.locked,
+        raises=account.raises,
+        entries=account.sequence,
+        head=account.head,
+    )
+
+
+def _items_left(totals: Totals, remaining: Remaining) -> int:
+    single = totals.epsilon_per_item
+    by_epsilon = 0 if remaining.epsilon is None else math.floor(remaining.epsilon / single)
+    by_rho = 0 if remaining.rho is None else math.floor(remaining.rho / bounded_range_rho(single))
+    return max(by_epsilon, by_rho)
+
+
+def _questions_left(account: Account, remaining: Remaining) -> int:
+    call = account.totals.delta_per_call
+    if call == 0:
+        return max(0, account.totals.budget.questions - account.questions)
+    return math.floor(remaining.delta * (1 + call) / call)
+
+
+def _amounts(cost: Cost, *, pure: bool) -> dict[str, str | None]:
+    if pure:
+        return {"epsilon": _text(cost.epsilon)}
+    return {"rho": str(cost.rho), "delta": str(cost.delta)}
+
+
+def _text(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)

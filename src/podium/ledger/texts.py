@@ -1,0 +1,40 @@
+"""Texts that a ledger stores: refused if a database could not keep them exactly as they are."""
+
+from __future__ import annotations
+
+from podium.errors import InvalidArgument
+
+__all__ = ["label", "long_text", "withheld_text"]
+
+_LONGEST_LABEL = 200
+
+
+def label(value: object, name: str) -> str:
+    """A short printable name, for people and for indexes."""
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_LABEL or not value.isprintable():
+        raise InvalidArgument(name, value, allowed=f"a printable text of 1 to {_LONGEST_LABEL} characters")
+    return value
+
+
+def long_text(value: object, name: str) -> str:
+    """A text of any length that can be stored."""
+    if not isinstance(value, str) or not value or not _storable(value):
+        raise InvalidArgument(name, value, allowed="a text that is not empty, in Unicode, without the character 0")
+    return value
+
+
+def withheld_text(value: object, name: str) -> str:
+    """The same for a text that is private until it is stored: the error does not quote it."""
+    if not isinstance(value, str) or not value or not _storable(value):
+        raise InvalidArgument(
+            name, "(withheld)", allowed="a text that is not empty, in Unicode, without the character 0"
+        )
+    return value
+
+
+def _storable(value: str) -> bool:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in value

@@ -1,0 +1,175 @@
+"""Never overspent, never lost: many processes at once, and processes that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from fractions import Fraction
+
+import pytest
+from tests.integration.ledger import workers
+
+from podium.errors import BudgetExceeded
+from podium.ledger import Budget, Kind, Reason, open_ledger, reservations
+from podium.ledger.owner import Owner
+from podium.privacy import Cost
+
+PURE = Budget(epsilon=1, items=10, questions=10)
+TENTH = Cost(epsilon="0.1", rho="0.005")
+
+
+def test_sixteen_processes_reach_a_pure_total_exactly(url: str) -> None:
+    with open_ledger(url) as ledger:
+        ledger.register("clicks", Budget(epsilon="1.2", items=48, questions=48), source="s")
+        done = workers.together(16, workers.spend_pure, url, "1/40")
+        assert sum(done) == 48
+        status = ledger.status("clicks")
+        assert status.spent.epsilon == Fraction("1.2")
+        assert status.remaining.epsilon == 0
+        assert ledger.verify().sound
+
+
+def test_sixteen_processes_stay_within_an_approximate_total(url: str) -> None:
+    with open_ledger(url) as ledger:
+        budget = Budget(epsilon=1, delta="1e-6", items=60, questions=40)
+        ledger.register("clicks", budget, source="s", failures_allowed=1000)
+        done = workers.together(16, workers.spend_mixed, url)
+        status = ledger.status("clicks")
+        limits = status.totals.limits
+        assert limits.rho is not None
+        assert status.spent.rho <= limits.rho
+        assert status.spent.delta <= limits.delta
+        assert sum(done) == status.questions_asked >= 20
+        # The last refusal was for want of three more items, or of one more question.
+        assert status.items_left < 3 or status.questions_left == 0
+        assert ledger.verify().sound
+
+
+def test_many_processes_may_make_the_same_ledger(url: str) -> None:
+    workers.together(8, workers.register, url)
+    with open_ledger(url, create=False) as ledger:
+        assert sorted(ledger.datasets()) == ["data 0", "data 1", "data 2", "data 3"]
+        assert ledger.verify().sound
+
+
+def test_threads_share_a_ledger(url: str) -> None:
+    with open_ledger(url, timeout=workers.TIMEOUT) as ledger:
+        ledger.register("clicks", PURE, source="s")
+        refused: list[int] = []
+
+        def work(number: int) -> None:
+            for _ in range(3):
+                try:
+                    ledger.settle(ledger.reserve("clicks", TENTH, "q"), "{}", TENTH)
+                except BudgetExceeded:
+                    refused.append(number)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(refused) == 2
+        assert ledger.status("clicks").remaining.epsilon == 0
+        assert ledger.verify().sound
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_opens_connections_of_its_own(url: str) -> None:
+    with open_ledger(url) as ledger:
+        ledger.register("clicks", PURE, source="s")
+        ledger.reserve("clicks", TENTH, "parent")
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                ledger.settle(ledger.reserve("clicks", TENTH, "child"), "{}", TENTH)
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        ledger.reserve("clicks", TENTH, "parent again")
+        owners = [entry.owner for entry in ledger.history("clicks") if entry.kind is Kind.RESERVED]
+        assert owners[0] == owners[2] != owners[1]
+        # The parent lives, so only the child's would be forfeited, and that one is settled.
+        assert ledger.recover() == ()
+
+
+HOLDER = """
+import sys, time
+from podium.ledger import open_ledger
+from podium.ledger.owner import Owner
+from podium.privacy import Cost
+ledger = open_ledger(sys.argv[1])
+ledger.reserve("clicks", Cost(epsilon="0.1", rho="0.005"), "q")
+print("reserved", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_killed_process_forfeits_what_it_had_reserved(url: str) -> None:
+    with open_ledger(url) as ledger:
+        ledger.register("clicks", PURE, source="s")
+        child = subprocess.Popen([sys.executable, "-c", HOLDER, url], stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"reserved\n"
+        assert ledger.recover() == ()
+        child.send_signal(signal.SIGKILL)
+        _wait_until_dead(child.pid)
+        # Not yet waited for: a zombie holds nothing any more.
+        with open_ledger(url) as other:
+            last = other.history("clicks")[-1]
+            assert (last.kind, last.facts) == (Kind.FORFEITED, {"reason": Reason.CRASHED.value})
+            status = other.status("clicks")
+            assert (status.open_reservations, status.failures) == (0, 1)
+            assert (status.spent.epsilon, status.remaining.epsilon) == (Fraction(1, 10), Fraction(9, 10))
+            assert other.verify().sound
+        child.wait()
+        child.stdout.close()
+
+
+def _wait_until_dead(pid: int) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:  # noqa: PTH123 - a file of the kernel
+            if stat.read().rpartition(")")[2].split()[0] == "Z":
+                return
+        time.sleep(0.01)
+    raise AssertionError
+
+
+def test_killing_at_any_moment_leaves_a_sound_ledger(url: str) -> None:
+    with open_ledger(url, timeout=workers.TIMEOUT) as ledger:
+        ledger.register("clicks", PURE, source="s", failures_allowed=100)
+        for delay in (0.1, 0.17, 0.23, 0.31):
+            started = workers.context().Event()
+            process = workers.context().Process(target=workers.spend_for_ever, args=(url, started))
+            process.start()
+            assert started.wait(timeout=30)
+            time.sleep(delay)
+            process.kill()
+            process.join()
+            ledger.recover()
+            report = ledger.verify()
+            assert report.problem is None
+            status = ledger.status("clicks")
+            assert status.open_reservations == 0
+            assert status.spent.epsilon == Fraction(status.questions_asked, 1_000_000)
+
+
+def test_a_reservation_of_another_machine_is_forfeited_on_demand_only(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_ledger(url) as ledger:
+        ledger.register("clicks", PURE, source="s")
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(reservations, "this_process", lambda: Owner("far", "boot", "ns", 1, "2", "token"))
+            ledger.reserve("clicks", TENTH, "q")
+        assert ledger.recover() == ()
+        (entry,) = ledger.recover(force=True)
+        assert entry.facts == {"reason": Reason.ABANDONED.value}
+        assert ledger.verify().sound

@@ -1,0 +1,212 @@
+"""Whatever is changed behind the ledger's back, ``verify`` finds it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from podium.errors import LedgerTampered
+from podium.ledger import Budget, Ledger, open_ledger
+from podium.ledger.owner import this_process
+from podium.privacy import Cost, PureMechanism
+
+KEYS = {
+    "entries": ("dataset_id", "sequence"),
+    "datasets": ("id",),
+    "analysts": ("dataset_id", "analyst"),
+    "open_reservations": ("dataset_id", "sequence"),
+    "ledger": ("id",),
+}
+
+
+class Intruder:
+    """Somebody who writes to the database directly, with all rules switched off."""
+
+    def __init__(self, connection: Any, mark: str) -> None:
+        self._connection = connection
+        self._mark = mark
+
+    def run(self, sql: str, *values: object) -> None:
+        self._connection.execute(sql.replace("?", self._mark), values)
+
+    def table(self, name: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        cursor = self._connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2")
+        return [column[0] for column in cursor.description], cursor.fetchall()
+
+
+@contextmanager
+def intruder(url: str) -> Iterator[Intruder]:
+    if url.startswith("sqlite"):
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+        connection.execute("PRAGMA synchronous=OFF")
+        for trigger in ("entries_keep", "entries_stay"):
+            connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        try:
+            yield Intruder(connection, "?")
+        finally:
+            connection.close()
+    else:
+        with psycopg.connect(url, autocommit=True) as server:
+            server.execute("SET session_replication_role = replica")
+            server.execute("SET search_path = podium_ledger")
+            yield Intruder(server, "%s")
+
+
+@pytest.fixture
+def ledger(url: str) -> Iterator[Ledger]:
+    """One entry of every kind, two data sets, an open reservation."""
+    with open_ledger(url) as opened:
+        budget = Budget(epsilon=1, items=10, questions=10, epsilon_per_analyst="0.5")
+        opened.register("clicks", budget, source="s1")
+        opened.register("views", Budget(epsilon=1, delta="1e-6", items=10, questions=5), source="s2")
+        event = PureMechanism("0.05", reserved="0.1")
+        reservation = opened.reserve("clicks", (event,), "q", analyst="ann", idempotency_key="key")
+        opened.settle(reservation, '{"outcome": []}', (event,))
+        opened.find_release("clicks", "q", analyst="bob")
+        opened.forfeit(opened.reserve("clicks", Cost(epsilon="0.1", rho="0.005"), "q2", analyst="ann"))
+        opened.raise_total("clicks", Budget(epsilon=2, items=10, questions=10, epsilon_per_analyst="0.5"))
+        opened.set_data_version("clicks", "2")
+        opened.unlock("clicks")
+        opened.reserve("clicks", Cost(epsilon="0.1", rho="0.005"), "q3", analyst="ann")
+        assert opened.verify().sound
+        yield opened
+
+
+def other(value: object, column: str) -> object:
+    """A different value that the column could hold."""
+    if isinstance(value, int):
+        return value + 1000
+    if value is None:
+        return 3 if column == "reservation" else "1/7"
+    text = str(value)
+    if column in ("epsilon", "rho", "delta"):
+        return "1/7" if text != "1/7" else "1/8"
+    return f"{text[:-1]}{'0' if text[-1] != '0' else '1'}"
+
+
+def test_every_column_of_every_row_counts(url: str, ledger: Ledger) -> None:
+    missed = []
+    with intruder(url) as raw:
+        for table, keys in KEYS.items():
+            columns, rows = raw.table(table)
+            for row in rows:
+                named = dict(zip(columns, row, strict=True))
+                for column in columns:
+                    changed = {**named, column: other(named[column], column)}
+                    if table == "ledger" and column == "id":
+                        continue  # the database itself allows no other number
+                    _replace(raw, table, keys, named, changed)
+                    if ledger.verify().sound:
+                        missed.append((table, column, named))
+                    _replace(raw, table, keys, changed, named)
+        assert missed == []
+        assert ledger.verify().sound
+
+
+def _replace(raw: Intruder, table: str, keys: tuple[str, ...], old: dict[str, Any], new: dict[str, Any]) -> None:
+    for column, value in new.items():
+        if value != old[column]:
+            where = " AND ".join(f"{key} = ?" for key in keys)
+            raw.run(f"UPDATE {table} SET {column} = ? WHERE {where}", value, *(old[key] for key in keys))
+
+
+def test_every_missing_row_is_found_and_the_first_one_is_named(url: str, ledger: Ledger) -> None:
+    with intruder(url) as raw:
+        for table, keys in KEYS.items():
+            columns, rows = raw.table(table)
+            for row in rows:
+                named = dict(zip(columns, row, strict=True))
+                where = " AND ".join(f"{key} = ?" for key in keys)
+                raw.run(f"DELETE FROM {table} WHERE {where}", *(named[key] for key in keys))
+                report = ledger.verify()
+                assert report.problem is not None, (table, named)
+                if table == "entries":
+                    assert report.problem.sequence == named["sequence"]
+                    assert report.problem.what == "it is missing"
+                raw.run(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+        assert ledger.verify().sound
+
+
+def test_entries_in_another_order_are_found(url: str, ledger: Ledger) -> None:
+    with intruder(url) as raw:
+        for old, new in ((4, 999), (5, 4), (999, 5)):
+            raw.run("UPDATE entries SET sequence = ? WHERE dataset_id = 1 AND sequence = ?", new, old)
+    problem = ledger.verify("clicks").problem
+    assert problem is not None
+    assert (problem.dataset, problem.sequence) == ("clicks", 4)
+    assert str(problem) == "'clicks', entry 4: it does not follow the entry before"
+    # The other data set is sound by itself.
+    assert ledger.verify("views").sound
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM entries WHERE dataset_id = 1 AND sequence > 8",
+        "UPDATE datasets SET head = 'x' WHERE id = 1",
+        "UPDATE datasets SET sequence = sequence - 1 WHERE id = 1",
+        "UPDATE datasets SET rho = 'a lot' WHERE id = 1",
+        "UPDATE datasets SET totals = '{}' WHERE id = 1",
+    ],
+)
+def test_some_tampering_is_noticed_at_the_next_question(url: str, ledger: Ledger, change: str) -> None:
+    with intruder(url) as raw:
+        raw.run(change)
+    with pytest.raises(LedgerTampered, match="clicks"):
+        ledger.reserve("clicks", Cost(epsilon="0.1", rho="0.005"), "q9", analyst="ann")
+
+
+def test_a_ledger_that_is_not_sound_can_be_opened_and_verified(url: str, ledger: Ledger) -> None:
+    with intruder(url) as raw:
+        raw.run("UPDATE datasets SET head = 'x' WHERE id = 1")
+        dead = replace(this_process(), boot="earlier", token="")
+        raw.run("UPDATE open_reservations SET owner = ?", dead.to_text())
+    with open_ledger(url) as again:
+        problem = again.verify().problem
+        assert str(problem) == "'clicks', entry 10: head does not follow from the entries"
+
+
+def test_a_reservation_cannot_be_opened_a_second_time(url: str, ledger: Ledger) -> None:
+    reservation = ledger.reserve("clicks", Cost(epsilon="0.1", rho="0.005"), "q8", analyst="bob")
+    ledger.settle(reservation, "{}", Cost(epsilon="0.1", rho="0.005"))
+    with intruder(url) as raw:
+        raw.run("INSERT INTO open_reservations VALUES (1, ?, ?)", reservation.number, "me")
+    with pytest.raises(LedgerTampered, match="open reservations"):
+        ledger.settle(reservation, '{"another": 1}', Cost(epsilon="0.1", rho="0.005"))
+
+
+def test_a_ledger_put_back_to_yesterday_is_found_by_a_receipt(tmp_path: Path) -> None:
+    path, backup = tmp_path / "ledger.db", tmp_path / "backup.db"
+    cost = Cost(epsilon="0.5", rho="0.125")
+    with open_ledger(path) as ledger:
+        ledger.register("clicks", Budget(epsilon=1, items=2, questions=2), source="s")
+        shutil.copy2(path, backup)
+        entry = ledger.settle(ledger.reserve("clicks", cost, "q"), "{}", cost)
+    shutil.copy2(backup, path)
+    with open_ledger(path) as ledger:
+        assert ledger.verify().sound
+        report = ledger.verify(receipts=[entry.hash])
+        assert str(report.problem) == f"the ledger: no entry has the hash {entry.hash!r} of a receipt"
+
+
+@pytest.mark.parametrize("statement", ["UPDATE entries SET at = 'x'", "DELETE FROM entries"])
+def test_the_database_refuses_to_change_entries(url: str, ledger: Ledger, statement: str) -> None:
+    if url.startswith("sqlite"):
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+        with pytest.raises(sqlite3.IntegrityError, match="only ever added"):
+            connection.execute(statement)
+        connection.close()
+    else:
+        with psycopg.connect(url) as server, pytest.raises(psycopg.errors.RaiseException, match="only ever added"):
+            server.execute(f"SET search_path = podium_ledger; {statement}".encode())
+        with psycopg.connect(url) as server, pytest.raises(psycopg.errors.RaiseException, match="only ever added"):
+            server.execute("TRUNCATE podium_ledger.entries CASCADE")
+    assert ledger.verify().sound

@@ -1,0 +1,96 @@
+"""What other processes do in the tests, and how they are started."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from fractions import Fraction
+from multiprocessing.context import ForkServerContext
+from multiprocessing.synchronize import Event
+from typing import Any
+
+from podium.errors import BudgetExceeded
+from podium.ledger import Budget, open_ledger
+from podium.privacy import Cost, limited_domain_events
+
+TIMEOUT = 60.0
+
+
+def context() -> ForkServerContext:
+    """Processes that start quickly, from a server that has imported the package once."""
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["podium.ledger", "podium.ledger.postgresql"])
+    return found
+
+
+def together(count: int, work: Callable[..., Any], *arguments: object) -> list[Any]:
+    """Run ``work(number, *arguments)`` in so many processes at the same time."""
+    here = context()
+    barrier, results = here.Barrier(count), here.SimpleQueue()
+    processes = [here.Process(target=_run, args=(barrier, results, work, number, arguments)) for number in range(count)]
+    for process in processes:
+        process.start()
+    answers = [results.get() for _ in processes]
+    for process in processes:
+        process.join()
+    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
+    return answers
+
+
+def _run(barrier: Any, results: Any, work: Callable[..., Any], number: int, arguments: tuple[object, ...]) -> None:
+    barrier.wait()
+    try:
+        results.put(work(number, *arguments))
+    except Exception as error:  # noqa: BLE001 - reported by the parent
+        results.put(error)
+
+
+def spend_pure(number: int, url: str, unit: str) -> int:
+    """Spend units until there is nothing left; how many that were."""
+    cost = Cost(epsilon=unit, rho=Fraction(unit) ** 2 / 2)
+    done = 0
+    with open_ledger(url, timeout=TIMEOUT) as ledger:
+        while True:
+            try:
+                reservation = ledger.reserve("clicks", cost, f"question {done} of {number}", analyst=f"a{number}")
+            except BudgetExceeded:
+                return done
+            ledger.settle(reservation, "{}", cost)
+            done += 1
+
+
+def spend_mixed(number: int, url: str) -> int:
+    """Reserve three items, settle one to three of them, forfeit now and then, until there is nothing left."""
+    with open_ledger(url, timeout=TIMEOUT) as ledger:
+        totals = ledger.status("clicks").totals
+        single, call = totals.epsilon_per_item, totals.delta_per_call
+        worst = limited_domain_events(single, call, items=3, bottom=False)
+        done = 0
+        while True:
+            try:
+                reservation = ledger.reserve("clicks", worst, f"question {done} of {number}")
+            except BudgetExceeded:
+                return done
+            if (number + done) % 5 == 0:
+                ledger.forfeit(reservation)
+            else:
+                got = (number + done) % 3
+                ledger.settle(reservation, "{}", limited_domain_events(single, call, items=got, bottom=True))
+            done += 1
+
+
+def spend_for_ever(url: str, started: Event) -> None:
+    """Reserve and settle until killed."""
+    cost = Cost(epsilon="1/1000000", rho=0)
+    with open_ledger(url, timeout=TIMEOUT) as ledger:
+        while True:
+            ledger.settle(ledger.reserve("clicks", cost, "q"), "{}", cost)
+            started.set()
+
+
+def register(number: int, url: str) -> tuple[str, ...]:
+    """Open a ledger that may not exist yet, and register a data set of one's own."""
+
+    with open_ledger(url, timeout=TIMEOUT) as ledger:
+        ledger.register(f"data {number % 4}", Budget(epsilon=1, items=1, questions=1), source=f"s{number % 4}")
+        return ledger.datasets()
