@@ -1,0 +1,45 @@
+"""podium: the top k of a table, private for every user in it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from podium.curator import Curator, Preview, sql, top
+    from podium.histogram import Histogram, Scores
+    from podium.ledger import Budget
+    from podium.release import BOTTOM, Release
+    from podium.service.client import connect
+
+__all__ = [
+    "BOTTOM", "Budget", "Curator", "Histogram", "Preview", "Release", "Scores", "__version__", "connect", "sql", "top",
+]  # fmt: skip
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "BOTTOM": "podium.release",
+    "Budget": "podium.ledger",
+    "Curator": "podium.curator",
+    "Histogram": "podium.histogram",
+    "Preview": "podium.curator",
+    "Release": "podium.release",
+    "Scores": "podium.histogram",
+    "connect": "podium.service.client",
+    "sql": "podium.curator",
+    "top": "podium.curator",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: ``podium --help`` must not wait for an engine."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

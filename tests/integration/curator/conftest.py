@@ -1,0 +1,20 @@
+"""Tables of the whole path, made once."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.integration.curator.tables import views
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return views(tmp_path_factory.mktemp("views") / "views.parquet")
+
+
+@pytest.fixture
+def table(made: Path, tmp_path: Path) -> Path:
+    """The table in a folder of its own, for a ledger beside it."""
+    return Path(shutil.copy(made, tmp_path / "views.parquet"))

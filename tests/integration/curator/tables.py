@@ -1,0 +1,105 @@
+"""Tables, sources and curators that the tests of the whole path share."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from podium import Budget, Curator
+from podium.query import Schema
+from podium.sources import Domain, Reading, Snapshot, Source, open_source
+
+__all__ = ["BUDGET", "COUNTS", "PURE", "Watched", "curator", "events", "views"]
+
+BUDGET = Budget(epsilon=3, delta="1e-6", items=200, questions=20)
+PURE = Budget(epsilon=1, items=10, questions=10)
+COUNTS = {"a": 3000, "b": 2000, "c": 1000}
+"""Readers per article of ``views``: so far apart that at these budgets the order is certain (below 1e-9)."""
+
+
+def events(path: Path, counts: Mapping[Any, int], **more: Any) -> Path:
+    """A Parquet file in which ``counts[article]`` users read each article; ``more`` are columns of one value."""
+    rows = [(user, item) for item, count in counts.items() for user in range(count)]
+    items = pa.array([item for _, item in rows], None if rows else pa.string())
+    columns = {"user_id": pa.array([user for user, _ in rows], pa.int64()), "article": items}
+    for name, value in more.items():
+        columns[name] = pa.array([value] * len(rows), None if rows else pa.string())
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def views(path: Path) -> Path:
+    """A table with a column of every kind that a question may name."""
+    return events(
+        path,
+        COUNTS,
+        country="DE",
+        day=dt.date(2026, 1, 31),
+        at=dt.datetime(2026, 1, 31, 12),  # noqa: DTZ001 - podium's timestamps have no zone
+        price=Decimal("1.50"),
+        flag=True,
+        rating=0.5,
+        tags=["x", "y"],
+    )
+
+
+class Watched:
+    """A source that remembers what its rows were read for, and fails when told to."""
+
+    def __init__(self, source: Source) -> None:
+        self.inner = source
+        self.readings: list[Reading] = []
+        self.failure: BaseException | None = None
+
+    @property
+    def snapshots(self) -> int:
+        return len(self.readings)
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def dialect(self) -> str:
+        return self.inner.dialect
+
+    def schema(self) -> Schema:
+        return self.inner.schema()
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        self.inner.check(reading, domain=domain)
+
+    def queries(self, reading: Reading, *, limit: int | None = None, domain: Domain | None = None) -> tuple[str, ...]:
+        return self.inner.queries(reading, limit=limit, domain=domain)
+
+    def domain_size(self, reading: Reading, domain: Domain) -> int:
+        return self.inner.domain_size(reading, domain)
+
+    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+        self.readings.append(reading)
+        if self.failure is not None:
+            raise self.failure
+        return self.inner.snapshot(reading, domain=domain)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+@contextmanager
+def curator(path: Path, budget: Budget = BUDGET, **options: Any) -> Iterator[tuple[Curator, Watched]]:
+    """A curator of the data set 'views' whose ledger lies beside the table, and its watched source."""
+    source = Watched(open_source(path))
+    try:
+        with Curator(
+            source, dataset="views", user="user_id", ledger=path.with_name("ledger.db"), budget=budget, **options
+        ) as made:
+            yield made, source
+    finally:
+        source.close()

@@ -1,0 +1,406 @@
+"""Mistakes, each with its message: nothing is read and nothing is spent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+from tests.integration.curator.tables import BUDGET, PURE, Watched, curator, events
+
+import podium
+from podium import Budget, Curator
+from podium.errors import (
+    BudgetExceeded,
+    DatasetExists,
+    DatasetLocked,
+    InvalidArgument,
+    LedgerUnavailable,
+    PodiumError,
+    QuestionForfeited,
+    SourceFailure,
+    SourceUnavailable,
+    UnknownColumn,
+    UnknownDataset,
+)
+from podium.ledger import open_ledger
+from podium.sources import open_source
+
+COLUMNS = "user_id, article, country, day, at, price, flag, rating, tags"
+KINDS = "text, integer, decimal, boolean, date, timestamp"
+FLOAT = (
+    "Column 'rating' holds floating-point numbers, for which engines disagree on what is equal: declare it as an "
+    "integer or a decimal, or cast it in the table."
+)
+
+MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
+    (
+        {"item": "articel"},
+        UnknownColumn,
+        f"item='articel' is not a column. The columns are: {COLUMNS}. Did you mean 'article'?",
+    ),
+    ({"item": ["article", "zzz"]}, UnknownColumn, f"item='zzz' is not a column. The columns are: {COLUMNS}."),
+    ({"item": 7}, InvalidArgument, "item=7 is not valid. Allowed: the name of a column."),
+    ({"item": ["article", 7]}, InvalidArgument, "item=7 is not valid. Allowed: the name of a column."),
+    ({"item": []}, InvalidArgument, "item=() is not valid. Allowed: one or more distinct columns."),
+    (
+        {"item": ["article", "article"]},
+        InvalidArgument,
+        "item=('article', 'article') is not valid. Allowed: one or more distinct columns.",
+    ),
+    (
+        {"item": "rating"},
+        InvalidArgument,
+        f"item='rating' is not valid. Allowed: a column of kind {KINDS}, or a list of these. {FLOAT}",
+    ),
+    ({"k": 0}, InvalidArgument, "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    ({"k": 2.0}, InvalidArgument, "k=2.0 is not valid. Allowed: a whole number, 1 or more."),
+    ({"k": 10_001}, InvalidArgument, "k=10001 is not valid. Allowed: a whole number from 1 to 10000."),
+    ({"k_bar": 2}, InvalidArgument, "k_bar=2 is not valid. Allowed: a whole number from k=3 to 1000000."),
+    ({"k_bar": 10**6 + 1}, InvalidArgument, "k_bar=1000001 is not valid. Allowed: a whole number from k=3 to 1000000."),
+    (
+        {"k_bar": 9, "domain": ["a", "b", "c"]},
+        InvalidArgument,
+        "k_bar=9 is not valid. Allowed: None where the domain is known: all of it competes.",
+    ),
+    (
+        {"max_items_per_user": 0},
+        InvalidArgument,
+        "max_items_per_user=0 is not valid. Allowed: a whole number, 1 or more.",
+    ),
+    (
+        {"max_items_per_user": 10**9},
+        InvalidArgument,
+        "max_items_per_user=1000000000 is not valid. Allowed: a whole number from 1 to 1000000.",
+    ),
+    (
+        {"mechanism": "best"},
+        InvalidArgument,
+        "mechanism='best' is not valid. Allowed: 'auto', 'limited-domain', 'adaptive', 'set'.",
+    ),
+    (
+        {"mechanism": "adaptive", "domain": ["a", "b", "c"]},
+        InvalidArgument,
+        "mechanism='adaptive' is not valid. Allowed: 'auto' or 'set' where the domain is known.",
+    ),
+    (
+        {"mechanism": "adaptive", "k_bar": 9},
+        InvalidArgument,
+        (
+            "k_bar=9 is not valid. Allowed: None with mechanism='adaptive': all items compete. "
+            "mechanism='limited-domain' has a k_bar."
+        ),
+    ),
+    ({"counts": "yes"}, InvalidArgument, "counts='yes' is not valid. Allowed: True or False."),
+    (
+        {"domain": ["a"], "domain_size": 5},
+        InvalidArgument,
+        "domain_size=5 is not valid. Allowed: None where domain is given.",
+    ),
+    ({"domain": ["a", "b"]}, InvalidArgument, "k=3 is not valid. Allowed: at most 2, the size of the domain."),
+    ({"domain": ["a", "a", "b"]}, InvalidArgument, "k=3 is not valid. Allowed: at most 2, the size of the domain."),
+    ({"domain": []}, InvalidArgument, "k=3 is not valid. Allowed: at most 0, the size of the domain."),
+    (
+        {"domain": ["a", 7, "c"]},
+        InvalidArgument,
+        "domain=7 is not valid. Allowed: values of kind text, as column 'article' is.",
+    ),
+    (
+        {"domain": 7},
+        InvalidArgument,
+        "domain='int' is not valid. Allowed: a list of items, or the path of a file with one.",
+    ),
+    (
+        {"domain": b"abc"},
+        InvalidArgument,
+        "domain='bytes' is not valid. Allowed: a list of items, or the path of a file with one.",
+    ),
+    (
+        {"domain": {"a": 1}},
+        InvalidArgument,
+        "domain='dict' is not valid. Allowed: a list of items, or the path of a file with one.",
+    ),
+    (
+        {"domain": pl.DataFrame({"article": ["a", "b", "c"]})},
+        InvalidArgument,
+        "domain='DataFrame' is not valid. Allowed: a list of items, or the path of a file with one.",
+    ),
+    (
+        {"domain": "no such file.csv"},
+        SourceUnavailable,
+        (
+            "domain='no such file.csv' is not a file. Give the path of a file, a folder of Parquet files, a pattern "
+            "that matches files, or the URL of a database."
+        ),
+    ),
+    (
+        {"domain_size": 5},
+        InvalidArgument,
+        (
+            "domain_size=5 is not valid. Allowed: one item column of kind integer: a size means the items 0..N-1. "
+            "Give the domain as a list, a file or a table."
+        ),
+    ),
+    (
+        {"domain_size": 0},
+        InvalidArgument,
+        "domain_size=0 is not valid. Allowed: a whole number, 1 or more.",
+    ),
+    ({"epsilon": 0}, InvalidArgument, "epsilon=0 is not valid. Allowed: a number above 0."),
+    ({"epsilon": "-0.5"}, InvalidArgument, "epsilon='-0.5' is not valid. Allowed: a number above 0."),
+    (
+        {"epsilon": float("nan")},
+        InvalidArgument,
+        "epsilon=nan is not valid. Allowed: an int, Fraction, Decimal, str or finite float.",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "kind", "message"), MISTAKES)
+def test_mistakes(made: Path, tmp_path: Path, changes: dict[str, Any], kind: type[PodiumError], message: str) -> None:
+    source = Watched(open_source(made))
+    arguments: dict[str, Any] = {"item": "article", "k": 3, **changes}
+    item = arguments.pop("item")
+    with Curator(source, dataset="views", user="user_id", ledger=tmp_path / "l.db", budget=BUDGET) as asked:
+        before = asked.status
+        asks: tuple[Callable[[], object], ...] = (
+            lambda: asked.top(item, **arguments),
+            lambda: asked.top(item, dry_run=True, **arguments),
+            lambda: podium.top(source, item=item, user="user_id", **{"epsilon": 1, "delta": "1e-6", **arguments}),
+        )
+        for ask in asks:
+            with pytest.raises(kind) as caught:
+                ask()
+            assert type(caught.value) is kind
+            assert str(caught.value) == message
+        assert asked.status == before
+    assert source.snapshots == 0
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("user", "kind", "message"),
+    [
+        ("uid", UnknownColumn, f"user='uid' is not a column. The columns are: {COLUMNS}. Did you mean 'user_id'?"),
+        ("rating", InvalidArgument, f"user='rating' is not valid. Allowed: a column of kind {KINDS}. {FLOAT}"),
+        (7, InvalidArgument, "user=7 is not valid. Allowed: the name of a column."),
+        (
+            "tags",
+            InvalidArgument,
+            f"user='tags' is not valid. Allowed: a column of kind {KINDS}. Column 'tags' is of kind list.",
+        ),
+    ],
+)
+def test_no_user_column(made: Path, tmp_path: Path, user: Any, kind: type[PodiumError], message: str) -> None:
+    with pytest.raises(kind) as caught:
+        Curator(made, dataset="views", user=user, ledger=tmp_path / "l.db", budget=BUDGET)
+    assert str(caught.value) == message
+    with pytest.raises(kind) as alone:
+        podium.top(made, item="article", user=user, epsilon=1, delta="1e-6")
+    assert str(alone.value) == message
+    # It was found out before anything was registered, or even a file made.
+    assert not (tmp_path / "l.db").exists()
+
+
+def test_delta_0_needs_a_known_domain(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        podium.top(made, item="article", user="user_id", epsilon=1)
+    assert str(caught.value) == (
+        "delta=0 is not valid. Allowed: a number with 0 < value < 1. An unknown domain cannot be private with "
+        "delta=0: state the domain, or allow a delta like 1e-6."
+    )
+    with Curator(made, dataset="views", user="user_id", ledger=tmp_path / "l.db", budget=PURE) as asked:
+        before = asked.status
+        for epsilon in (None, 1):
+            with pytest.raises(InvalidArgument) as caught:
+                asked.top("article", epsilon=epsilon)
+            assert str(caught.value) == (
+                "domain=None is not valid. Allowed: a known domain, because the budget of this data set is pure "
+                "(delta=0). State the items (domain=... or domain_size=...), or register a budget with a delta."
+            )
+        assert asked.status == before
+
+
+def test_an_exhausted_budget(table: Path) -> None:
+    with curator(table, Budget(epsilon=3, delta="1e-6", items=10, questions=2)) as (asked, source):
+        assert asked.top("article", k=3, where="flag = TRUE").complete
+        before = asked.status
+        with pytest.raises(BudgetExceeded) as caught:
+            asked.top("article", k=8)
+        error = caught.value
+        assert str(error) == (
+            "this release may cost rho=0.1406 but 'views' has rho=0.123025 left (short by 0.0176). Only 7 of the 8 "
+            "items would fit: ask for fewer, or lower epsilon; 'podium budget show views' lists what was spent."
+        )
+        assert error.short_by == error.requested - error.remaining > 0
+        assert error.remaining == before.remaining.rho
+        assert asked.status == before
+        assert asked.top("article", k=3).complete
+        with pytest.raises(BudgetExceeded, match=r"may cost delta=2.5e-07 but 'views' has delta=0 left"):
+            asked.top("article", k=1, where="user_id > 7")
+        assert source.snapshots == 2
+
+
+def test_an_unknown_data_set(table: Path) -> None:
+    with curator(table):
+        pass
+    for name, hint in (("vews", "Did you mean 'views'?"), ("clicks", "Register it first, with a budget.")):
+        with pytest.raises(UnknownDataset) as caught:
+            Curator(table, dataset=name, user="user_id", ledger=table.with_name("ledger.db"))
+        assert str(caught.value) == (
+            f"dataset={name!r} is not registered. Allowed: a name given at registration. {hint}"
+        )
+
+
+def test_the_same_source_under_another_name(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(table.parent)
+    ledger = table.with_name("ledger.db")
+    with Curator(table, dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
+        pass
+    Path("link.parquet").symlink_to(table)
+    spellings: list[object] = [
+        table,
+        str(table),
+        table.name,
+        f"./{table.name}",
+        Path("link.parquet"),
+        open_source(table.name),
+    ]
+    for spelling in spellings:
+        with pytest.raises(DatasetExists) as caught:
+            Curator(spelling, dataset="other", user="user_id", ledger=ledger, budget=BUDGET)
+        assert str(caught.value) == (
+            "dataset='other' names a source that is registered already, as 'views'. Two budgets for the same users "
+            "add up to a weaker promise. Use that data set, or register again with insist=True."
+        )
+        with Curator(spelling, dataset="views", user="user_id", ledger=ledger) as same:
+            assert same.dataset == "views"
+    with Curator(table, dataset="other", user="user_id", ledger=ledger, budget=BUDGET, insist=True) as insisted:
+        assert insisted.dataset == "other"
+    with pytest.raises(DatasetExists, match="is registered already, with another budget or source"):
+        Curator(table, dataset="views", user="user_id", ledger=ledger, budget=PURE)
+
+
+def test_another_source_under_the_same_name(table: Path) -> None:
+    """A budget protects the users of one table: what it paid for must not be asked of another one."""
+    ledger = table.with_name("ledger.db")
+    other = events(table.with_name("other.parquet"), {"x": 3000})
+    with Curator(table, dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
+        pass
+    with pytest.raises(InvalidArgument) as caught:
+        Curator(other, dataset="views", user="user_id", ledger=ledger)
+    assert f"{str(table)!r}, for whose users dataset='views' was registered" in str(caught.value)
+    assert str(caught.value).startswith("source=")
+    with pytest.raises(InvalidArgument, match="source='a frame' is not valid"):
+        Curator(pa.table({"user_id": [1], "article": ["a"]}), dataset="views", user="user_id", ledger=ledger)
+    with Curator(other, dataset="views", user="user_id", ledger=ledger, insist=True) as copy:
+        assert copy.top("article", k=1).items == ("x",)
+
+
+def test_tables_of_one_database_are_different_sources(tmp_path: Path) -> None:
+    path = tmp_path / "both.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE a AS SELECT 1 AS u, 'x' AS i; CREATE TABLE b AS FROM a")
+    ledger = tmp_path / "ledger.db"
+    for table in ("a", "b"):
+        with Curator(path, table=table, dataset=table, user="u", ledger=ledger, budget=BUDGET) as asked:
+            assert asked.status.source == f"{path}#{table}"
+    with pytest.raises(DatasetExists, match="as 'a'"):
+        Curator(path, table="a", dataset="c", user="u", ledger=ledger, budget=BUDGET)
+
+
+def test_a_data_set_locks_after_three_failures(table: Path) -> None:
+    with curator(table) as (asked, source):
+        assert asked.top("article", k=2).complete
+        source.failure = SourceFailure()
+        for number in range(3):
+            with pytest.raises(QuestionForfeited):
+                asked.top("article", k=2, where=f"user_id <> {number}")
+        source.failure = None
+        before, read = asked.status, source.snapshots
+        with pytest.raises(DatasetLocked) as caught:
+            asked.top("article", k=2, where="user_id <> 0")
+        assert str(caught.value) == (
+            "dataset='views' is locked after 3 failed questions. Stored releases can still be read; new questions are "
+            "refused. Its owner should find out why they failed, then unlock it."
+        )
+        assert asked.top("article", k=2).items == ("a", "b")
+        assert asked.status == before
+        assert source.snapshots == read
+    with open_ledger(table.with_name("ledger.db")) as ledger:
+        ledger.unlock("views")
+    with curator(table) as (asked, _):
+        assert asked.top("article", k=2, where="user_id <> 0").complete
+
+
+def missing(folder: Path) -> str:
+    return str(folder / "no such folder" / "ledger.db")
+
+
+def not_a_ledger(folder: Path) -> str:
+    (folder / "notes.txt").write_text("not a ledger", encoding="utf-8")
+    (folder / "notes.txt").chmod(0o600)
+    return str(folder / "notes.txt")
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        (missing, r"cannot be opened. A ledger is a file in a folder that exists and may be written. Check the path."),
+        (not_a_ledger, r"could not be read or written; nothing was changed"),
+        (lambda _: "postgresql://me:swordfish@127.0.0.1:1/ledger", r"could not be reached"),
+    ],
+)
+def test_an_unreachable_ledger(
+    table: Path, tmp_path: Path, address: Callable[[Path], str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(spill))
+    with pytest.raises(LedgerUnavailable, match=message) as caught:
+        Curator(table, dataset="views", user="user_id", ledger=address(tmp_path), budget=BUDGET)
+    assert "swordfish" not in str(caught.value)
+    # The engine was let go of.
+    assert list(spill.iterdir()) == []
+
+
+@pytest.mark.parametrize("dataset", ["", "a\nb", "x" * 201])
+def test_a_data_set_needs_a_printable_name(table: Path, dataset: str) -> None:
+    with pytest.raises(InvalidArgument, match=re.escape("Allowed: a printable text of 1 to 200 characters")):
+        Curator(table, dataset=dataset, user="user_id", ledger=table.with_name("ledger.db"), budget=BUDGET)
+
+
+def test_missing_tables(tmp_path: Path) -> None:
+    for call in (
+        lambda: Curator(tmp_path / "no.parquet", dataset="d", user="u", ledger=tmp_path / "l.db", budget=BUDGET),
+        lambda: podium.top(tmp_path / "no.parquet", item="i", user="u", epsilon=1, delta="1e-6"),
+    ):
+        with pytest.raises(SourceUnavailable, match=re.escape("no.parquet' is not a file. Give the path of a file")):
+            call()
+    assert not (tmp_path / "l.db").exists()
+
+
+def test_an_open_source_has_its_table_already(made: Path, tmp_path: Path) -> None:
+    source = open_source(made)
+    with pytest.raises(InvalidArgument, match=r"table='t' is not valid. Allowed: no table and no types where"):
+        Curator(source, table="t", dataset="d", user="user_id", ledger=tmp_path / "l.db", budget=BUDGET)
+    assert source.schema().names[0] == "user_id"
+    source.close()
+
+
+def test_what_was_given_open_stays_open(table: Path) -> None:
+    source = open_source(table)
+    with open_ledger(table.with_name("ledger.db")) as ledger:
+        for _ in range(2):
+            with Curator(source, dataset="views", user="user_id", ledger=ledger, budget=BUDGET) as asked:
+                assert asked.top("article", k=1).items == ("a",)
+        assert podium.top(source, item="article", user="user_id", k=1, epsilon=1, delta="1e-6").items == ("a",)
+        assert ledger.verify().sound
+    source.close()
+    with pytest.raises(SourceUnavailable):
+        podium.top(source, item="article", user="user_id", k=1, epsilon=1, delta="1e-6")

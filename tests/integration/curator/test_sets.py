@@ -1,0 +1,101 @@
+"""A set from a known domain, asked for by those to whom the order does not matter: from the table to what is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.integration.curator.tables import PURE, curator, events
+
+import podium
+from podium import Preview, Release
+from podium.mechanisms import TestedTopK
+from podium.present import release_text
+
+DOMAIN = [f"article {place}" for place in range(40)]
+COUNTS = {name: 6000 - 1000 * place for place, name in enumerate(DOMAIN[:6])}
+"""So far apart that what comes out is certain, whether chosen at once or in turn (below 1e-9)."""
+
+
+@pytest.fixture(name="table", scope="module")
+def _table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return events(tmp_path_factory.mktemp("sets") / "views.parquet", COUNTS)
+
+
+def _asked(table: Path, delta: str, **more: object) -> Release:
+    release = podium.top(
+        table, item="article", user="user_id", k=3, epsilon=5, delta=delta, domain=DOMAIN, mechanism="set", **more,
+    )  # type: ignore[call-overload]  # fmt: skip
+    assert isinstance(release, Release)
+    return release
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_the_set_is_named_and_survives_json(table: Path, delta: str) -> None:
+    release = _asked(table, delta)
+    assert release.mechanism == "TestedTopK"
+    assert release.outcome == frozenset(DOMAIN[:3])
+    assert not release.ordered
+    assert release.complete
+    assert release.guarantee.epsilon(delta=delta) == 5
+    assert release.theorem == TestedTopK.theorem
+    assert Release.from_json(release.to_json()) == release
+    assert release.to_arrow().column_names == ["item"]
+
+
+def test_whoever_looks_at_it_is_told_that_there_is_no_order(table: Path) -> None:
+    release = _asked(table, "1e-6")
+    sentence = "A set, in no particular order: which of its items has the most users is not part of the answer."
+    shown = release_text(release, heading="article").split("\n")
+    assert shown[:7] == [
+        "rank  article", "   -  article 0", "   -  article 1", "   -  article 2", "", sentence, "",
+    ]  # fmt: skip
+    assert "paid       rho 12.5 and delta 1e-6, for the set as a whole" in shown
+    assert "A private set of 3, in no particular order" in release._repr_html_()
+    assert sentence in release.plot().alt
+
+
+def test_far_below_the_cliff_the_items_come_in_turn_and_in_order(tmp_path: Path) -> None:
+    """One user with one item: nearly all sets are alike, and the test says so but with probability below 1e-15."""
+    sparse = events(tmp_path / "views.parquet", {0: 1})
+    release = podium.top(
+        sparse, item="article", user="user_id", k=100, epsilon=1, delta="1e-6", domain_size=2000, mechanism="set"
+    )
+    assert release.mechanism == "TestedTopK"
+    assert isinstance(release.outcome, tuple)
+    assert len(set(release.outcome)) == 100
+    assert set(release.outcome) <= set(range(2000))
+    assert "in no particular order" not in release_text(release)
+
+
+def test_a_dry_run_says_what_the_test_is_for(table: Path) -> None:
+    shown = podium.top(
+        table, item="article", user="user_id", k=3, epsilon=5, domain=DOMAIN, mechanism="set", dry_run=True
+    )
+    assert isinstance(shown, Preview)
+    assert isinstance(shown.plan.mechanism, TestedTopK)
+    assert "to choose all 3 items at once, as a set; if not, they are chosen in turn, in order." in str(shown)
+    assert "epsilon 5, whatever comes out" in str(shown)
+
+
+def test_a_ledger_keeps_the_order_and_says_why(table: Path) -> None:
+    with curator(table) as (asked, source):
+        plan = asked.top("article", k=3, domain=DOMAIN, mechanism="set", dry_run=True).plan
+        assert plan.why.endswith(
+            " A set was asked for; where a ledger adds up rho it would be hardly better, so the order is kept."
+        )
+        release = asked.top("article", k=3, domain=DOMAIN, mechanism="set")
+        assert (release.mechanism, release.outcome) == ("ExponentialTopK", tuple(DOMAIN[:3]))
+        spent = asked.status.spent
+        # It is the same question as one without "set", so its answer is free; and it contains the shorter list.
+        again = asked.top("article", k=2, domain=DOMAIN)
+        assert (again.outcome, again.paid.events) == (tuple(DOMAIN[:2]), ())
+        assert (asked.status.spent, source.snapshots) == (spent, 1)
+
+
+def test_a_pure_ledger_keeps_the_order_too(tmp_path: Path) -> None:
+    path = events(tmp_path / "views.parquet", COUNTS)
+    with curator(path, PURE) as (asked, _):
+        plan = asked.top("article", k=3, domain=DOMAIN, mechanism="set", dry_run=True).plan
+        assert plan.why.endswith(" a ledger keeps the order, so that a longer list answers a shorter one too.")
+        assert asked.top("article", k=3, domain=DOMAIN, mechanism="set").ordered

@@ -1,0 +1,137 @@
+"""What other processes do in the tests of the whole path: ask until nothing is left, or die at a given step."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from typing import Any
+
+from podium import Curator
+from podium.curator import curator as path
+from podium.errors import BudgetExceeded
+from podium.estimates import MeasureCounts
+from podium.ledger import Ledger, open_ledger, reservations
+from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain
+from podium.sources import DuckDBSource
+from podium.sources.engine import SqlSnapshot
+
+__all__ = ["DOMAIN", "STEPS", "Step", "ask", "context", "spend", "together"]
+
+DOMAIN = ("a", "b", "c", "nobody")
+TIMEOUT = 60.0
+
+Step = Callable[[], None]
+
+
+def context() -> ForkServerContext:
+    """Processes that start quickly, from a server that has imported the package once."""
+    found = multiprocessing.get_context("forkserver")
+    # What the first question would import takes half a second for each process.
+    found.set_forkserver_preload(["podium", "podium.ledger.postgresql", "sqlglot.generators.duckdb", "pandas"])
+    return found
+
+
+def die() -> None:
+    """As a power cut would have it."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def before(owner: Any, name: str) -> Step:
+    """Die when this is called."""
+
+    def install() -> None:
+        setattr(owner, name, lambda *_, **__: die())
+
+    return install
+
+
+def after(owner: Any, name: str) -> Step:
+    """Die when this has done its work, before anybody hears of it."""
+
+    def install() -> None:
+        original = getattr(owner, name)
+
+        def dying(*arguments: Any, **options: Any) -> None:
+            original(*arguments, **options)
+            die()
+
+        setattr(owner, name, dying)
+
+    return install
+
+
+STEPS: dict[str, Step] = {
+    "before the plan": before(path, "ask"),
+    "before looking for a stored release": before(Ledger, "find_release"),
+    "before reserving": before(Ledger, "reserve"),
+    "while reserving, before it commits": after(reservations, "reserve"),
+    "after reserving": after(Ledger, "reserve"),
+    "before the snapshot": before(DuckDBSource, "snapshot"),
+    "before reading counts": before(SqlSnapshot, "counts_of_counts"),
+    "before reading rows": before(SqlSnapshot, "top_rows"),
+    "after reading counts": after(SqlSnapshot, "counts_of_counts"),
+    "after reading rows": after(SqlSnapshot, "top_rows"),
+    "after selecting in a known domain": after(ExponentialTopK, "release"),
+    "after selecting in an unknown domain": after(LimitedDomain, "release"),
+    "after measuring": after(MeasureCounts, "release"),
+    "after measuring its sizes": after(SqlSnapshot, "sizes"),
+    "after all rounds": after(AdaptiveTopK, "release"),
+    "before naming": before(SqlSnapshot, "names"),
+    "after naming": after(SqlSnapshot, "names"),
+    "before settling": before(Ledger, "settle"),
+    "while settling, before it commits": after(reservations, "settle"),
+    "after settling": after(Ledger, "settle"),
+    "before the answer is returned": before(path, "replace"),
+}
+"""Every place between two steps of a question."""
+
+
+def ask(table: Path, step: str | None, *, known: bool, k: int = 3) -> None:
+    """Ask one question and die at that step if there is one; an answer that gets out is written beside the table."""
+    with Curator(table, dataset="views", user="user_id", ledger=table.with_name("ledger.db")) as curator:
+        if step is not None:
+            STEPS[step]()
+        release = curator.top("article", k=k, counts=True, domain=DOMAIN if known else None)
+        table.with_name("answer.json").write_text(release.to_json(), encoding="utf-8")
+
+
+def together(count: int, work: Callable[..., Any], *arguments: object) -> list[Any]:
+    """Run ``work(number, *arguments)`` in so many processes at the same time."""
+    here = context()
+    barrier, results = here.Barrier(count), here.SimpleQueue()
+    processes = [here.Process(target=_run, args=(barrier, results, work, number, arguments)) for number in range(count)]
+    for process in processes:
+        process.start()
+    answers = [results.get() for _ in processes]
+    for process in processes:
+        process.join()
+    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
+    return answers
+
+
+def _run(barrier: Any, results: Any, work: Callable[..., Any], number: int, arguments: tuple[object, ...]) -> None:
+    barrier.wait()
+    try:
+        results.put(work(number, *arguments))
+    except Exception as error:  # noqa: BLE001 - reported by the parent
+        results.put(error)
+
+
+def spend(number: int, table: Path, options: str) -> int:
+    """Ask new questions until the budget refuses; how many were answered."""
+    answered = 0
+    ledger = open_ledger(table.with_name("ledger.db"), timeout=TIMEOUT)
+    with ledger, Curator(table, dataset="views", user="user_id", ledger=ledger) as curator:
+        while True:
+            where = f"user_id <> {10_000 * (number + 1) + answered}"
+            try:
+                release = curator.top("article", where=where, **json.loads(options))
+            except BudgetExceeded:
+                return answered
+            assert release.paid.entry is not None
+            answered += 1

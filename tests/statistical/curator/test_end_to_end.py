@@ -1,0 +1,146 @@
+"""From rows in a file to what comes out: distributed by the exact law of the planned mechanism.
+
+These draws use the secure source of random bits, as the product does, so they cannot be replayed. A test that the
+product passes fails by chance with probability below 1e-9, and lacks power with probability below 1e-6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.laws import FALSE_ALARM, assert_three_way, p_value
+
+import podium
+from podium import Budget, Curator, Histogram
+from podium.mechanisms import ExponentialTopK, LimitedDomain, NoisyTopK
+from podium.mechanisms.base import describe
+from podium.planning.facts import Facts
+from podium.planning.plan import Plan, allowance_for, plan_for
+from podium.sources import Source, open_source
+
+COUNTS = {"a": 9, "b": 8, "c": 7, "d": 2, "e": 1}
+HERE = "country = 'DE'"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Source]:
+    """Every pair twice, and rows that must not count: without a user, without an item, from elsewhere."""
+    rows = [(user, item, "DE") for item, count in COUNTS.items() for user in range(count)] * 2
+    rows += [(user, "e", "FR") for user in range(100, 200)]
+    unknown: list[tuple[int | None, str | None, str]] = [(None, "d", "DE")] * 30
+    unknown += [(user, None, "DE") for user in range(200, 230)]
+    columns = zip(*rows, *unknown, strict=True)
+    path = tmp_path_factory.mktemp("events") / "events.parquet"
+    pq.write_table(pa.table(dict(zip(("user_id", "article", "country"), map(list, columns), strict=True))), path)
+    opened = open_source(path)
+    yield opened
+    opened.close()
+
+
+def planned(facts: Facts, **budget: Any) -> Plan:
+    return plan_for(facts, allowance_for(facts, **budget))
+
+
+def draws(source: Source, number: int, plan: Plan, **options: Any) -> Iterator[podium.Release]:
+    for _ in range(number):
+        release = podium.top(source, item="article", user="user_id", where=HERE, k=plan.facts.k, **options)
+        assert release.parameters.items() >= describe(plan.mechanism).items()
+        yield release
+
+
+def limited(delta: Fraction) -> Callable[[Fraction], Mapping[Any, float]]:
+    histogram = Histogram(COUNTS, known=False)
+    return lambda scale: LimitedDomain(2, 3, scale, delta).distribution(histogram)
+
+
+def test_an_unknown_domain(source: Source) -> None:
+    budget = {"epsilon": 2, "delta": "0.002"}
+    plan = planned(Facts(k=2, k_bar=3), **budget)
+    assert isinstance(plan.mechanism, LimitedDomain)
+    assert plan.epsilon_per_item is not None
+    outcomes = [release.outcome for release in draws(source, 500, plan, k_bar=3, **budget)]
+    assert_three_way(outcomes, limited(plan.delta_per_call), scale=plan.epsilon_per_item)
+
+
+def test_an_unknown_domain_through_a_ledger(source: Source, tmp_path: Path) -> None:
+    """Each question is asked under a condition of its own, true of all rows, or it would be answered free of charge."""
+    budget = Budget(epsilon=300, delta="0.99", items=1000, questions=500)
+    with Curator(source, dataset="events", user="user_id", ledger=tmp_path / "l.db", budget=budget) as curator:
+        totals = curator.status.totals
+        outcomes = [
+            curator.top("article", k=2, k_bar=3, where=f"{HERE} AND user_id <> {10_000 + number}").outcome
+            for number in range(150)
+        ]
+        assert curator.status.questions_asked == 150
+        assert curator.status.failures == 0
+    assert_three_way(outcomes, limited(totals.delta_per_call), scale=totals.epsilon_per_item)
+
+
+SEEN = {"a": 9, "b": 8}
+UNSEEN = [f"nobody {number}" for number in range(28)]
+
+
+def seen(outcome: Any) -> tuple[str, ...]:
+    """The items that nobody has are alike, so that the law has few outcomes."""
+    return tuple("nobody" if item in UNSEEN else item for item in outcome)
+
+
+def lumped(law: Mapping[Any, float]) -> dict[Hashable, float]:
+    found: dict[Hashable, float] = {}
+    for outcome, chance in law.items():
+        found[seen(outcome)] = found.get(seen(outcome), 0.0) + chance
+    return found
+
+
+@pytest.mark.parametrize(
+    ("budget", "law"),
+    [
+        ({"epsilon": "0.7", "delta": "0.01"}, lambda scale: ExponentialTopK(2, scale)),
+        ({"epsilon": "0.8", "delta": 0}, lambda scale: NoisyTopK(2, 2 * scale)),
+    ],
+)
+def test_a_known_domain(source: Source, budget: dict[str, Any], law: Callable[[Fraction], Any]) -> None:
+    domain = [*SEEN, *UNSEEN]
+    plan = planned(Facts(k=2, domain_size=30), **budget)
+    assert plan.epsilon_per_item is not None
+    assert plan.mechanism == law(plan.epsilon_per_item)
+    histogram = Histogram(SEEN, domain=domain)
+    outcomes = [release.outcome for release in draws(source, 400, plan, domain=domain, **budget)]
+    assert_three_way(
+        [seen(outcome) for outcome in outcomes],
+        lambda scale: lumped(law(scale).distribution(histogram)),
+        scale=plan.epsilon_per_item,
+    )
+    # Among the items that nobody has, each is as likely as any other.
+    named = [UNSEEN.index(item) // 7 for outcome in outcomes for item in outcome if item in UNSEEN]
+    assert len(named) > 50
+    assert p_value(named, dict.fromkeys(range(4), 1 / 4)) > FALSE_ALARM
+
+
+def gaussian(sigma: Fraction) -> Mapping[Hashable, float]:
+    weights = {x: math.exp(-(x**2) / (2 * float(sigma) ** 2)) for x in range(-200, 201)}
+    total = sum(weights.values())
+    return {x: weight / total for x, weight in weights.items()}
+
+
+def test_counts(source: Source) -> None:
+    """With as many places as items all are chosen, and each is measured once."""
+    domain = [*COUNTS, *UNSEEN]
+    budget = {"epsilon": 5, "delta": "0.01"}
+    plan = planned(Facts(k=33, counts=True, domain_size=33), **budget)
+    assert plan.measure is not None
+    releases = draws(source, 90, plan, counts=True, domain=domain, **budget)
+    errors = [
+        int(value) - COUNTS.get(str(item), 0)
+        for release in releases
+        for item, value in zip(release.items, release.values or (), strict=True)
+    ]
+    assert len(errors) == 90 * 33
+    assert_three_way(errors, gaussian, scale=plan.measure.scale)
