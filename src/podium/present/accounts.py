@@ -1,0 +1,103 @@
+"""A data set's budget as text: where it stands, and what happened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+
+from podium.ledger import Entry, Remaining, Status, Totals
+from podium.privacy import Cost
+from podium.privacy.rounding import display
+
+__all__ = ["history_rows", "left_sentence", "status_facts", "totals_facts"]
+
+
+def status_facts(status: Status) -> list[tuple[str, str]]:
+    """Labels and texts: the promise, what is gone, what is left."""
+    pure = status.totals.budget.pure
+    facts = [
+        ("data set", f"{status.dataset} (version {status.data_version})"),
+        ("source", status.source),
+        ("promise", status.promise),
+        *totals_facts(status.totals),
+        ("spent", _amount(status.spent, pure=pure)),
+    ]
+    if status.open_reservations:
+        facts.append(("reserved", f"{_amount(status.reserved, pure=pure)}, for {status.open_reservations} open"))
+    facts += [
+        ("left", f"{_left(status.remaining)}, {left_sentence(status)}"),
+        ("questions", f"{status.questions_asked} asked, {status.failures} failed"),
+    ]
+    if status.locked:
+        facts.append(("locked", "too many questions failed: the owner must look before another is answered"))
+    facts += [(f"analyst {name}", _amount(held, pure=pure)) for name, held in status.analysts.items()]
+    return [*facts, ("head", status.head)]
+
+
+def totals_facts(totals: Totals) -> list[tuple[str, str]]:
+    """What a budget allows, and the plan that follows from it."""
+    budget, limits = totals.budget, totals.limits
+    single = display(totals.epsilon_per_item)
+    call = f" and delta {display(totals.delta_per_call)} per question" if totals.delta_per_call else ""
+    allowed = f"epsilon {display(budget.epsilon)}" + (f", delta {display(budget.delta)}" if budget.delta else "")
+    if limits.rho is not None:
+        allowed += f", kept as rho {display(limits.rho)}"
+    return [
+        ("total", allowed),
+        ("plan", f"{budget.items} items in {budget.questions} questions: epsilon {single} per item{call}"),
+    ]
+
+
+def left_sentence(status: Status) -> str:
+    """How far the rest goes, at the planned amounts."""
+    items, questions = _number(status.items_left, "item"), _number(status.questions_left, "question")
+    return f"enough for {items} or {questions}, whichever ends first"
+
+
+def history_rows(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headers and one row per entry, the oldest first."""
+    headers = ("entry", "when", "what", "rho", "delta", "question", "hash")
+    return headers, [
+        (
+            str(entry.sequence),
+            entry.at[:19],
+            entry.kind.value,
+            "" if entry.cost is None else display(entry.cost.rho),
+            "" if entry.cost is None else display(entry.cost.delta),
+            _question(entry),
+            entry.hash[:12],
+        )
+        for entry in entries
+    ]
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def _question(entry: Entry) -> str:
+    if entry.question is None:
+        return "" if entry.reservation is None else f"of entry {entry.reservation}"
+    try:
+        asked = json.loads(entry.question)
+        return f"top {asked['k']} of {', '.join(asked['items'])}{' where ...' if asked['where'] else ''}"
+    except (ValueError, KeyError, TypeError):
+        return entry.question
+
+
+def _amount(cost: Cost, *, pure: bool) -> str:
+    if pure and cost.epsilon is not None:
+        return f"epsilon {display(cost.epsilon)}"
+    return f"rho {display(cost.rho)} and delta {display(cost.delta)}"
+
+
+def _left(remaining: Remaining) -> str:
+    if remaining.rho is None:
+        return f"epsilon {_at_least(remaining.epsilon or Fraction(0))}"
+    return f"rho {_at_least(remaining.rho)} and delta {_at_least(remaining.delta)}"
+
+
+def _at_least(value: Fraction) -> str:
+    """What is left, never shown as more than it is: the opposite number rounds up."""
+    return display(-value).removeprefix("-")

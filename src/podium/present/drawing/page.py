@@ -1,0 +1,150 @@
+"""A picture and the page that it is laid out on: a title, the drawing, notes below; nothing overlaps.
+
+Everything is measured before it is placed, in inches. No figure is ever known to pyplot, so threads and servers may
+draw, and nothing has to be closed.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from pathlib import Path
+from typing import Any, Final
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+
+from podium.errors import InvalidArgument
+from podium.present.drawing.style import DARK, LIGHT, Style, drawable, font
+from podium.present.names import clip
+
+__all__ = ["SMALL", "TEXT", "WIDTH", "Page", "Picture"]
+
+WIDTH: Final = 8.0
+"""Inches; 100 dots each make the width of a README."""
+TEXT: Final = 10.0
+SMALL: Final = 8.5
+_TITLE: Final = 13.0
+_DPI: Final = 100
+_SAVED_DPI: Final = 200
+_EDGE: Final = 0.2
+_TITLE_HEIGHT: Final = 0.26
+_NOTE_HEIGHT: Final = 0.175
+_FORMATS: Final = (".png", ".svg", ".pdf")
+
+
+class Picture(Figure):
+    """A matplotlib figure that says in words what it shows, and shows itself in notebooks."""
+
+    def __init__(self, height: float, style: Style) -> None:
+        super().__init__(figsize=(WIDTH, height), dpi=_DPI, facecolor=style.paper)
+        FigureCanvasAgg(self)
+        self.alt = ""
+
+    def save(self, path: Path | str) -> None:
+        """Write PNG, SVG or PDF, as the name of the file says."""
+        target = Path(path)
+        kind = target.suffix.lower()
+        if kind not in _FORMATS:
+            raise InvalidArgument("path", str(path), allowed=f"a file name that ends with {', '.join(_FORMATS)}")
+        if not target.parent.is_dir():
+            raise InvalidArgument("path", str(path), allowed="a file in a folder that exists")
+        # Without a date the same picture is the same file, as far as the format allows.
+        about: dict[str, Any] = {".png": {"Description": self.alt}, ".svg": {"Description": self.alt, "Date": None}}
+        about[".pdf"] = {"Subject": self.alt, "CreationDate": None}
+        self.savefig(target, dpi=_SAVED_DPI, facecolor=self.get_facecolor(), metadata=about[kind])
+
+    def png(self) -> bytes:
+        """The picture as a PNG file."""
+        written = io.BytesIO()
+        self.savefig(written, format="png", dpi=_SAVED_DPI, metadata={"Description": self.alt})
+        return written.getvalue()
+
+    def _repr_html_(self) -> str:
+        """For notebooks: with the text alternative, which a bare image would not have."""
+        data = base64.b64encode(self.png()).decode("ascii")
+        width = round(WIDTH * _DPI)
+        return f'<img alt="{html.escape(self.alt)}" src="data:image/png;base64,{data}" style="width:{width}px">'
+
+
+class Page:
+    """One picture in the making: ``bottom`` to ``top``, in inches, is the room for the drawing."""
+
+    def __init__(self, title: str, notes: list[str], *, body: float, dark: bool) -> None:
+        self.style = DARK if dark else LIGHT
+        self.picture = Picture(1.0, self.style)
+        room = WIDTH - 2 * _EDGE
+        titles = self.wrapped(title, room, font(_TITLE, bold=True))
+        lines = [line for note in notes for line in self.wrapped(note, room, font(SMALL))]
+        self.bottom = _EDGE + _NOTE_HEIGHT * len(lines) + (0.08 if lines else 0)
+        self.top = self.bottom + body
+        self.height = self.top + 0.1 + _TITLE_HEIGHT * len(titles) + _EDGE
+        self.picture.set_size_inches(WIDTH, self.height)
+        for place, line in enumerate(titles):
+            y = self.height - _EDGE - _TITLE_HEIGHT * (place + 0.5)
+            self._write(y, line, font(_TITLE, bold=True), self.style.ink, "title")
+        for place, line in enumerate(lines):
+            y = _EDGE + _NOTE_HEIGHT * (len(lines) - place - 0.5)
+            self._write(y, line, font(SMALL), self.style.muted, "note")
+
+    def _write(self, y: float, text: str, prop: FontProperties, color: str, role: str) -> None:
+        self.picture.text(
+            _EDGE / WIDTH, y / self.height, text, va="center_baseline", color=color, fontproperties=prop, gid=role,
+            parse_math=False, usetex=False,
+        )  # fmt: skip
+
+    def axes(self, *, left: float, right: float, above: float = 0.0, below: float = 0.0) -> Axes:
+        """Axes that leave so many inches of the page free at the sides, and of the drawing above and below."""
+        low, high = self.bottom + below, self.top - above
+        box = (left / WIDTH, low / self.height, (WIDTH - left - right) / WIDTH, (high - low) / self.height)
+        axes = self.picture.add_axes(box)
+        axes.set_facecolor("none")
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_color(self.style.line)
+        axes.tick_params(colors=self.style.muted, labelsize=SMALL, labelfontfamily=font(SMALL).get_family())
+        axes.grid(visible=True, color=self.style.line, linewidth=0.6)
+        axes.set_axisbelow(True)
+        return axes
+
+    def text(self, axes: Axes, x: float, y: float, text: str, **how: Any) -> None:
+        """Text that is never read as mathematics: a dollar in a name is a dollar."""
+        how = {"color": self.style.ink, "fontproperties": font(TEXT), "va": "center_baseline", **how}
+        axes.text(x, y, text, parse_math=False, usetex=False, **how)
+
+    def label(self, axes: Axes, *, x: str = "", y: str = "") -> None:
+        """Name the axes."""
+        for axis, name in ((axes.xaxis, x), (axes.yaxis, y)):
+            axis.set_label_text(name, color=self.style.ink, fontproperties=font(TEXT), parse_math=False, usetex=False)
+
+    def width_of(self, text: str, prop: FontProperties) -> float:
+        """How wide a text is, in inches."""
+        renderer = self.picture.canvas.get_renderer()  # type: ignore[attr-defined]
+        width, _, _ = renderer.get_text_width_height_descent(text, prop, False)
+        return float(width) / _DPI
+
+    def wrapped(self, text: str, room: float, prop: FontProperties) -> list[str]:
+        """The text in lines no wider than so many inches; a single word that is wider is cut."""
+        lines = [""]
+        for word in drawable(text).split():
+            longer = f"{lines[-1]} {word}".strip()
+            if self.width_of(longer, prop) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(self.cut(word, room, prop))
+        return [line for line in lines if line]
+
+    def cut(self, text: str, room: float, prop: FontProperties) -> str:
+        """The text as far as it fits into so many inches, with an ellipsis if it was cut, and drawable."""
+        whole = drawable(text)
+        if self.width_of(whole, prop) <= room:
+            return whole
+        low, high = 1, len(whole)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.width_of(clip(whole, middle), prop) <= room else (low, middle)
+        return clip(whole, low)

@@ -1,0 +1,94 @@
+"""Colours and fonts of all pictures, in light and dark, and what can be written with the fonts that are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from matplotlib import font_manager
+from matplotlib.font_manager import FontProperties
+
+__all__ = ["DARK", "LIGHT", "Style", "drawable", "font"]
+
+_FIRST: Final = "DejaVu Sans"
+"""Comes with matplotlib; covers Latin, Greek, Cyrillic, Hebrew and Arabic."""
+_OTHERS: Final = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Noto Sans JP",
+    "Noto Sans KR",
+    "Noto Sans Devanagari",
+    "Noto Sans Bengali",
+    "Noto Sans Thai",
+    "Noto Emoji",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Microsoft YaHei",
+    "Yu Gothic",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+    "WenQuanYi Zen Hei",
+)
+_NO_GLYPH: Final = "\N{WHITE SQUARE}"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The colours of one theme. ``series`` can be told apart by people who do not see all colours."""
+
+    paper: str
+    ink: str
+    muted: str
+    line: str
+    bar: str
+    soft: str
+    warn: str
+    series: tuple[str, ...]
+
+
+LIGHT: Final = Style(
+    paper="#ffffff",
+    ink="#1f2328",
+    muted="#59636e",
+    line="#d1d9e0",
+    bar="#4a90d9",
+    soft="#dbe9f8",
+    warn="#c93c20",
+    series=("#0072b2", "#d55e00", "#00795a", "#9a4d8b", "#8a6d00", "#b3124e"),
+)
+DARK: Final = Style(
+    paper="#0d1117",
+    ink="#e6edf3",
+    muted="#9ba5b0",
+    line="#30363d",
+    bar="#3f7fc4",
+    soft="#16304d",
+    warn="#ff7b5c",
+    series=("#56b4e9", "#ff9d5c", "#2fc79a", "#d99ac9", "#e6c84f", "#ff7fa5"),
+)
+
+
+def font(size: float, *, bold: bool = False) -> FontProperties:
+    """The font of all texts, with whatever else is installed for signs that it lacks."""
+    return FontProperties(family=list(_families()), size=size, weight="bold" if bold else "normal")
+
+
+def drawable(text: str) -> str:
+    """The text with a square for every sign that no installed font has."""
+    known = _code_points()
+    return "".join(sign if ord(sign) in known else _NO_GLYPH for sign in text)
+
+
+@cache
+def _families() -> tuple[str, ...]:
+    installed = set(font_manager.get_font_names())
+    return (_FIRST, *(name for name in _OTHERS if name in installed))
+
+
+@cache
+def _code_points() -> frozenset[int]:
+    paths = (font_manager.findfont(FontProperties(family=family)) for family in _families())
+    charmaps: list[Any] = [font_manager.get_font(path).get_charmap() for path in paths]
+    return frozenset(code for charmap in charmaps for code in charmap)

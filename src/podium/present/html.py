@@ -1,0 +1,105 @@
+"""A release as HTML for notebooks: a table that screen readers understand, the promise and the price below it.
+
+Items are data: whatever they contain is escaped, and each stands in a ``bdi`` element, so that right-to-left text
+cannot reorder what is around it. Colours are those of the notebook, light or dark.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Final
+
+from podium.present.margins import Margin, margin_of
+from podium.present.names import item_texts, why_fewer
+from podium.present.text import mechanism_text, paid_sentence
+from podium.release import Release
+
+__all__ = ["release_html"]
+
+_MOST_ROWS: Final = 100
+_STYLE: Final = (
+    ".podium-release table{border-collapse:collapse;color:inherit;background:transparent;margin:.3em 0}"
+    ".podium-release caption{text-align:left;font-weight:bold;color:inherit;padding:.2em 0}"
+    ".podium-release th,.podium-release td{padding:.15em .8em .15em 0;text-align:left;background:transparent;"
+    "color:inherit;border:0;border-bottom:1px solid rgba(128,128,128,.35)}"
+    ".podium-release .n{text-align:right;font-variant-numeric:tabular-nums}"
+    ".podium-release p,.podium-release dl{margin:.3em 0;max-width:60em}"
+    ".podium-release dt{float:left;clear:left;width:7em;opacity:.75}"
+    ".podium-release dd{margin-left:7em}"
+)
+
+
+def release_html(release: Release, *, heading: str = "item") -> str:
+    """The release as a fragment of HTML; ``heading`` names the column of the items."""
+    margin = margin_of(release)
+    parts = [
+        f"<style>{_STYLE}</style>",
+        _table(release, heading, margin),
+        *(f"<p>{escape(line)}</p>" for line in _remarks(release, margin)),
+        _facts(release),
+    ]
+    return f'<div class="podium-release">{"".join(parts)}</div>'
+
+
+def _table(release: Release, heading: str, margin: Margin | None) -> str:
+    names = item_texts(release)[:_MOST_ROWS]
+    values: list[Fraction | None] = [*(release.values or ())[:_MOST_ROWS]]
+    values += [None] * (len(names) - len(values))
+    columns = [("rank", "n")] * release.ordered + [(heading, "")]
+    if release.value_kind is not None:
+        columns.append(("count" if release.value_kind == "counts" else "gap", "n"))
+    if margin is not None:
+        columns.append((f"{margin.percent} interval", "n"))
+    head = "".join(f'<th scope="col"{_class(kind)}>{escape(name)}</th>' for name, kind in columns)
+    rows = [
+        _row(release, place, name, value, margin)
+        for place, (name, value) in enumerate(zip(names, values, strict=True), start=1)
+    ]
+    caption = _caption(release)
+    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _caption(release: Release) -> str:
+    if release.ordered:
+        return f"Private top {release.k:,}"
+    return f"A private set of {release.k:,}, in no particular order" if release.k > 1 else "A private choice"
+
+
+def _row(release: Release, place: int, name: str, value: Fraction | None, margin: Margin | None) -> str:
+    cells = [f'<td class="n">{place}</td>'] * release.ordered
+    cells.append(f'<th scope="row" style="font-weight:normal"><bdi>{escape(name)}</bdi></th>')
+    if release.value_kind is not None:
+        cells.append(f'<td class="n">{"" if value is None else _number(value)}</td>')
+    if margin is not None:
+        ends = "" if value is None else " to ".join(map(_number, margin.around(value)))
+        cells.append(f'<td class="n">{ends}</td>')
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _class(kind: str) -> str:
+    return f' class="{kind}"' if kind else ""
+
+
+def _number(value: Fraction) -> str:
+    return f"{int(value):,}" if value.denominator == 1 else f"{float(value):,.1f}"
+
+
+def _remarks(release: Release, margin: Margin | None) -> list[str]:
+    hidden = len(release.items) - _MOST_ROWS
+    remarks = [f"and {hidden:,} more: to_pandas() has all of them."] if hidden > 0 else []
+    if not release.complete:
+        remarks.append(why_fewer(release))
+    if margin is not None and release.items:
+        remarks.append(margin.sentence)
+    return remarks
+
+
+def _facts(release: Release) -> str:
+    facts = {
+        "promise": release.guarantee.sentence(),
+        "paid": paid_sentence(release),
+        "mechanism": mechanism_text(release),
+        "theorem": release.theorem,
+    }
+    return f"<dl>{''.join(f'<dt>{name}</dt><dd>{escape(text)}</dd>' for name, text in facts.items())}</dl>"

@@ -1,0 +1,110 @@
+"""How far a released count may be from the true one: from the law of its noise, never from data.
+
+The law is written in the release itself, in its parameters or in the events of its receipt. Where neither says it,
+there is no interval: a wrong one would be worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from podium.estimates import MeasureCounts
+from podium.exact import Number, ball, ball_precision, dyadic_above, exact_fraction, probability, rational_bounds
+from podium.mechanisms import LimitedDomain
+from podium.privacy import Event, GaussianNoise, LaplaceNoise
+from podium.privacy.rounding import display
+from podium.release import Release
+
+__all__ = ["CONFIDENCE", "Margin", "margin_of"]
+
+CONFIDENCE: Final = "0.95"
+_PRECISION: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """Each true count lies within ``width`` of the released one, with this confidence for each count by itself.
+
+    ``fresh`` says that the noise is not the one that decided what was selected: then the confidence holds for the items
+    shown. Otherwise it holds before selection only, and what was selected had lucky noise.
+    """
+
+    width: Fraction
+    confidence: Fraction
+    fresh: bool
+    law: str
+
+    def around(self, value: Fraction) -> tuple[Fraction, Fraction]:
+        """Both ends; a count is never negative, so neither are they."""
+        return max(Fraction(0), value - self.width), max(Fraction(0), value + self.width)
+
+    @property
+    def percent(self) -> str:
+        """The confidence as people write it."""
+        return f"{float(100 * self.confidence):g}%"
+
+    @property
+    def sentence(self) -> str:
+        """What the interval means."""
+        start = f"Each interval holds its true count with {self.percent} confidence, from the law of the noise"
+        if self.fresh:
+            return f"{start} ({self.law}). That noise was drawn after the selection, which therefore does not bias it."
+        return (
+            f"{start} ({self.law}) before selection. Lucky noise helps to be selected: "
+            "true counts tend to be lower than shown."
+        )
+
+
+def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | None:
+    """The margin of the counts in a release; None if it has no counts, or does not say how noisy they are."""
+    level = probability(confidence, "confidence")
+    if release.value_kind != "counts":
+        return None
+    step = _measured_with(release)
+    if step is not None:
+        name = "sigma" if step.noise == "gaussian" else "scale"
+        law = f"discrete {step.noise.capitalize()}, {name} {display(step.scale)}"
+        return Margin(Fraction(step.margin(level)), level, True, law)
+    return _selected_with(release, level)
+
+
+def _measured_with(release: Release) -> MeasureCounts | None:
+    """The step that measured the counts afresh: as the parameters say it, or else the receipt."""
+    parameters = release.parameters
+    own = "" if release.mechanism == MeasureCounts.__name__ else "count_"
+    try:
+        noise, scale = parameters[f"{own}noise"], exact_fraction(parameters[f"{own}scale"], "scale")
+    except KeyError:
+        return _in_receipt(release.paid.events)
+    if noise == "gaussian":
+        return MeasureCounts(sigma=scale)
+    return MeasureCounts(epsilon_per_item=1 / scale) if noise == "laplace" else None
+
+
+def _in_receipt(events: tuple[Event, ...]) -> MeasureCounts | None:
+    """Discrete noise only: it protects whole counts, which one user moves by 1, so its scale is known."""
+    noisy = {event for event in events if isinstance(event, LaplaceNoise | GaussianNoise)}
+    if len(noisy) != 1:
+        return None
+    (event,) = noisy
+    if not event.discrete:
+        return None
+    if isinstance(event, LaplaceNoise):
+        return MeasureCounts(epsilon_per_item=event.epsilon)
+    return MeasureCounts(sigma=event.sigma) if event.sensitivity_squared == 1 else None
+
+
+def _selected_with(release: Release, level: Fraction) -> Margin | None:
+    """The limited domain with Laplace noise shows the very counts that it selected by."""
+    parameters: Mapping[str, str] = release.parameters
+    if release.mechanism != LimitedDomain.__name__ or parameters.get("noise") != "laplace":
+        return None
+    scale = 1 / exact_fraction(parameters["epsilon_per_item"], "epsilon_per_item")
+    with ball_precision(_PRECISION):
+        reach = rational_bounds(ball(scale) * -ball(1 - level).log())[1]
+    # The released value was rounded down to the grid, by less than one step.
+    grid = LimitedDomain.grid_bits
+    return Margin(dyadic_above(reach, grid) + Fraction(1, 1 << grid), level, False, f"Laplace, scale {display(scale)}")

@@ -1,0 +1,46 @@
+"""Items as people read them: an item is data, so its text must not be able to do anything but be read."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from podium.estimates import selected_items
+from podium.release import Release
+
+__all__ = ["NO_ORDER", "clip", "item_texts", "printable", "why_fewer"]
+
+NO_ORDER = "A set, in no particular order: which of its items has the most users is not part of the answer."
+_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
+"""Invisible, but Persian, Indic scripts and emoji are spelled with them."""
+
+
+def printable(item: object) -> str:
+    """Text that cannot move the cursor or turn the line around; several columns are separated by commas."""
+    if isinstance(item, tuple):
+        return ", ".join(printable(part) for part in item)
+    text = str(item)
+    return text if all(sign.isprintable() or sign in _JOINERS for sign in text) else repr(text)
+
+
+def item_texts(release: Release) -> list[str]:
+    """The items of a release in its order; a sparse vector's without the branch that found them."""
+    return [printable(item) for item in selected_items(release)]
+
+
+def clip(text: str, length: int) -> str:
+    """At most so many signs, the last one an ellipsis if some were cut; a letter keeps its accents."""
+    if len(text) <= length:
+        return text
+    end = max(length - 1, 0)
+    while end > 0 and _continues(text[end]):
+        end -= 1
+    return text[:end].rstrip() + "…"
+
+
+def _continues(sign: str) -> bool:
+    return sign in _JOINERS or unicodedata.category(sign) in ("Mn", "Mc", "Me", "Sk")
+
+
+def why_fewer(release: Release) -> str:
+    """What a list that is shorter than k means, in a sentence."""
+    return f"{len(release.items)} of {release.k}: the remaining items are too close to tell apart at this budget."

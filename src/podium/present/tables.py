@@ -1,0 +1,192 @@
+"""A release as a table for other programs: Arrow, pandas, polars, CSV, Parquet.
+
+Columns: ``rank`` where the order means something; the item, one column for each part of it; then ``count`` with
+``count_low`` and ``count_high``, or ``gap``, where values were released. Items keep their type. Items of several types,
+or of a type that Arrow does not have, become text. The whole release, receipt included, travels in the metadata of
+the Arrow schema, and so in a Parquet file: ``release_in`` gets it back.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from podium.errors import InvalidArgument, MissingLibrary
+from podium.estimates import selected_items
+from podium.present.margins import CONFIDENCE, margin_of
+from podium.present.names import printable
+from podium.release import Release
+
+__all__ = [
+    "arrow_table", "csv_text", "pandas_frame", "parquet_bytes", "polars_frame", "release_in", "write_csv",
+    "write_parquet",
+]  # fmt: skip
+
+Names = str | Sequence[str] | None
+
+_RELEASE_KEY: Final = b"podium.release"
+_CONFIDENCE_KEY: Final = b"podium.confidence"
+_PLAIN: Final[tuple[type, ...]] = (bool, int, float, str, bytes, Decimal, dt.datetime, dt.date, dt.time)
+
+
+def arrow_table(release: Release, *, item: Names = None) -> pa.Table:
+    """The release as an Arrow table; ``item`` names the column of the items, or one column for each part of them."""
+    columns: dict[str, pa.Array] = {}
+    if release.ordered:
+        columns["rank"] = pa.array(range(1, len(release.items) + 1), pa.int64())
+    for name, values in _item_columns(release, item).items():
+        _add(columns, name, _array(values))
+    for name, values in _value_columns(release).items():
+        _add(columns, name, _numbers(values))
+    metadata = {_RELEASE_KEY: release.to_json().encode("utf-8", "surrogatepass")}
+    if "count_low" in columns:
+        metadata[_CONFIDENCE_KEY] = CONFIDENCE.encode("ascii")
+    return pa.table(columns).replace_schema_metadata(metadata)
+
+
+def release_in(table: pa.Table) -> Release:
+    """The release that a table of ours carries, as an Arrow table or read back from Parquet."""
+    metadata = getattr(getattr(table, "schema", None), "metadata", None) or {}
+    if _RELEASE_KEY not in metadata:
+        raise InvalidArgument("table", type(table).__name__, allowed="an Arrow table that Release.to_arrow made")
+    return Release.from_json(metadata[_RELEASE_KEY].decode("utf-8", "surrogatepass"))
+
+
+def pandas_frame(release: Release, *, item: Names = None) -> Any:
+    """The release as a pandas DataFrame."""
+    try:
+        import pandas  # noqa: F401, PLC0415 - optional, and slow to import
+    except ModuleNotFoundError:
+        raise MissingLibrary("pandas", purpose="Release.to_pandas()", extra="pandas") from None
+    return arrow_table(release, item=item).to_pandas()
+
+
+def polars_frame(release: Release, *, item: Names = None) -> Any:
+    """The release as a polars DataFrame."""
+    try:
+        import polars  # noqa: PLC0415 - optional, and slow to import
+    except ModuleNotFoundError:
+        raise MissingLibrary("polars", purpose="Release.to_polars()", extra="polars") from None
+    return polars.from_arrow(arrow_table(release, item=item))
+
+
+def csv_text(release: Release, *, item: Names = None) -> str:
+    """The release as CSV text with a header; text is quoted, numbers are not."""
+    table = arrow_table(release, item=item)
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*(map(_cell, column.to_pylist()) for column in table.columns), strict=True))
+    return written.getvalue()
+
+
+def write_csv(release: Release, path: Path | str, *, item: Names = None) -> None:
+    """Write ``csv_text`` to a file, in UTF-8."""
+    Path(path).write_text(csv_text(release, item=item), encoding="utf-8", newline="")
+
+
+def write_parquet(release: Release, path: Path | str, *, item: Names = None) -> None:
+    """Write the release to a Parquet file that carries its receipt."""
+    pq.write_table(arrow_table(release, item=item), str(path), compression="zstd")
+
+
+def parquet_bytes(release: Release, *, item: Names = None) -> bytes:
+    """The same file, in memory."""
+    written = io.BytesIO()
+    pq.write_table(arrow_table(release, item=item), written, compression="zstd")
+    return written.getvalue()
+
+
+def _item_columns(release: Release, names: Names) -> dict[str, list[Any]]:
+    items = [_native(item) for item in selected_items(release)]
+    parts = {len(item) if isinstance(item, tuple) else 0 for item in items}
+    several = len(parts) == 1 and parts != {0}
+    given = None if names is None else (names,) if isinstance(names, str) else tuple(names)
+    # Without items nobody can tell how many parts one has, but the caller.
+    width = max(parts) if several else len(given or ()) if not items and given else 1
+    if given is not None and (len(given) != width or len(set(given)) != width):
+        raise InvalidArgument("item", names, allowed=f"{width} distinct name{'s' * (width > 1)}, one per item column")
+    if not several and width == 1:
+        return {(given or ("item",))[0]: items}
+    labels = given or tuple(f"item_{place}" for place in range(1, width + 1))
+    return {label: [item[place] for item in items] for place, label in enumerate(labels)}
+
+
+def _native(item: Any) -> Any:
+    """Python's own value for a scalar of numpy."""
+    if isinstance(item, tuple):
+        return tuple(_native(part) for part in item)
+    return item.item() if hasattr(item, "item") and not isinstance(item, _PLAIN) else item
+
+
+def _value_columns(release: Release) -> dict[str, list[Fraction | None]]:
+    if release.values is None:
+        return {}
+    missing = [None] * (len(release.items) - len(release.values))
+    if release.value_kind == "gaps":
+        return {"gap": [*release.values, *missing]}
+    columns: dict[str, list[Fraction | None]] = {"count": [*release.values, *missing]}
+    margin = margin_of(release)
+    if margin is not None:
+        ends = [margin.around(value) for value in release.values]
+        columns["count_low"] = [low for low, _ in ends]
+        columns["count_high"] = [high for _, high in ends]
+    return columns
+
+
+def _add(columns: dict[str, pa.Array], name: str, values: pa.Array) -> None:
+    if name in columns:
+        raise InvalidArgument("item", name, allowed="a name that is not a column of the release itself")
+    columns[name] = values
+
+
+def _array(values: list[Any]) -> pa.Array:
+    """Values of one plain type keep it; anything else becomes text."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) == 1 and kinds <= set(_PLAIN):
+        for build in _BUILDERS:
+            try:
+                built = build(values)
+            except (pa.ArrowException, OverflowError, ValueError, TypeError):
+                continue
+            # Arrow drops some time zones silently; what does not come back the same becomes text.
+            if all(map(_same, built.to_pylist(), values)):
+                return built
+    return pa.array([None if value is None else _text(value) for value in values], pa.string())
+
+
+_BUILDERS: Final[tuple[Callable[[list[Any]], pa.Array], ...]] = (
+    pa.array,
+    lambda values: pa.array(values, pa.uint64()),
+)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other or (one != one and other != other))  # noqa: PLR0124 - not a number, twice
+
+
+def _text(value: object) -> str:
+    text = value if isinstance(value, str) else printable(value)
+    # Half of a surrogate pair has no UTF-8.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _numbers(values: list[Fraction | None]) -> pa.Array:
+    """Whole numbers as int64; others as the nearest double (exact ones are in the release)."""
+    if all(value is None or (value.denominator == 1 and abs(value) < 1 << 63) for value in values):
+        return pa.array([None if value is None else int(value) for value in values], pa.int64())
+    return pa.array([None if value is None else float(value) for value in values], pa.float64())
+
+
+def _cell(value: object) -> object:
+    """What the CSV writer quotes must be text; decimals keep their digits."""
+    return value if value is None or isinstance(value, int | float | str) else _text(value)

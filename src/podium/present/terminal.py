@@ -1,0 +1,72 @@
+"""Tables for a terminal, with lines and colours, and the same tables as plain columns for a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from podium.present.names import NO_ORDER, why_fewer
+from podium.present.ranking import ranking
+from podium.present.text import mechanism_text, paid_sentence
+from podium.release import Release
+
+__all__ = ["fact_lines", "facts_table", "plain_table", "release_drawing", "rich_table"]
+
+_GAP = "  "
+
+
+def plain_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns of text, each as wide as it needs to be; the last one is not padded."""
+    lines = [tuple(headers), *map(tuple, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(_GAP.join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def rich_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: int = 0) -> Table:
+    """The same with a line under the header; the first ``right`` columns are aligned to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, header in enumerate(headers):
+        table.add_column(Text(header), justify="right" if place < right else "left", overflow="fold")
+    for row in rows:
+        # Text, not str: an item is data, and data may look like markup.
+        table.add_row(*map(Text, row))
+    return table
+
+
+def fact_lines(facts: Sequence[tuple[str, str]]) -> str:
+    """Labels and what they stand for, one below the other."""
+    width = max(len(label) for label, _ in facts)
+    return "\n".join(f"{label:<{width}}{_GAP}{text}".rstrip() for label, text in facts)
+
+
+def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
+    """The same, wrapped to the width of the terminal."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for label, text in facts:
+        table.add_row(Text(label), Text(text))
+    return table
+
+
+def release_drawing(release: Release, *, heading: str = "item") -> RenderableType:
+    """A release for a person at a terminal: what came out, why not more, what was promised and paid."""
+    columns = ranking(release, heading)
+    rows = list(zip(*columns.values(), strict=True))
+    parts: list[RenderableType] = [rich_table(list(columns), rows, right=1)]
+    if not release.ordered and release.k > 1:
+        parts.append(Padding(Text(NO_ORDER, style="italic"), (0, 0, 1, 0)))
+    if not release.complete:
+        parts.append(Padding(Text(why_fewer(release), style="italic"), (0, 0, 1, 0)))
+    facts = [
+        ("promise", release.guarantee.sentence()),
+        ("paid", paid_sentence(release)),
+        ("mechanism", mechanism_text(release)),
+        *zip(["theorem", *[""] * release.theorem.count("; ")], release.theorem.split("; "), strict=True),
+    ]
+    return Group(*parts, facts_table(facts))

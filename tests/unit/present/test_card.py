@@ -1,0 +1,179 @@
+"""Release cards: complete, exact, stable, and in the fields of the public registry."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from tests.unit.present.pictures import made
+
+import podium
+from podium import Histogram, Release
+from podium.mechanisms import ExponentialTopK, LimitedDomain, NoisyTopK
+from podium.present.card import card, card_markdown
+from podium.present.card_schema import card_schema
+from podium.privacy import Guarantee
+from podium.release import Receipt
+
+COUNTS = Histogram({"a": 900, "b": 600, "c": 300})
+
+RELEASES = {
+    "selection": made(("a", "b"), k=5),
+    "counts": made(("a", "b"), counts=True),
+    "biased counts": made(
+        ("a",), values=(Fraction(5),), value_kind="counts", parameters={"noise": "laplace", "epsilon_per_item": "1/7"}
+    ),
+    "unknown noise": made(("a",), values=(Fraction(5),), value_kind="counts"),
+    "pure": NoisyTopK(2, 5).release(COUNTS),
+    "known domain": ExponentialTopK(2, "1/3").release(COUNTS),
+    "set": made(("a", "b"), outcome=frozenset("ab")),
+    "zcdp": made(("a",), guarantee=Guarantee.zcdp("0.1")),
+    "approximate zcdp": made(("a",), guarantee=Guarantee.approximate_zcdp("0.1", "1e-6")),
+    "profile": made(("a",), guarantee=Guarantee.profile([(1, "0.001"), (2, "1e-6")])),
+    "free": made(("a",), paid=Receipt((), entry="ab" * 32)),
+    "bounded": LimitedDomain(2, 3, "1/2", "1e-6", max_items_per_user=7).release(COUNTS),
+}
+
+
+def check(value: Any, schema: dict[str, Any], where: str = "card") -> None:
+    """The part of JSON schema that the cards use."""
+    if "const" in schema:
+        assert value == schema["const"], where
+    if "enum" in schema:
+        assert value in schema["enum"], where
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    allowed = schema.get("type", [])
+    names = [allowed] if isinstance(allowed, str) else allowed
+    assert not names or any(type(value) is kinds[name] for name in names), where
+    if isinstance(value, str) and "pattern" in schema:
+        assert re.search(schema["pattern"], value), where
+    if isinstance(value, list) and "items" in schema:
+        for item in value:
+            check(item, schema["items"], where)
+    if isinstance(value, dict):
+        check_object(value, schema, where)
+
+
+def check_object(value: dict[str, Any], schema: dict[str, Any], where: str) -> None:
+    properties = schema.get("properties", {})
+    assert set(schema.get("required", ())) <= set(value), where
+    others = schema.get("additionalProperties", True)
+    assert others is not False or set(value) <= set(properties), where
+    for name, part in value.items():
+        rule = properties.get(name, others)
+        if isinstance(rule, dict):
+            check(part, rule, f"{where}.{name}")
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_cards_keep_their_schema(name: str) -> None:
+    made_card = card(RELEASES[name])
+    assert json.loads(json.dumps(made_card)) == made_card
+    check(made_card, card_schema())
+
+
+def test_the_schema_refuses_what_is_not_a_card() -> None:
+    good = card(RELEASES["counts"])
+    for bad in (
+        {**good, "surprise": 1},
+        {name: value for name, value in good.items() if name != "unit"},
+        {**good, "version": 2},
+        {**good, "paid": {**good["paid"], "rho": 0.5}},
+        {**good, "result": {**good["result"], "k": "2"}},
+    ):
+        with pytest.raises(AssertionError):
+            check(bad, card_schema())
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "parameters"),
+    [
+        ("selection", "Approximate DP", {"epsilon", "rho", "delta"}),
+        ("pure", "Pure DP", {"epsilon"}),
+        ("known domain", "Pure DP", {"epsilon", "rho"}),
+        ("zcdp", "Zero-concentrated DP", {"rho"}),
+        ("approximate zcdp", "Custom", {"rho", "delta"}),
+        ("profile", "Custom", set()),
+    ],
+)
+def test_the_registry_gets_its_own_words(name: str, variant: str, parameters: set[str]) -> None:
+    made_card = card(RELEASES[name])
+    deployment = made_card["registry"]["deployment"]
+    assert made_card["guarantee"]["variant"] == deployment["dp_variant"]["variant_name"] == variant
+    assert set(deployment["privacy_loss"]["privacy_parameters"]) == parameters
+    assert deployment["privacy_loss"]["privacy_unit"] == "User-level"
+    assert deployment["deployment_model"]["model_name"] == "Central"
+    assert ("input_metric" in deployment["dp_variant"]) is (variant == "Custom")
+    filled = {f"deployment.{section}.{field}" for section, fields in deployment.items() for field in fields}
+    assert not filled & set(made_card["registry_to_fill_in"])
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_numbers_are_exact_or_rounded_up(name: str) -> None:
+    release = RELEASES[name]
+    made_card = card(release)
+    cost = release.guarantee.cost
+    for field, value in made_card["registry"]["deployment"]["privacy_loss"]["privacy_parameters"].items():
+        exact = getattr(cost, field)
+        assert Fraction(value) >= exact
+        assert value == pytest.approx(float(exact), rel=1e-15)
+    assert Fraction(made_card["paid"]["rho"]) == release.paid.rho
+    assert Guarantee.from_json(made_card["guarantee"]["exact"]) == release.guarantee
+
+
+def test_a_card_names_no_item() -> None:
+    release = made(("a very secret article",), counts=True)
+    assert "secret" not in json.dumps(card(release)) + card_markdown(release)
+
+
+def test_what_the_card_says() -> None:
+    made_card = card(RELEASES["counts"])
+    assert made_card["software"] == {"name": "podium", "version": podium.__version__}
+    assert made_card["result"] == {
+        "k": 2,
+        "items_returned": 2,
+        "complete": True,
+        "ordered": True,
+        "values": "counts",
+        "margin": {
+            "plus_or_minus": "40",
+            "confidence": "19/20",
+            "noise": "discrete Gaussian, sigma 20",
+            "holds_after_selection": True,
+        },
+    }
+    assert card(RELEASES["biased counts"])["result"]["margin"]["holds_after_selection"] is False
+    assert card(RELEASES["free"])["paid"]["ledger_entry"] == "ab" * 32
+    bounded = card(RELEASES["bounded"])["registry"]["deployment"]["implementation"]
+    assert bounded["preprocessing_and_hyperparameter_tuning"].startswith("Each user counts for at most 7 items.")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("selection", "| came back | 2 of k=5 items, in order |"),
+        ("set", "| came back | 2 of k=2 items, as a set, in no particular order |"),
+        ("selection", "| margin | no counts were released |"),
+        ("selection", "| unit of privacy | one user, with all their rows |"),
+        (
+            "counts",
+            "| margin | ± 40 with 95% confidence for each count (discrete Gaussian, sigma 20; kept after selection) |",
+        ),
+        ("unknown noise", "| margin | the release does not say how noisy its counts are |"),
+        ("free", "| paid | nothing, because it was paid for before |"),
+        ("selection", f"| software | podium {podium.__version__} |"),
+        ("selection", "- `deployment.basic.data_curators`"),
+    ],
+)
+def test_the_card_for_people(name: str, line: str) -> None:
+    assert line in card_markdown(RELEASES[name]).split("\n")
+
+
+def test_markdown_cannot_be_broken_by_a_parameter() -> None:
+    release: Release = replace(RELEASES["selection"], theorem="a | b\n# <script>`x`")
+    (line,) = [line for line in card_markdown(release).split("\n") if line.startswith("| theorem")]
+    assert line == "| theorem | a \\| b # \\<script>\\`x\\` |"

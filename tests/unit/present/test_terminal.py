@@ -1,0 +1,52 @@
+"""Tables for a terminal: an item is data, and stays data whatever it looks like."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console, RenderableType
+
+from podium import Histogram
+from podium.mechanisms import LimitedDomain, NoisyTopK, OneshotLaplace
+from podium.present.terminal import fact_lines, facts_table, plain_table, release_drawing, rich_table
+
+
+def drawn(what: RenderableType) -> str:
+    console = Console(file=io.StringIO(), width=100, highlight=False)
+    console.print(what)
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def test_columns_are_as_wide_as_they_need_to_be() -> None:
+    assert plain_table(("a", "long header"), [("value", "b"), ("c", "")]) == "a      long header\nvalue  b\nc"
+    assert fact_lines([("a", "one"), ("label", "two")]) == "a      one\nlabel  two"
+
+
+def test_markup_in_data_is_text() -> None:
+    hostile = "[red]not red[/red] [link=x]"
+    assert hostile in drawn(rich_table(("item",), [(hostile,)]))
+    assert hostile in drawn(facts_table([("source", hostile)]))
+    counts = Histogram.top_rows([hostile, "\x1b[2J"], [9000, 6000], next_count=1)
+    text = drawn(release_drawing(LimitedDomain(2, 2, 1, "0.01").release(counts)))
+    assert hostile in text
+    assert "\x1b" not in text
+    assert "'\\x1b[2J'" in text
+
+
+def test_a_short_list_says_why() -> None:
+    counts = Histogram.top_rows(["a", "b"], [9000, 5], next_count=5)
+    text = drawn(release_drawing(LimitedDomain(2, 2, 1, "0.01").release(counts), heading="article"))
+    assert " rank   article\n" in text
+    assert "1 of 2: the remaining items are too close to tell apart at this budget." in text
+
+
+def test_gaps_are_leads_and_a_set_has_no_ranks() -> None:
+    counts = Histogram({"a": 9000, "b": 6000, "c": 1})
+    assert " rank   item   lead" in drawn(release_drawing(NoisyTopK(2, 1).release(counts)))
+    text = drawn(release_drawing(OneshotLaplace(2, 1).release(counts)))
+    assert "    -   a\n" in text
+    assert "A set, in no particular order: which of its items has the most users is not part of the answer." in text
+    assert "paid       rho 0.5, for the set as a whole" in text
+    assert "in no particular order" not in drawn(release_drawing(OneshotLaplace(1, 1).release(counts)))
