@@ -1,0 +1,37 @@
+"""Is it really private? Check a claim, ours or anybody's, without trusting whoever made it.
+
+``exact_audit`` enumerates a small world, ``statistical_audit`` samples a black box, ``numeric_audit`` looks at its low
+bits and ``law_audit`` at its law; ``audit_mechanism`` does what applies to a mechanism of ours. None of them ever says
+that a mechanism is private: only that a claim holds on this world, or that no violation was found.
+"""
+
+from podium.audit.exhaustive import exact_audit
+from podium.audit.mechanisms import MechanismAudit, audit_mechanism
+from podium.audit.numeric import law_audit, numeric_audit
+from podium.audit.pairs import Pair, worst_pairs
+from podium.audit.reports import EventTest, ExactReport, LawReport, StatisticalReport
+from podium.audit.sequential import Progress, statistical_audit
+from podium.audit.tables import CuratorSampler, neighbouring_tables
+from podium.audit.transcripts import REFUSED, Transcripts
+from podium.audit.worlds import World
+
+__all__ = [
+    "REFUSED",
+    "CuratorSampler",
+    "EventTest",
+    "ExactReport",
+    "LawReport",
+    "MechanismAudit",
+    "Pair",
+    "Progress",
+    "StatisticalReport",
+    "Transcripts",
+    "World",
+    "audit_mechanism",
+    "exact_audit",
+    "law_audit",
+    "neighbouring_tables",
+    "numeric_audit",
+    "statistical_audit",
+    "worst_pairs",
+]

@@ -1,0 +1,266 @@
+"""Black boxes: what a sampler returns, checked and made countable.
+
+An outcome is split into a discrete part (names, symbols, lengths) and its real numbers, so that an audit can bin the
+numbers and count the rest. Nothing is assumed of the sampler but that its draws are independent.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.audit.exhaustive import picklable
+from podium.audit.inputs import reading
+from podium.errors import InvalidArgument, SamplerFailed, UnusableOutcome
+from podium.exact import positive_integer
+from podium.randomness import BitSource
+from podium.release import Release
+
+__all__ = ["BlackBox", "Draws", "MechanismSampler", "Recorder", "Sampler"]
+
+Sampler: TypeAlias = Callable[..., Any]
+"""One input in, one outcome out; where ``batch=True``, an input and a size in, that many outcomes out."""
+
+_MOST_OUTCOMES = 10_000
+_MOST_NUMBERS = 32
+_CHUNK = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismSampler:
+    """A mechanism as a black box: everything that a release shows. ``bits`` is for tests."""
+
+    mechanism: Any
+    bits: BitSource | None = None
+
+    def __call__(self, counts: dict[str, int]) -> Release:
+        """One release on a histogram."""
+        options = {} if self.bits is None else {"bits": self.bits}
+        released: Release = self.mechanism.release(reading(self.mechanism, counts, bits=self.bits), **options)
+        return released
+
+
+class Draws(NamedTuple):
+    """Outcomes in columns: a code for the discrete part, and the real numbers, padded with NaN."""
+
+    codes: NDArray[np.int64]
+    reals: NDArray[np.float64]
+
+    def __add__(self, other: Draws) -> Draws:  # type: ignore[override]
+        width = max(self.reals.shape[1], other.reals.shape[1])
+        reals = np.concatenate([_padded(self.reals, width), _padded(other.reals, width)])
+        return Draws(np.concatenate([self.codes, other.codes]), reals)
+
+    @property
+    def size(self) -> int:
+        """How many outcomes."""
+        return len(self.codes)
+
+
+def _padded(reals: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    return np.pad(reals, ((0, 0), (0, width - reals.shape[1])), constant_values=np.nan)
+
+
+class Recorder:
+    """Codes for discrete parts, shared by all draws that are compared with each other."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Hashable] = []
+        self._codes: dict[Hashable, int] = {}
+        self._plain: dict[Hashable, int] = {}
+
+    def record(self, outcomes: Any) -> Draws:
+        """Arrays of numbers as they are; anything else one by one."""
+        if isinstance(outcomes, np.ndarray) and outcomes.dtype.kind in "fiu":
+            reals = outcomes.reshape(len(outcomes), -1).astype(np.float64)
+            if not np.isnan(reals).any():
+                return Draws(np.full(len(reals), self._code((_REAL,) * reals.shape[1])), reals)
+        listed = outcomes.tolist() if isinstance(outcomes, np.ndarray) else outcomes
+        codes, rows = [], []
+        for outcome in listed:
+            code, numbers = self._split(outcome)
+            codes.append(code)
+            rows.append(numbers)
+        width = max(map(len, rows), default=0)
+        if width > _MOST_NUMBERS:
+            raise UnusableOutcome(
+                f"the sampler returned an outcome with {width} numbers. Allowed: at most {_MOST_NUMBERS}. "
+                "Give outcome=..., a function that keeps what an attacker would look at."
+            )
+        reals = np.full((len(rows), width), np.nan)
+        for place, numbers in enumerate(rows):
+            reals[place, : len(numbers)] = numbers
+        return Draws(np.array(codes, dtype=np.int64), reals)
+
+    def _split(self, outcome: Any) -> tuple[int, tuple[float, ...]]:
+        try:
+            known = None if isinstance(outcome, (float, int, Release)) else self._plain.get(outcome)
+        except TypeError:
+            raise _unhashable(outcome) from None
+        if known is not None:
+            return known, ()
+        numbers: list[float] = []
+        skeleton = _skeleton(outcome, numbers, outermost=True)
+        try:
+            code = self._code(skeleton)
+        except TypeError:
+            raise _unhashable(outcome) from None
+        if not numbers and not isinstance(outcome, (float, int, Release)):
+            self._plain[outcome] = code
+        return code, tuple(numbers)
+
+    def _code(self, skeleton: Hashable) -> int:
+        code = self._codes.get(skeleton)
+        if code is not None:
+            return code
+        if len(self.outcomes) >= _MOST_OUTCOMES:
+            raise UnusableOutcome(
+                f"the sampler returned more than {_MOST_OUTCOMES:,} different outcomes, so none of them can be counted "
+                "often enough. Allowed: outcomes that repeat, and real numbers, which are binned. "
+                "Give outcome=..., a function that keeps what an attacker would look at."
+            )
+        self._codes[skeleton] = len(self.outcomes)
+        self.outcomes.append(skeleton)
+        return self._codes[skeleton]
+
+
+class _Real:
+    """Stands for a number in the discrete part of an outcome."""
+
+    def __repr__(self) -> str:
+        return "#"
+
+
+_REAL = _Real()
+
+
+def _skeleton(outcome: Any, numbers: list[float], *, outermost: bool = False) -> Hashable:
+    if isinstance(outcome, Release):
+        parts = (outcome.outcome, outcome.values or (), outcome.parameters.get("chosen_k_bar"))
+        return _skeleton(parts if parts[1] or parts[2] else parts[0], numbers)
+    if isinstance(outcome, tuple):
+        return tuple(_skeleton(part, numbers) for part in outcome)
+    if _is_real(outcome, outermost=outermost):
+        number = float(outcome)
+        if math.isnan(number):
+            return "nan"
+        numbers.append(number)
+        return _REAL
+    return outcome  # type: ignore[no-any-return]
+
+
+def _is_real(value: Any, *, outermost: bool) -> bool:
+    """Fractions and floats; a whole number only where it is the whole outcome: elsewhere it may be a name."""
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if isinstance(value, (float, np.floating, Fraction, Decimal)):
+        return True
+    return outermost and isinstance(value, (int, np.integer))
+
+
+def _unhashable(outcome: object) -> UnusableOutcome:
+    return UnusableOutcome(
+        f"the sampler returned a {type(outcome).__name__}, or has one inside its outcome, which cannot be counted. "
+        "Allowed: text, numbers, BOTTOM, frozensets and tuples of these, and releases. "
+        "Give outcome=..., for example outcome=tuple, to say how two outcomes are compared."
+    )
+
+
+class BlackBox:
+    """A sampler that is asked for many draws, in this process or in several."""
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        *,
+        batch: bool = False,
+        outcome: Callable[[Any], Any] | None = None,
+        workers: int = 1,
+    ) -> None:
+        if not callable(sampler):
+            raise InvalidArgument(
+                "sampler", type(sampler).__name__, allowed="a function, or a mechanism with release()"
+            )
+        self._ask = _Ask(sampler, batch, outcome)
+        self._workers = positive_integer(workers, "workers")
+        self._pool: ProcessPoolExecutor | None = None
+        if self._workers > 1:
+            if not picklable(self._ask):
+                raise InvalidArgument("workers", workers, allowed="1 where the sampler cannot be pickled")
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._workers, mp_context=context)
+
+    def draw(self, recorder: Recorder, data: Any, size: int, where: str) -> Draws:
+        """``size`` independent draws on one input."""
+        if self._pool is None:
+            return _together(recorder.record(part) for part in self._ask.parts(data, size, where))
+        share = -(-size // self._workers)
+        sizes = [min(share, size - start) for start in range(0, size, share)]
+        futures = [self._pool.submit(self._ask.listed, data, number, where) for number in sizes]
+        return _together(recorder.record(part) for future in futures for part in future.result())
+
+    def close(self) -> None:
+        """Let go of the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+def _together(parts: Iterable[Draws]) -> Draws:
+    whole: Draws | None = None
+    for part in parts:
+        whole = part if whole is None else whole + part
+    if whole is None:
+        raise InvalidArgument("size", 0, allowed="at least one draw")
+    return whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    sampler: Sampler
+    batch: bool
+    outcome: Callable[[Any], Any] | None
+
+    def listed(self, data: Any, size: int, where: str) -> list[Any]:
+        return list(self.parts(data, size, where))
+
+    def parts(self, data: Any, size: int, where: str) -> Iterable[Any]:
+        """Chunks of outcomes, so that an unusable one is found early."""
+        for start in range(0, size, _CHUNK):
+            number = min(_CHUNK, size - start)
+            yield (
+                self._batch(data, number, start, where) if self.batch else self._one_by_one(data, number, start, where)
+            )
+
+    def _one_by_one(self, data: Any, size: int, before: int, where: str) -> list[Any]:
+        found: list[Any] = []
+        sampler, outcome = self.sampler, self.outcome
+        try:
+            for _ in range(size):
+                drawn = sampler(data)
+                found.append(drawn if outcome is None else outcome(drawn))
+        except Exception as error:
+            raise SamplerFailed(type(error).__name__, where, before + len(found)) from error
+        return found
+
+    def _batch(self, data: Any, size: int, before: int, where: str) -> Any:
+        try:
+            drawn: Sequence[Any] = self.sampler(data, size)
+            number = len(drawn)
+            found = drawn if self.outcome is None else [self.outcome(one) for one in drawn]
+        except Exception as error:
+            raise SamplerFailed(type(error).__name__, where, before) from error
+        if number != size:
+            raise UnusableOutcome(
+                f"the sampler returned {number} outcomes where size={size} were asked for. Allowed: exactly as many. "
+                "Without batch=True a sampler is asked for one outcome at a time."
+            )
+        return found

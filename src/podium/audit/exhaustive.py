@@ -1,0 +1,303 @@
+"""The exact audit: every pair of a small world, the exact privacy profile against the claimed one, certified.
+
+What it proves is said in its report: the claim holds on this world, or here is a pair on which it does not. That a
+mechanism is private for all inputs is the business of a proof.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import multiprocessing
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.audit.claims import Comparison, Finding, Kind, comparison, headline
+from podium.audit.divergence import PRECISION, SLACK, ExactLaw, extreme_ratios, hockey_stick
+from podium.audit.inputs import reading
+from podium.audit.reports import ExactReport, ProfilePoint
+from podium.audit.worlds import SmallHistogram, World
+from podium.errors import InvalidArgument
+from podium.exact import Number, ball, ball_precision, positive_integer, rational_bounds
+from podium.privacy.guarantee import Guarantee
+
+__all__ = ["LawOf", "WorstPair", "as_law", "cached", "exact_audit", "picklable", "worst_pair"]
+
+LawOf: TypeAlias = Callable[[SmallHistogram], ExactLaw]
+
+_GRID = 20
+_REACH = Fraction(5, 4)
+_FLOAT_ERROR = 1e-9
+_LARGE_EPSILON = 50.0
+
+
+def as_law(subject: Any) -> LawOf:
+    """The exact law of anything with ``distribution``, or of a function from counts to a law.
+
+    A ``distribution`` that gives floats is taken at its word: each float stands for a ball of relative radius 2^-47.
+    """
+    if not hasattr(subject, "distribution"):
+        if not callable(subject):
+            raise InvalidArgument(
+                "subject", type(subject).__name__, allowed="a mechanism with distribution(), or a law"
+            )
+        return lambda counts: _in_balls(subject(counts))
+
+    options = {"exact": True} if "exact" in inspect.signature(subject.distribution).parameters else {}
+
+    def law(counts: SmallHistogram) -> ExactLaw:
+        return _in_balls(subject.distribution(reading(subject, counts), **options))
+
+    return law
+
+
+def _in_balls(law: Mapping[Any, Any]) -> ExactLaw:
+    if all(isinstance(value, flint.arb) for value in law.values()):
+        return law
+    return {outcome: _in_ball(value) for outcome, value in law.items()}
+
+
+def _in_ball(value: Any) -> flint.arb:
+    if isinstance(value, flint.arb):
+        return value
+    if isinstance(value, (Fraction, int)):
+        with ball_precision(PRECISION):
+            return ball(value)
+    return flint.arb(float(value), abs(float(value)) * 2.0**-47)
+
+
+def cached(law: LawOf) -> LawOf:
+    """The same law, computed once per histogram; and checked to be one: its probabilities sum to 1."""
+    known: dict[tuple[tuple[str, int], ...], ExactLaw] = {}
+
+    def lookup(counts: SmallHistogram) -> ExactLaw:
+        key = tuple(counts.items())
+        if key not in known:
+            known[key] = law(counts)
+            with ball_precision(PRECISION):
+                total = sum(known[key].values(), flint.arb(0))
+                if not abs(total - 1) < ball(SLACK):
+                    raise InvalidArgument(
+                        "law",
+                        f"a law that sums to {float(total.mid()):.6g}, not to 1",
+                        allowed="probabilities of all outcomes",
+                    )
+        return known[key]
+
+    return lookup
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPair:
+    """The pair on which a claim comes closest to failing, or fails most."""
+
+    finding: Finding
+    left: SmallHistogram
+    right: SmallHistogram
+
+
+def worst_pair(law: LawOf, compare: Comparison, world: World) -> WorstPair:
+    """All histograms of a world against all their neighbours, both directions."""
+    lookup = cached(law)
+    return _worst([_worst_at(lookup, compare, world, counts) for counts in world.histograms()])
+
+
+def _worst_at(lookup: LawOf, compare: Comparison, world: World, counts: SmallHistogram) -> WorstPair:
+    here = lookup(counts)
+    return _worst([WorstPair(compare(here, lookup(more)), counts, more) for more in world.neighbours(counts)])
+
+
+def _worst(pairs: Sequence[WorstPair]) -> WorstPair:
+    return max(pairs, key=lambda pair: (pair.finding.violated, pair.finding.excess))
+
+
+def exact_audit(
+    subject: Any,
+    claim: Guarantee | Number | None = None,
+    *,
+    world: World | None = None,
+    kind: Kind = "guarantee",
+    workers: int = 1,
+    name: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ExactReport:
+    """Enumerate a small world: the worst pair, the exact profile against the claimed one, and the margin.
+
+    ``subject`` is anything with ``distribution(histogram)``, or a function from counts to a law. ``claim`` is its
+    ``guarantee`` unless stated; a number is a pure epsilon. ``kind`` holds log ratios against the pure part or the
+    bounded range instead. ``workers`` above 1 runs that many processes, for which the subject must be picklable.
+    ``progress(done, histograms)`` is told how far it is.
+    """
+    stated = subject.guarantee if claim is None and hasattr(subject, "guarantee") else claim
+    if stated is None:
+        raise InvalidArgument(
+            "claim", None, allowed="a Guarantee or an epsilon", hint="The subject states none itself."
+        )
+    promise = stated if isinstance(stated, Guarantee) else Guarantee.pure(stated)
+    there = world or World(max_items_per_user=getattr(subject, "max_items_per_user", None))
+    epsilon, delta = headline(promise)
+    grid = tuple(epsilon * _REACH * step / _GRID for step in range(_GRID + 1))
+    job = _Job(subject, stated if kind != "guarantee" else promise, kind, there, grid, delta)
+    parts = _run(job, there.histograms(), positive_integer(workers, "workers"), progress)
+    total = _merged(parts)
+    return ExactReport(
+        subject=name or type(subject).__name__,
+        claim=promise,
+        kind=kind,
+        world=str(there),
+        histograms=len(there.histograms()),
+        pairs=total.pairs,
+        finding=total.worst.finding,
+        left=total.worst.left,
+        right=total.worst.right,
+        claimed_epsilon=epsilon,
+        delta=delta,
+        exact_epsilon=total.epsilon,
+        profile=tuple(
+            ProfilePoint(float(at), found, float(promise.delta(epsilon=at)))
+            for at, found in zip(grid, total.deltas, strict=True)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    subject: Any
+    claim: Guarantee | Number
+    kind: Kind
+    world: World
+    grid: tuple[Fraction, ...]
+    delta: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a part of the world showed: all of it is a maximum, so parts are merged by maxima."""
+
+    worst: WorstPair
+    deltas: tuple[float, ...]
+    epsilon: float
+    pairs: int
+
+
+def picklable(thing: object) -> bool:
+    """Whether it can be sent to another process."""
+    try:
+        pickle.dumps(thing)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return False
+    return True
+
+
+def _run(
+    job: _Job, histograms: list[SmallHistogram], workers: int, progress: Callable[[int, int], None] | None
+) -> list[_Part]:
+    if workers == 1:
+        lookup = cached(as_law(job.subject))
+        parts = []
+        for done, counts in enumerate(histograms, start=1):
+            parts.append(_part(job, [counts], lookup))
+            if progress is not None:
+                progress(done, len(histograms))
+        return parts
+    if not picklable(job):
+        raise InvalidArgument("workers", workers, allowed="1 where the subject cannot be pickled")
+    # Neighbours mostly lie in the same stretch of a world in lexicographic order, so few laws are computed twice.
+    size = -(-len(histograms) // workers)
+    stretches = [histograms[start : start + size] for start in range(0, len(histograms), size)]
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(_part, [job] * len(stretches), stretches))
+
+
+def _part(job: _Job, histograms: list[SmallHistogram], lookup: LawOf | None = None) -> _Part:
+    lookup = lookup or cached(as_law(job.subject))
+    compare = comparison(job.claim, job.kind)
+    factors = np.exp(np.minimum([float(epsilon) for epsilon in job.grid], _LARGE_EPSILON))
+    worst: list[WorstPair] = []
+    deltas = np.zeros(len(job.grid))
+    epsilon, pairs = 0.0, 0
+    for counts in histograms:
+        worst.append(_worst_at(lookup, compare, job.world, counts))
+        for more in job.world.neighbours(counts):
+            for p, q in ((lookup(counts), lookup(more)), (lookup(more), lookup(counts))):
+                here, there = _floats(p, q)
+                deltas = np.maximum(deltas, _profile(p, q, here, there, factors, job.grid, deltas))
+                epsilon = max(epsilon, _needed(p, q, here, there, job.delta, epsilon))
+            pairs += 1
+    return _Part(_worst(worst), tuple(deltas.tolist()), epsilon, pairs)
+
+
+def _merged(parts: Sequence[_Part]) -> _Part:
+    deltas = tuple(max(column) for column in zip(*(part.deltas for part in parts), strict=True))
+    worst = _worst([part.worst for part in parts])
+    return _Part(worst, deltas, max(part.epsilon for part in parts), sum(part.pairs for part in parts))
+
+
+def _floats(p: ExactLaw, q: ExactLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    here = np.array([float(x.mid()) for x in p.values()])
+    return here, np.array([float(q[outcome].mid()) if outcome in q else 0.0 for outcome in p])
+
+
+def _profile(
+    p: ExactLaw,
+    q: ExactLaw,
+    here: NDArray[np.float64],
+    there: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    grid: tuple[Fraction, ...],
+    known: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """delta(epsilon) of one ordered pair where it exceeds what is known: upper ends of balls.
+
+    Floats decide only that a pair does not exceed it: their error is far below _FLOAT_ERROR (1 + e^epsilon).
+    """
+    rough = np.maximum(here[None, :] - factors[:, None] * there[None, :], 0.0).sum(axis=1)
+    found = known.copy()
+    for i in np.flatnonzero(rough + _FLOAT_ERROR * (1.0 + factors) > known):
+        found[i] = max(found[i], _upper(hockey_stick(p, q, grid[i])))
+    return found
+
+
+def _upper(value: flint.arb) -> float:
+    top = rational_bounds(value)[1]
+    return max(0.0, math.nextafter(float(top), math.inf)) if top > 0 else 0.0
+
+
+def _needed(
+    p: ExactLaw,
+    q: ExactLaw,
+    here: NDArray[np.float64],
+    there: NDArray[np.float64],
+    delta: Fraction,
+    known: float,
+) -> float:
+    """The smallest epsilon at which this ordered pair keeps delta, if above what is known; good to 1e-9."""
+    target = float(delta)
+    if delta == 0:
+        if np.all((there > 0) & (here <= there * math.exp(min(known, _LARGE_EPSILON) - _FLOAT_ERROR))):
+            return known
+        (_, largest) = extreme_ratios(p, q)[1]
+        return max(known, float(largest.mid()))
+    if float(here[there == 0.0].sum()) > target:
+        return math.inf
+
+    def excess(epsilon: float) -> float:
+        return float(np.maximum(here - math.exp(epsilon) * there, 0.0).sum()) - target
+
+    if math.isinf(known) or excess(known) <= 0:
+        return known
+    low, high = known, known + 1.0
+    while excess(high) > 0:
+        low, high = high, 2 * high
+    while high - low > 1e-10:
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return high

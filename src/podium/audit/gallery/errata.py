@@ -1,0 +1,211 @@
+"""Algorithms that are not private as printed. docs/gallery.md says for each what went wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from podium.audit.gallery.exhibit import BatchSampler, Counts, Exhibit
+from podium.audit.gallery.noise import FloatNoise, Numbers
+from podium.audit.pairs import worst_pairs
+from podium.mechanisms import FixedThreshold, LimitedDomain
+from podium.privacy.guarantee import Guarantee
+from podium.randomness import BitSource
+
+__all__ = ["ERRATA"]
+
+
+def _ranked(counts: Counts) -> list[str]:
+    """Positive items, largest first, ties in the order of the items."""
+    return sorted((item for item in counts if counts[item] > 0), key=lambda item: (-counts[item], item))
+
+
+def _count_at(counts: Counts, rank: int) -> int:
+    ranked = sorted(counts.values(), reverse=True)
+    return ranked[rank] if rank < len(ranked) else 0
+
+
+def _named(items: list[str], winners: Any) -> Any:
+    return np.array(items, dtype=object)[winners]
+
+
+def _threshold(margin: float) -> Callable[[BitSource], BatchSampler]:
+    """Durfee & Rogers, Algorithm 4 for k = k_bar = 1: the best item if its noisy count is above the noisy bottom."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            ranked = _ranked(counts)
+            bottom = _count_at(counts, 1) + margin + noise.laplace(size)
+            if not ranked:
+                return np.full(size, "bottom")
+            above = counts[ranked[0]] + noise.laplace(size) > bottom
+            return np.where(above, ranked[0], "bottom")
+
+        return sampler
+
+    return build
+
+
+_ALGORITHM_4 = LimitedDomain(1, 1, 1, "0.01", max_items_per_user=1, noise="laplace")
+
+algorithm_4 = Exhibit(
+    "durfee-rogers-algorithm-4",
+    "A threshold of 1 + ln(Delta/epsilon)",
+    "Durfee & Rogers 2019, Algorithm 4 and equation 7, as printed",
+    _ALGORITHM_4.guarantee,
+    worst_pairs(items=2, k=1, k_bar=1, level=1, max_items_per_user=1),
+    _threshold(1 + math.log(1 / 1)),
+    20_000,
+    _threshold(float(_ALGORITHM_4.margin)),
+)
+
+
+def _before_noise(*, tested_before: bool) -> Callable[[BitSource], BatchSampler]:
+    """Durfee & Rogers, Algorithm 8 for k = 1: who may take part is decided on the true count."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            second = _count_at(counts, 1)
+            bottom = second + 1 + math.log(1 / (2 * 0.1))
+            ranked = [item for item in _ranked(counts)[:1] if counts[item] > (bottom if tested_before else second)]
+            if not ranked:
+                return np.full(size, "nobody")
+            return np.where(counts[ranked[0]] + noise.laplace(size) > bottom, ranked[0], "nobody")
+
+        return sampler
+
+    return build
+
+
+algorithm_8 = Exhibit(
+    "durfee-rogers-algorithm-8",
+    "A true count tested before noise is added",
+    "Durfee & Rogers 2019, Algorithm 8, as printed",
+    FixedThreshold(1, 1, "0.1").guarantee,
+    worst_pairs(items=2, k=1, k_bar=1, level=2),
+    _before_noise(tested_before=True),
+    20_000,
+    _before_noise(tested_before=False),
+)
+
+
+def _choice_of_k_bar(sign: int, shift: int) -> Callable[[BitSource], BatchSampler]:
+    """Durfee & Rogers, Algorithm 6: the rank i = 1..3 with the smallest h_(i) + ln(i/delta) and Gumbel noise."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            scores = [_count_at(counts, i - 1 + shift) + math.log(100 * i) for i in range(1, 4)]
+            noisy = np.array(scores) + sign * noise.gumbel(size, 3)
+            return _named(["1", "2", "3"], noisy.argmin(axis=1))
+
+        return sampler
+
+    return build
+
+
+algorithm_6 = Exhibit(
+    "durfee-rogers-algorithm-6",
+    "Gumbel noise with the wrong sign",
+    "Durfee & Rogers 2019, Algorithm 6, as printed (the choice of k_bar alone)",
+    Guarantee.pure(1),
+    worst_pairs(items=3, k=1, k_bar=1, level=2),
+    _choice_of_k_bar(1, 0),
+    1_000_000,
+    _choice_of_k_bar(-1, 1),
+)
+
+
+def _noisy_max(rate: float) -> Callable[[BitSource], BatchSampler]:
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            noisy = rate * np.array(list(counts.values())) + noise.exponential(size, len(counts))
+            return _named(list(counts), noisy.argmax(axis=1))
+
+        return sampler
+
+    return build
+
+
+algorithm_2 = Exhibit(
+    "shekelyan-loukides-algorithm-2",
+    "Divided by the sensitivity twice",
+    "Shekelyan & Loukides 2022, Algorithm 2, as printed: counts have sensitivity 1/2 there",
+    Guarantee.pure(1),
+    worst_pairs(items=3, k=1),
+    _noisy_max(1 / 0.5),
+    100_000,
+    _noisy_max(1),
+)
+
+
+def _winner_and_value(*, value: bool) -> Callable[[BitSource], BatchSampler]:
+    """Qiao, Su & Zhang, Algorithm 1 for k = 1: the winner of a Laplace race, and the value that it won with."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            noisy = np.array(list(counts.values())) + 2.0 * noise.laplace(size, len(counts))
+            winners = _named(list(counts), noisy.argmax(axis=1)).tolist()
+            return list(zip(winners, noisy.max(axis=1).tolist(), strict=True)) if value else winners
+
+        return sampler
+
+    return build
+
+
+algorithm_1 = Exhibit(
+    "qiao-su-zhang-algorithm-1",
+    "The winner together with the value that it won with",
+    "Qiao, Su & Zhang 2021, Algorithm 1, as printed",
+    Guarantee.pure(1),
+    worst_pairs(items=4, k=1, level=0),
+    _winner_and_value(value=True),
+    400_000,
+    _winner_and_value(value=False),
+)
+
+
+def _gap(rate_of_gap: float) -> Callable[[BitSource], BatchSampler]:
+    """Ding et al., Algorithm 8: an exponential mechanism of epsilon = 1/4, and its gap from a logistic law."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            values: Numbers = np.array(list(counts.values()), dtype=np.float64)
+            winners = (0.25 * values + noise.gumbel(size, len(counts))).argmax(axis=1)
+            weights = np.exp(rate_of_gap * values)
+            odds = weights[winners] / (weights.sum() - weights[winners])
+            chance = noise.uniform(size)
+            gaps = np.log1p(odds * (1 - chance)) - np.log(chance)
+            return list(zip(_named(list(counts), winners).tolist(), gaps.tolist(), strict=True))
+
+        return sampler
+
+    return build
+
+
+ding_algorithm_8 = Exhibit(
+    "ding-algorithm-8",
+    "A gap at a scale without epsilon",
+    "Ding, Wang, Xiao, Zhang & Kifer 2021, Algorithm 8, as printed",
+    Guarantee.pure("0.25"),
+    worst_pairs(items=2, k=1),
+    _gap(1.0),
+    400_000,
+    _gap(0.25),
+)
+
+ERRATA = (algorithm_4, algorithm_8, algorithm_6, algorithm_2, algorithm_1, ding_algorithm_8)

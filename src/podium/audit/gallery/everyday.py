@@ -1,0 +1,225 @@
+"""Mistakes that anybody can make. docs/gallery.md says for each what went wrong."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from podium.audit.gallery.exhibit import BatchSampler, Counts, Exhibit
+from podium.audit.gallery.noise import ClockBits, FloatNoise
+from podium.audit.pairs import Pair, worst_pairs
+from podium.mechanisms import LimitedDomain, PayWhatYouGet
+from podium.privacy.guarantee import Guarantee
+from podium.randomness import BitSource
+
+__all__ = ["EVERYDAY", "time_of_day"]
+
+_COUNT = (Pair("one more user", 0.0, 1.0),)
+
+
+def _noisy_count(scale: float) -> Callable[[BitSource], BatchSampler]:
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+        return lambda count, size: count + scale * noise.laplace(size)
+
+    return build
+
+
+halved_noise = Exhibit(
+    "halved-noise",
+    "Half of the noise",
+    "a scale of 1/(2 epsilon) where 1/epsilon is needed",
+    Guarantee.pure(1),
+    _COUNT,
+    _noisy_count(0.5),
+    20_000,
+    _noisy_count(1.0),
+)
+
+naive_floats = Exhibit(
+    "naive-float-noise",
+    "The right noise in floating point",
+    "Mironov 2012: count - log(U) in double precision",
+    Guarantee.pure(1),
+    _COUNT,
+    _noisy_count(1.0),
+    8_000,
+    lambda bits: lambda count, size: np.floor((count + FloatNoise(bits).laplace(size)) * 2**20) / 2**20,
+    numeric=True,
+)
+
+_PLAN = PayWhatYouGet(1, 12, "0.5", "1e-4")
+_LEVEL = math.ceil(LimitedDomain(1, 1, "0.5", "1e-4").margin) - 1
+
+
+def _session(*, charged: bool) -> Callable[[BitSource], BatchSampler]:
+    """The same question up to 12 times under a plan for one selection; the outcome is how often "nothing" was said."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            calls = 1 if charged else _PLAN.l_star
+            bottom = float(LimitedDomain(1, 1, "0.5", "1e-4").margin)
+            race = 0.5 * (counts["a"] - bottom) + noise.gumbel(size, calls) - noise.gumbel(size, calls)
+            found = race > 0
+            first = np.where(found.any(axis=1), found.argmax(axis=1), calls)
+            return [f"nothing {times} times" for times in first.tolist()]
+
+        return sampler
+
+    return build
+
+
+uncharged_bottom = Exhibit(
+    "uncharged-bottom",
+    "An answer that says nothing, for free",
+    "Durfee & Rogers 2019, Algorithm 2, with the bottom symbol left out of the bill",
+    _PLAN.guarantee,
+    (
+        Pair("near the margin", {"a": _LEVEL - 1}, {"a": _LEVEL}),
+        Pair("at the margin", {"a": _LEVEL}, {"a": _LEVEL + 1}),
+    ),
+    _session(charged=False),
+    400_000,
+    _session(charged=True),
+)
+
+_TIES = LimitedDomain(1, 4, "0.25", "0.01", max_items_per_user=1)
+
+
+def _cut(*, by_rows: bool) -> Callable[[BitSource], BatchSampler]:
+    """Limited domain for k = 1, k_bar = 4: which of equal counts are inside the cut depends on rows, or on names."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            names = sorted(counts)
+            # One user more or less turns the order of the rows around.
+            rows = names[::-1] if by_rows and sum(counts.values()) % 2 else names
+            ranked = sorted(rows, key=lambda item: -counts[item])
+            inside, next_count = ranked[:4], counts[ranked[4]]
+            scores = np.array([*(counts[item] for item in inside), next_count + float(_TIES.margin)])
+            winners = (0.25 * scores + noise.gumbel(size, 5)).argmax(axis=1)
+            return np.array([*inside, "bottom"], dtype=object)[winners]
+
+        return sampler
+
+    return build
+
+
+row_order = Exhibit(
+    "data-dependent-tie-break",
+    "Ties broken by the order of the rows",
+    "ORDER BY n DESC LIMIT 4 without a second key",
+    _TIES.guarantee,
+    worst_pairs(items=8, k=1, k_bar=4, level=3, max_items_per_user=1),
+    _cut(by_rows=True),
+    400_000,
+    _cut(by_rows=False),
+)
+
+_TWO_COUNTS = (
+    Pair("one count moves", {"a": 5, "b": 5}, {"a": 6, "b": 5}),
+    Pair("both counts move", {"a": 5, "b": 5}, {"a": 6, "b": 6}),
+)
+
+
+def _two_counts(fresh: Callable[[BitSource, Any], tuple[Any, Any]]) -> Callable[[BitSource], BatchSampler]:
+    """Two noisy counts in one session, at epsilon/2 each; ``fresh`` draws the noise of both."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        def sampler(counts: Counts, size: int) -> Any:
+            first, second = fresh(bits, size)
+            return np.column_stack([counts["a"] + 2.0 * first, counts["b"] + 2.0 * second])
+
+        return sampler
+
+    return build
+
+
+def _independent(bits: BitSource, size: int) -> tuple[Any, Any]:
+    noise = FloatNoise(bits)
+    return noise.laplace(size), noise.laplace(size)
+
+
+def _reused(bits: BitSource, size: int) -> tuple[Any, Any]:
+    once = FloatNoise(bits).laplace(size)
+    return once, once
+
+
+def time_of_day(clock: Callable[[], float] = time.time) -> Exhibit:
+    """Two noisy counts, each from a generator that is seeded with the time of day in seconds when it is needed."""
+
+    def by_the_clock(_bits: BitSource, size: int) -> tuple[Any, Any]:
+        noises = [[FloatNoise(ClockBits(clock)).laplace(1)[0] for _ in range(2)] for _ in range(size)]
+        return np.array(noises)[:, 0], np.array(noises)[:, 1]
+
+    return Exhibit(
+        "time-of-day-seed",
+        "A generator seeded with the time of day",
+        "random.seed(int(time.time())) before each answer",
+        Guarantee.pure(1),
+        _TWO_COUNTS,
+        _two_counts(by_the_clock),
+        4_000,
+        _two_counts(_independent),
+    )
+
+
+reused_noise = Exhibit(
+    "reused-noise",
+    "Noise kept between calls",
+    "noise drawn once for a session and cached",
+    Guarantee.pure(1),
+    _TWO_COUNTS,
+    _two_counts(_reused),
+    4_000,
+    _two_counts(_independent),
+)
+
+
+def _row_counts(*, distinct: bool) -> Callable[[BitSource], BatchSampler]:
+    """An exponential mechanism on what a table of (user, item) rows counts: rows, or distinct users."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(rows: tuple[tuple[int, str], ...], size: int) -> Any:
+            pairs = set(rows) if distinct else rows
+            counts = np.array([sum(item == name for _, item in pairs) for name in ("a", "b")])
+            winners = (counts + noise.gumbel(size, 2)).argmax(axis=1)
+            return np.array(["a", "b"], dtype=object)[winners]
+
+        return sampler
+
+    return build
+
+
+_ROWS = ((1, "a"), (2, "a"), (3, "b"), (4, "b"))
+
+counted_rows = Exhibit(
+    "counted-rows",
+    "Rows counted, not users",
+    "COUNT(*) where COUNT(DISTINCT user_id) was meant",
+    Guarantee.pure(1),
+    (Pair("a busy user", _ROWS, (*_ROWS, *((5, "b"),) * 5)),),
+    _row_counts(distinct=False),
+    20_000,
+    _row_counts(distinct=True),
+)
+
+EVERYDAY = (
+    halved_noise,
+    naive_floats,
+    uncharged_bottom,
+    row_order,
+    time_of_day(),
+    reused_noise,
+    counted_rows,
+)

@@ -1,0 +1,57 @@
+"""What a mechanism reads, made from plain counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from podium.errors import InvalidArgument
+from podium.histogram import Histogram, Item
+from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram, SetUnionThenTopK, TwoReadings, Weights
+from podium.randomness import BitSource
+from podium.release import Release
+
+__all__ = ["reading"]
+
+
+def reading(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None = None) -> Any:
+    """A histogram; for mechanisms that weigh users by their number of items, a table where each user has one."""
+    if not isinstance(mechanism, (AdaptiveTopK, SetUnionThenTopK)):
+        return Histogram(counts)
+    if mechanism.max_items_per_user != 1:
+        raise InvalidArgument(
+            "max_items_per_user",
+            mechanism.max_items_per_user,
+            allowed="1 for an audit on counts",
+            hint="Counts do not say how many items each user has; audit it end to end instead.",
+        )
+    if isinstance(mechanism, AdaptiveTopK):
+        return _OneItemEach(counts, bits)
+    return TwoReadings(weighted=_weighted(counts, mechanism.weights), counts=Histogram(counts))
+
+
+def _weighted(counts: Mapping[Any, int], weights: Weights) -> Histogram:
+    return Histogram({item: weights.weight(1) * count for item, count in counts.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class _OneItemEach:
+    """The rounds of ``AdaptiveTopK`` on a table where every user has one item."""
+
+    counts: Mapping[Any, int]
+    bits: BitSource | None
+
+    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+        """What the stage releases of all items but these."""
+        rest = {item: count for item, count in self.counts.items() if item not in without}
+        return stage.release(_weighted(rest, stage.weights), bits=self.bits)
+
+    def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
+        """Every user of these items has one of them, and the first edge is 1."""
+        users = sum(self.counts[item] for item in items)
+        return (users, *[0] * (len(edges) - 1))
+
+    def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
+        """The weighted counts."""
+        return tuple(weights.weight(1) * self.counts[item] for item in items)

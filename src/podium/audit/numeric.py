@@ -1,0 +1,100 @@
+"""The numeric audit: traces of floating-point arithmetic in a sampler, and draws that do not follow their law."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from podium.audit.draws import BlackBox, Recorder
+from podium.audit.reports import LawReport, StatisticalReport
+from podium.audit.sequential import DEFAULT_ALPHA, statistical_audit
+from podium.audit.views import NUMERIC_VIEWS
+from podium.errors import InvalidArgument, UnusableOutcome
+from podium.exact import Number, positive_integer, probability
+from podium.privacy.guarantee import Guarantee
+
+__all__ = ["law_audit", "numeric_audit"]
+
+_SMALLEST_CELL = 10.0
+_TOLERANCE = 1e-9
+
+
+def numeric_audit(
+    sampler: Any, claim: Guarantee | Number | None = None, *, pairs: Iterable[Any] | None = None, **options: Any
+) -> StatisticalReport:
+    """Whether the low bits of released numbers tell the inputs apart: which grid they lie on, how they end.
+
+    Naive noise in floating point leaves values that are possible under one input and impossible under its neighbour, at
+    any scale of the noise (Mironov 2012). The bound is as in ``statistical_audit``, which takes the same options.
+    """
+    return statistical_audit(sampler, claim, pairs=pairs, views=NUMERIC_VIEWS, **options)
+
+
+def law_audit(
+    sampler: Any,
+    law: Mapping[Any, float],
+    data: Any,
+    *,
+    draws: int = 5_000,
+    alpha: Number = DEFAULT_ALPHA,
+    batch: bool = False,
+    outcome: Callable[[Any], Hashable] | None = None,
+    name: str | None = None,
+) -> LawReport:
+    """Pearson's chi-square test of a sampler's draws on one input against the law that it claims to have.
+
+    Outcomes that are expected fewer than 10 times share a cell. An outcome of probability 0 is a certain violation.
+    """
+    number, level = positive_integer(draws, "draws"), float(probability(alpha, "alpha"))
+    total = float(sum(law.values()))
+    if abs(total - 1.0) > _TOLERANCE or min(law.values()) < 0:
+        raise InvalidArgument("law", f"one that sums to {total:.12g}", allowed="probabilities that sum to 1")
+    box = BlackBox(sampler, batch=batch, outcome=outcome)
+    # Recording checks that outcomes can be counted at all, with the errors of the other audits.
+    seen = _counted(box, data, number)
+    expected, observed, names = _cells(law, seen, number)
+    terms = (observed - expected) ** 2 / expected
+    statistic = float(terms.sum())
+    impossible = tuple(repr(out) for out in seen if law.get(out, 0.0) <= 0.0)
+    return LawReport(
+        subject=name or str(getattr(sampler, "__name__", type(sampler).__name__)),
+        draws=number,
+        cells=len(expected),
+        statistic=statistic,
+        p_value=float(stats.chi2.sf(statistic, max(len(expected) - 1, 1))),
+        alpha=level,
+        impossible=impossible,
+        largest=names[int(np.argmax(terms))],
+    )
+
+
+def _counted(box: BlackBox, data: Any, number: int) -> Counter[Hashable]:
+    recorder = Recorder()
+    drawn = box.draw(recorder, data, number, "given")
+    if drawn.reals.shape[1]:
+        raise UnusableOutcome(
+            "the sampler returned real numbers, which a law of single outcomes does not describe. "
+            "Allowed: outcomes that are keys of the law. Give outcome=..., for example a function that bins numbers."
+        )
+    return Counter(
+        {recorder.outcomes[code]: int(times) for code, times in enumerate(np.bincount(drawn.codes)) if times}
+    )
+
+
+def _cells(law: Mapping[Any, float], seen: Counter[Hashable], draws: int) -> tuple[Any, Any, list[str]]:
+    """Expected and observed counts; the rare outcomes share one cell, the largest of the others if that is rare too."""
+    often = {out: p for out, p in law.items() if p * draws >= _SMALLEST_CELL}
+    expected = [p * draws for p in often.values()]
+    observed = [float(seen[out]) for out in often]
+    names = [repr(out) for out in often]
+    rest, others = draws - sum(expected), draws - sum(observed)
+    if not often or rest >= 1.0:
+        return np.array([*expected, rest]), np.array([*observed, others]), [*names, "the rare outcomes"]
+    place = int(np.argmax(expected))
+    expected[place] += rest
+    observed[place] += others
+    return np.array(expected), np.array(observed), names

@@ -1,0 +1,87 @@
+"""End to end: two neighbouring Parquet files, through SQL, curator, ledger and mechanism, as one black box."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from podium.audit.pairs import Pair
+from podium.curator import Curator
+from podium.errors import InvalidArgument
+from podium.exact import Number, exact_integer
+from podium.ledger import Budget
+from podium.release import Release
+from podium.sources.parquet import write_parquet
+
+__all__ = ["CuratorSampler", "neighbouring_tables"]
+
+_PLENTY = Budget(epsilon=10_000, delta="0.9", items=100_000, questions=50_000)
+
+
+def neighbouring_tables(
+    folder: Path, counts: Mapping[str, int], basket: Iterable[str], *, repeats: int = 1, name: str = "one more user"
+) -> Pair:
+    """Two Parquet files (user_id, item): ``counts`` users for each item, and one user more with the items of a basket.
+
+    ``repeats`` writes each row of the extra user that often: to a count of users it makes no difference.
+    """
+    extra = list(basket)
+    if not extra:
+        raise InvalidArgument("basket", (), allowed="the items of the extra user, at least one")
+    rows = [(user, item) for item, count in counts.items() for user in range(exact_integer(count, "counts", least=0))]
+    more = [(max(counts.values(), default=0), item) for item in extra] * exact_integer(repeats, "repeats", least=1)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for side, table in (("left", rows), ("right", rows + more)):
+        path = folder / f"{side}.parquet"
+        write_parquet({"user_id": [user for user, _ in table], "item": [item for _, item in table]}, path)
+        paths.append(path)
+    return Pair(name, *paths)
+
+
+class CuratorSampler:
+    """A sampler whose input is the path of a table: one draw is one paid SQL question through a curator.
+
+    Every question is asked under a condition of its own that is true of all rows, or it would be answered free of
+    charge from the ledger. Each table has a ledger of its own in ``folder``, with a budget for many questions;
+    ``epsilon`` is the total of each release. ``promise`` is what such a release promises.
+    """
+
+    def __init__(self, folder: Path, *, k: int, epsilon: Number, user: str = "user_id") -> None:
+        self._folder = folder
+        self._k = k
+        self._epsilon = epsilon
+        self._user = user
+        self._numbers = itertools.count(10**9)
+        self._curators: dict[Path, Curator] = {}
+        self._opened = ExitStack()
+
+    def __call__(self, path: Path) -> Release:
+        """One question, reserved, read, selected and settled."""
+        return self._curator(path).sql(
+            f"SELECT item, COUNT(DISTINCT {self._user}) AS n FROM events "  # noqa: S608 - podium's own parser reads it
+            f"WHERE {self._user} <> {next(self._numbers)} GROUP BY item ORDER BY n DESC LIMIT {self._k}",
+            epsilon=self._epsilon,
+        )
+
+    def _curator(self, path: Path) -> Curator:
+        if path not in self._curators:
+            ledger = self._folder / f"{path.stem}-{len(self._curators)}.ledger"
+            made = Curator(path, dataset="events", user=self._user, ledger=ledger, budget=_PLENTY)
+            self._curators[path] = self._opened.enter_context(made)
+        return self._curators[path]
+
+    def close(self) -> None:
+        """Let go of the engine and the ledgers."""
+        self._opened.close()
+
+    def __enter__(self) -> CuratorSampler:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,53 @@
+"""From two neighbouring Parquet files, through SQL, curator, ledger and mechanism, to a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from tests.statistical.audit.cases import ALPHA
+
+from podium.audit import CuratorSampler, Pair, neighbouring_tables, statistical_audit
+from podium.errors import InvalidArgument
+from podium.sources.parquet import write_parquet
+
+COUNTS = {"a": 19, "b": 18}
+
+
+def test_the_whole_path_keeps_its_promise(tmp_path: Path) -> None:
+    """A busy user's thirty rows count once. These draws are of secure bits, so they cannot be replayed."""
+    pair = neighbouring_tables(tmp_path / "tables", COUNTS, ["a", "b"], repeats=30)
+    with CuratorSampler(tmp_path, k=1, epsilon=2) as sampler:
+        promise = sampler(pair.left).guarantee
+        report = statistical_audit(sampler, promise, pairs=[pair], samples=160, alpha=ALPHA, name="the whole path")
+    assert not report.violated, str(report)
+    assert report.draws == 160
+
+
+def test_a_table_whose_user_column_names_rows_is_caught(tmp_path: Path) -> None:
+    """The owner declared the number of the row as the user: a person with sixty rows then counts sixty times."""
+    tables = []
+    for name, rows in (("left", ["a"] * 3), ("right", ["a"] * 63)):
+        path = tmp_path / f"{name}.parquet"
+        write_parquet({"row": list(range(len(rows))), "item": rows}, path)
+        tables.append(path)
+    with CuratorSampler(tmp_path, k=1, epsilon="0.5", user="row") as sampler:
+        promise = sampler(tables[0]).guarantee
+        report = statistical_audit(
+            sampler, promise, pairs=[Pair("one person", *tables)], samples=400, alpha=ALPHA, name="by row"
+        )
+    assert report.violated
+    assert report.draws <= 400
+
+
+def test_neighbouring_tables_differ_by_one_user(tmp_path: Path) -> None:
+    pair = neighbouring_tables(tmp_path, {"a": 2, "b": 1}, ["b", "c"], repeats=2)
+    left, right = (pq.read_table(path).to_pylist() for path in (pair.left, pair.right))
+    assert right[: len(left)] == left
+    extra: list[Any] = right[len(left) :]
+    assert {row["user_id"] for row in extra}.isdisjoint({row["user_id"] for row in left})
+    assert [row["item"] for row in extra] == ["b", "c", "b", "c"]
+    with pytest.raises(InvalidArgument, match=r"basket=\(\) is not valid. Allowed: the items of the extra user"):
+        neighbouring_tables(tmp_path, {"a": 1}, [])
