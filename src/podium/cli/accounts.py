@@ -1,0 +1,56 @@
+"""What the ``budget`` commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from podium.cli.console import on_terminal, print_result
+from podium.cli.options import Format
+from podium.cli.output import print_document
+
+if TYPE_CHECKING:
+    from podium.ledger import Status, Totals
+
+__all__ = ["DatasetArgument", "OptionalDataset", "RequiredLedger", "print_facts", "print_status", "print_totals"]
+
+DatasetArgument = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the data set.")]
+OptionalDataset = Annotated[
+    str | None, typer.Argument(metavar="[DATASET]", help="The name of the data set; without it, all of them.")
+]
+RequiredLedger = Annotated[
+    str,
+    typer.Option(
+        "--ledger", metavar="URL", envvar="PODIUM_LEDGER", show_envvar=True,
+        help="Where budgets are kept: a path or postgresql://user@host/database.",
+    ),
+]  # fmt: skip
+
+
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Labels and texts, wrapped on a terminal."""
+    from podium.present.terminal import fact_lines, facts_table
+
+    print_result(facts_table(facts) if on_terminal() else fact_lines(facts))
+
+
+def print_status(status: Status, form: Format) -> None:
+    """Where a data set stands, as ``podium budget show`` prints it."""
+    from podium.present.accounts import status_facts
+
+    if form is Format.JSON:
+        print_document({"datasets": [status.to_json()]})
+    else:
+        print_facts(status_facts(status))
+
+
+def print_totals(totals: Totals, form: Format) -> None:
+    """What a budget would promise and allow."""
+    from podium.present.accounts import totals_facts
+
+    if form is Format.JSON:
+        print_document(totals.to_json())
+    else:
+        print_facts([("promise", totals.budget.guarantee.sentence()), *totals_facts(totals)])

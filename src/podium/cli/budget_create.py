@@ -1,0 +1,67 @@
+"""``podium budget create``: fix the total of a data set, once and for all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import podium
+from podium.cli.accounts import DatasetArgument, RequiredLedger, print_status, print_totals
+from podium.cli.options import Format, Insist, SourceOption, Table, TextFormatOption, Types, User, declared_types
+
+__all__ = ["create"]
+
+
+def create(
+    dataset: DatasetArgument,
+    *,
+    ledger: RequiredLedger,
+    source: SourceOption,
+    user: User,
+    epsilon: Annotated[
+        str,
+        typer.Option("--epsilon", metavar="NUMBER", help="For everything that is ever released about the data set."),
+    ],
+    delta: Annotated[
+        str, typer.Option("--delta", metavar="NUMBER", help="The same for delta; 0 allows only known domains.")
+    ] = "0",
+    items: Annotated[int, typer.Option("--items", metavar="N", help="How many items the budget should last for.")],
+    questions: Annotated[int, typer.Option("--questions", metavar="N", help="In how many questions.")],
+    epsilon_per_analyst: Annotated[
+        str | None,
+        typer.Option("--epsilon-per-analyst", metavar="NUMBER", help="A second cap, for each analyst alone."),
+    ] = None,
+    delta_per_analyst: Annotated[
+        str | None, typer.Option("--delta-per-analyst", metavar="NUMBER", help="The same for delta.")
+    ] = None,
+    table: Table = None,
+    types: Types = None,
+    insist: Insist = False,
+    form: TextFormatOption = Format.TABLE,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what the budget allows; register nothing.")] = False,
+) -> None:
+    """Register a data set with the total that all answers share.
+
+    The total cannot be lowered afterwards, and the promise rests on it.
+
+    \b
+    Example:
+      podium budget create views --ledger ledger.db --source views.parquet --user user_id \\
+        --epsilon 3 --delta 1e-6 --items 200 --questions 20
+    """
+    from podium.ledger import Totals
+
+    budget = podium.Budget(
+        epsilon=epsilon, delta=delta, items=items, questions=questions,
+        epsilon_per_analyst=epsilon_per_analyst, delta_per_analyst=delta_per_analyst,
+    )  # fmt: skip
+    if dry_run:
+        print_totals(Totals.of(budget), form)
+        return
+    with podium.Curator(
+        source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table, types=declared_types(types),
+        insist=insist,
+    ) as curator:  # fmt: skip
+        status = curator.status
+    print_status(status, form)

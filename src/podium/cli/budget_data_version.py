@@ -1,0 +1,35 @@
+"""``podium budget data-version``: say that the data changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from podium.cli.accounts import DatasetArgument, RequiredLedger, print_status
+from podium.cli.options import Format, TextFormatOption
+
+__all__ = ["data_version"]
+
+
+def data_version(
+    dataset: DatasetArgument,
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="A label of yours, such as a date.")],
+    *,
+    ledger: RequiredLedger,
+    form: TextFormatOption = Format.TABLE,
+) -> None:
+    """Say that the data changed: questions asked before are answered anew.
+
+    They cost again, once, from the same total: it covers every version of the data together.
+
+    \b
+    Example:
+      podium budget data-version views 2026-11-17 --ledger ledger.db
+    """
+    from podium.ledger import open_ledger
+
+    with open_ledger(ledger, create=False) as opened:
+        opened.set_data_version(dataset, version)
+        status = opened.status(dataset)
+    print_status(status, form)

@@ -1,0 +1,44 @@
+"""``podium budget history``: everything that was charged to a data set."""
+
+from __future__ import annotations
+
+from podium.cli.accounts import DatasetArgument, RequiredLedger
+from podium.cli.console import on_terminal, print_result, say
+from podium.cli.options import Format, PlotFile, TextFormatOption
+from podium.cli.output import check_picture, print_document
+
+__all__ = ["history"]
+
+
+def history(
+    dataset: DatasetArgument,
+    *,
+    ledger: RequiredLedger,
+    form: TextFormatOption = Format.TABLE,
+    plot: PlotFile = None,
+) -> None:
+    """Every entry of a data set, the oldest first.
+
+    \b
+    Examples:
+      podium budget history views --ledger ledger.db
+      podium budget history views --ledger ledger.db --plot budget.png
+    """
+    from podium.ledger import open_ledger
+    from podium.present.accounts import history_rows
+    from podium.present.terminal import plain_table, rich_table
+
+    if plot is not None:
+        check_picture(plot)
+    with open_ledger(ledger, create=False) as opened:
+        entries = opened.history(dataset)
+    if form is Format.JSON:
+        print_document({"dataset": dataset, "entries": [entry.to_json() for entry in entries]})
+    else:
+        headers, rows = history_rows(entries)
+        print_result(rich_table(headers, rows, right=1) if on_terminal() else plain_table(headers, rows))
+    if plot is not None:
+        from podium.present.plots import plot_budget
+
+        plot_budget(entries, plot)
+        say(f"wrote {plot}")

@@ -1,0 +1,59 @@
+"""``podium budget raise``: a larger total, on the record."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import podium
+from podium.cli.accounts import DatasetArgument, RequiredLedger, print_status, print_totals
+from podium.cli.options import Format, TextFormatOption
+
+__all__ = ["raise_"]
+
+
+def raise_(
+    dataset: DatasetArgument,
+    *,
+    ledger: RequiredLedger,
+    epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="The new total.")] = None,
+    delta: Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="The same for delta.")] = None,
+    items: Annotated[
+        int | None, typer.Option("--items", metavar="N", help="How many items the whole budget should last for.")
+    ] = None,
+    questions: Annotated[int | None, typer.Option("--questions", metavar="N", help="In how many questions.")] = None,
+    epsilon_per_analyst: Annotated[
+        str | None, typer.Option("--epsilon-per-analyst", metavar="NUMBER", help="The cap for each analyst alone.")
+    ] = None,
+    delta_per_analyst: Annotated[
+        str | None, typer.Option("--delta-per-analyst", metavar="NUMBER", help="The same for delta.")
+    ] = None,
+    form: TextFormatOption = Format.TABLE,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would allow; change nothing.")] = False,
+) -> None:
+    """Raise the total of a data set: the promise made before no longer holds.
+
+    What is not given stays as it is. A total can be raised, never lowered. The ledger records it, and the promise says
+    from then on how often it was raised.
+
+    \b
+    Examples:
+      podium budget raise views --ledger ledger.db --epsilon 4 --dry-run
+      podium budget raise views --ledger ledger.db --epsilon 4 --items 300 --questions 30
+    """
+    from podium.ledger import Totals, open_ledger
+
+    given = {
+        "epsilon": epsilon, "delta": delta, "items": items, "questions": questions,
+        "epsilon_per_analyst": epsilon_per_analyst, "delta_per_analyst": delta_per_analyst,
+    }  # fmt: skip
+    with open_ledger(ledger, create=False) as opened:
+        present = opened.status(dataset).totals.budget.to_json()
+        budget = podium.Budget(**{**present, **{name: value for name, value in given.items() if value is not None}})
+        if dry_run:
+            print_totals(Totals.of(budget), form)
+            return
+        opened.raise_total(dataset, budget)
+        status = opened.status(dataset)
+    print_status(status, form)

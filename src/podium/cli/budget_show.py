@@ -1,0 +1,35 @@
+"""``podium budget show``: where data sets stand."""
+
+from __future__ import annotations
+
+from podium.cli.accounts import OptionalDataset, RequiredLedger, print_facts
+from podium.cli.console import print_result, say
+from podium.cli.options import Format, TextFormatOption
+from podium.cli.output import print_document
+
+__all__ = ["show"]
+
+
+def show(dataset: OptionalDataset = None, *, ledger: RequiredLedger, form: TextFormatOption = Format.TABLE) -> None:
+    """What is promised, spent and reserved, and how far the rest goes.
+
+    \b
+    Examples:
+      podium budget show --ledger ledger.db
+      podium budget show views --ledger ledger.db --format json
+    """
+    from podium.ledger import open_ledger
+    from podium.present.accounts import status_facts
+
+    with open_ledger(ledger, create=False) as opened:
+        names = opened.datasets() if dataset is None else (dataset,)
+        statuses = [opened.status(name) for name in names]
+    if form is Format.JSON:
+        print_document({"datasets": [status.to_json() for status in statuses]})
+        return
+    for place, status in enumerate(statuses):
+        if place:
+            print_result("")
+        print_facts(status_facts(status))
+    if not statuses:
+        say("no data set is registered yet; 'podium budget create --help' shows how")

@@ -1,0 +1,113 @@
+"""The two streams: nothing but the result on stdout; messages and progress on stderr."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+__all__ = ["Settings", "on_terminal", "print_result", "progress", "say", "settings", "using"]
+
+_PATIENCE = 1.0
+_TICK = 0.2
+_NARROWEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What every command lets its user choose."""
+
+    quiet: bool = False
+    color: bool = True
+    debug: bool = False
+
+
+_settings: ContextVar[Settings] = ContextVar("_settings")
+
+
+def settings() -> Settings:
+    """The settings of the command that is running."""
+    return _settings.get(Settings())
+
+
+@contextmanager
+def using(chosen: Settings) -> Iterator[None]:
+    """Make these the settings until the end of the block."""
+    token = _settings.set(chosen)
+    try:
+        yield
+    finally:
+        _settings.reset(token)
+
+
+def on_terminal() -> bool:
+    """Whether a person reads stdout, who gets tables with lines and colours; a pipe gets plain text."""
+    return sys.stdout.isatty()
+
+
+def print_result(result: str | RenderableType) -> None:
+    """Write a text or a drawing to stdout; markup in a text is text."""
+    if isinstance(result, str):
+        sys.stdout.write(result if result.endswith("\n") else f"{result}\n")
+        sys.stdout.flush()
+    else:
+        _console(stderr=False).print(result)
+
+
+def say(message: str) -> None:
+    """A remark on stderr, unless --quiet."""
+    if not settings().quiet:
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def progress(what: str) -> Iterator[None]:
+    """Show that something goes on, once it takes longer than a second: a spinner and the time, nothing of the data.
+
+    How far an engine has come depends on rows, and would be seen before anything is settled.
+    """
+    if settings().quiet:
+        yield
+        return
+    done = threading.Event()
+    ticking = threading.Thread(target=_tell, args=(what, done, time.monotonic()), daemon=True)
+    ticking.start()
+    try:
+        yield
+    finally:
+        done.set()
+        ticking.join()
+
+
+def _tell(what: str, done: threading.Event, start: float) -> None:
+    if done.wait(_PATIENCE):
+        return
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        console.print(f"{what} ...", markup=False, highlight=False)
+        done.wait()
+        return
+    with console.status(_elapsed(what, start)) as spinner:
+        while not done.wait(_TICK):
+            spinner.update(_elapsed(what, start))
+
+
+def _elapsed(what: str, start: float) -> str:
+    return f"{what}, {time.monotonic() - start:.0f} s (Ctrl-C stops it)"
+
+
+def _console(*, stderr: bool) -> Console:
+    from rich.console import Console  # a third of a second that help and errors need not wait for
+
+    console = Console(stderr=stderr, highlight=False, no_color=None if settings().color else True)
+    console.width = max(console.width, _NARROWEST)
+    return console

@@ -1,0 +1,59 @@
+"""``podium demo``: a private top-k on made-up data, end to end."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import podium
+from podium.cli.console import say
+from podium.cli.options import K, OutputFile, PlotFile, ReleaseFormat, ReleaseFormatOption
+from podium.cli.output import Output
+
+__all__ = ["demo"]
+
+
+def demo(
+    *,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder", metavar="DIR", help="Keep the table here (events.parquet); by default it is temporary."
+        ),
+    ] = None,
+    k: K = 10,
+    epsilon: Annotated[
+        str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")
+    ] = "1",
+    delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="How far the promise may fail.")] = "1e-6",
+    form: ReleaseFormatOption = ReleaseFormat.TABLE,
+    output: OutputFile = None,
+    plot: PlotFile = None,
+) -> None:
+    """Make up a table of readers and articles; ask for its top 10.
+
+    \b
+    Example:
+      podium demo --k 5 --epsilon 0.5 --folder demo-data
+    """
+    written = Output(form, output, plot)
+    written.check()
+    with tempfile.TemporaryDirectory(prefix="podium-demo-") as temporary:
+        kept = Path(temporary) if folder is None else folder
+        kept.mkdir(parents=True, exist_ok=True)
+        path = kept / "events.parquet"
+        _make(path)
+        release = podium.top(path, item="article", user="user_id", k=k, epsilon=epsilon, delta=delta)
+    written.write(release, items=["article"], heading="article, by number of readers")
+
+
+def _make(path: Path) -> None:
+    from podium.planning.simulation import article_events
+    from podium.sources.parquet import write_parquet
+
+    events = article_events()
+    write_parquet({"user_id": events.user_id, "article": events.article, "country": events.country}, path)
+    say(f"{len(events.user_id):,} made-up events written to {path.name}; asking DuckDB ...\n")

@@ -1,0 +1,72 @@
+"""Errors as a person reads them: three lines and an exit code, never a traceback unless --debug asks for one."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import typer
+
+from podium.cli.exit_codes import INTERRUPTED, UNEXPECTED, USAGE, exit_code_of
+from podium.errors import PodiumError
+
+__all__ = ["debug_text", "failure_text", "interruption_text", "report", "usage_text"]
+
+_PACKAGE = Path(__file__).parents[1]
+_UNEXPECTED = (
+    "podium failed in a way that it should not.",
+    "What went wrong is withheld, because it may quote private rows.",
+    "Run the command again with --debug, and report the places that it prints.",
+)
+_INTERRUPTED = ("nothing was released.", "What a ledger had reserved, if anything, stays charged.")
+
+
+def failure_text(error: BaseException) -> str:
+    """What / allowed / next, under the name of the error."""
+    return _block(type(error).__name__, error.lines if isinstance(error, PodiumError) else _UNEXPECTED)
+
+
+def interruption_text(error: BaseException) -> str:
+    """That it was interrupted, and what became of what was reserved."""
+    notes: list[str] = getattr(error, "__notes__", [])
+    said = [sentence for note in notes for sentence in PodiumError(note).lines]
+    return _block("Interrupted", said or _INTERRUPTED)
+
+
+def usage_text(error: typer.TyperException) -> str:
+    """A command line that cannot be understood, and where to read how it is written."""
+    context = getattr(error, "ctx", None)
+    command = "podium" if context is None else context.command_path
+    said = " ".join(error.format_message().replace("Value error, ", "").split())
+    lines = [said if said.endswith((".", "?", ")")) else f"{said}."]
+    return _block("Usage", [*lines, f"'{command} --help' shows the options and an example."])
+
+
+def debug_text(error: BaseException) -> str:
+    """Where it happened: places in podium's own code, the innermost last. No values, no other library's words."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
+    places = [f"  {_place(frame)}" for frame in ours] or ["  (the places are withheld: rows may have been read)"]
+    return "\n".join(["Traceback (podium's own code, without values):", *places])
+
+
+def report(error: BaseException, *, debug: bool) -> int:
+    """Write an error to stderr; its exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        text, code = interruption_text(error), INTERRUPTED
+    elif isinstance(error, typer.TyperException):
+        text, code = usage_text(error), USAGE
+    else:
+        text, code = failure_text(error), exit_code_of(error) if isinstance(error, PodiumError) else UNEXPECTED
+    typer.echo(f"{debug_text(error)}\n{text}" if debug else text, err=True)
+    return code
+
+
+def _block(title: str, lines: tuple[str, ...] | list[str]) -> str:
+    first, *rest = lines
+    return "\n".join([f"{title}: {first}", *(f"  {line}" for line in rest)])
+
+
+def _place(frame: traceback.FrameSummary) -> str:
+    path = Path(frame.filename).relative_to(_PACKAGE.parent)
+    return f"{path.as_posix()}:{frame.lineno} in {frame.name}"

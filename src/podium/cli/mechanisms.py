@@ -1,0 +1,50 @@
+"""``podium mechanisms``: what there is, when to use it, what it guarantees."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from podium.cli.console import on_terminal, print_result
+from podium.cli.options import Format, TextFormatOption
+from podium.cli.output import print_document
+from podium.errors import InvalidArgument
+
+__all__ = ["mechanisms"]
+
+
+def mechanisms(
+    *,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One mechanism, with its guarantee and where it comes from.")
+    ] = None,
+    form: TextFormatOption = Format.TABLE,
+) -> None:
+    """The mechanisms: when to use which, and what each guarantees.
+
+    'podium top' picks one by itself; all of them are in podium.mechanisms for Python.
+
+    \b
+    Examples:
+      podium mechanisms
+      podium mechanisms LimitedDomain
+    """
+    from podium.mechanisms.catalogue import catalogue
+    from podium.present.terminal import fact_lines, facts_table, plain_table, rich_table
+
+    known = {described.name: described for described in catalogue()}
+    if name is not None and name not in known:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+        raise InvalidArgument("name", name, allowed=", ".join(known), hint=f"Did you mean {near[0]!r}?" if near else "")
+    chosen = [known[name]] if name is not None else list(known.values())
+    if form is Format.JSON:
+        print_document({"mechanisms": [described.to_json() for described in chosen]})
+    elif name is not None:
+        facts = [(label, text) for label, text in chosen[0].to_json().items() if text]
+        print_result(facts_table(facts) if on_terminal() else fact_lines(facts))
+    else:
+        headers = ("mechanism", "domain", "result", "values", "use it when")
+        rows = [(one.name, one.domain, one.result, one.values, one.use) for one in chosen]
+        print_result(rich_table(headers, rows) if on_terminal() else plain_table(headers, rows))

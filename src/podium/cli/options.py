@@ -1,0 +1,121 @@
+"""Options that several commands share, spelled the same in all of them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from podium.errors import InvalidArgument
+
+__all__ = [
+    "AnalystOption", "DatasetOption", "Delta", "DomainSize", "DryRun", "Epsilon", "Format", "Insist", "K", "KBar",
+    "LedgerOption", "MaxItemsPerUser", "Mechanism", "MechanismOption", "OutputFile", "PlotFile", "ReleaseFormat",
+    "ReleaseFormatOption", "SourceOption", "Table", "TextFormatOption", "Types", "User", "declared_types",
+]  # fmt: skip
+
+
+class Format(StrEnum):
+    """How to print what is not a release."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+class ReleaseFormat(StrEnum):
+    """How to print a release."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class Mechanism(StrEnum):
+    """How to answer from an unknown domain, or that no order is wanted from a known one; the plan picks by itself."""
+
+    AUTO = "auto"
+    LIMITED_DOMAIN = "limited-domain"
+    ADAPTIVE = "adaptive"
+    SET = "set"
+
+
+SourceOption = Annotated[
+    str, typer.Option("--source", metavar="SOURCE", help="The table: a file, a pattern, a folder or a database URL.")
+]
+User = Annotated[str, typer.Option("--user", metavar="COL", help="The column that says who: the unit of protection.")]
+K = Annotated[int, typer.Option("--k", "-k", metavar="N", help="How many items to ask for.")]
+Epsilon = Annotated[
+    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")
+]
+Delta = Annotated[
+    str | None,
+    typer.Option("--delta", metavar="NUMBER", help="How far the promise may fail; needed unless the domain is known."),
+]
+MaxItemsPerUser = Annotated[
+    int | None,
+    typer.Option("--max-items-per-user", metavar="N", help="Count at most N items of each user, chosen at random."),
+]
+DomainSize = Annotated[
+    int | None, typer.Option("--domain-size", metavar="N", help="The items are known: the numbers 0 to N-1.")
+]
+KBar = Annotated[
+    int | None, typer.Option("--k-bar", metavar="N", help="How many of the largest items compete, if they are unknown.")
+]
+MechanismOption = Annotated[
+    Mechanism,
+    typer.Option(
+        "--mechanism",
+        help="How to answer if the items are unknown; auto picks. If they are known: set, where no order is wanted.",
+    ),
+]
+LedgerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger", metavar="URL", envvar="PODIUM_LEDGER", show_envvar=True,
+        help="Where budgets are kept: a path or postgresql://user@host/database.",
+    ),
+]  # fmt: skip
+DatasetOption = Annotated[
+    str | None, typer.Option("--dataset", metavar="NAME", help="The name under which the budget was created.")
+]
+AnalystOption = Annotated[
+    str | None, typer.Option("--analyst", metavar="NAME", help="Who asks, where the budget has caps per analyst.")
+]
+Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Which table of a database.")]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types", metavar="COL=TYPE",
+        help="The type of a CSV or JSON column, such as user_id=integer or price=decimal(2). May be repeated.",
+    ),
+]  # fmt: skip
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show the plan, the most it can cost and the SQL; read nothing.")
+]
+Insist = Annotated[bool, typer.Option("--insist", help="The table is a copy of the registered one: use it anyway.")]
+ReleaseFormatOption = Annotated[
+    ReleaseFormat, typer.Option("--format", "-f", help="How to write the answer; parquet needs --output.")
+]
+TextFormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write it.")]
+OutputFile = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of stdout.")
+]
+PlotFile = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the answer: .png, .svg or .pdf.")
+]
+
+
+def declared_types(types: list[str] | None) -> dict[str, str] | None:
+    """The columns and types of --types, given one by one or separated by commas."""
+    if not types:
+        return None
+    declared = {}
+    for part in (part for text in types for part in text.split(",")):
+        column, equals, type_ = part.partition("=")
+        if not (equals and column.strip() and type_.strip()):
+            raise InvalidArgument("types", part, allowed="COL=TYPE", hint="For example: --types user_id=integer")
+        declared[column.strip()] = type_.strip()
+    return declared

@@ -1,0 +1,144 @@
+"""Where a release goes: checked before anything is paid, written after."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from podium.cli.console import on_terminal, print_result, say
+from podium.cli.options import Format, ReleaseFormat
+from podium.errors import InvalidArgument, MissingLibrary
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from podium import Preview, Release
+    from podium.planning.plan import Plan
+
+__all__ = [
+    "Output", "check_picture", "plan_document", "preview_document", "print_document", "print_preview",
+    "release_document",
+]  # fmt: skip
+
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A format, and the files that the user named."""
+
+    format: ReleaseFormat
+    path: Path | None = None
+    plot: Path | None = None
+
+    def check(self) -> None:
+        """Raise while it still costs nothing: an answer that cannot be written is paid for in vain."""
+        if self.format is ReleaseFormat.PARQUET and self.path is None:
+            raise InvalidArgument(
+                "format",
+                "parquet",
+                allowed="table, json and csv on stdout",
+                hint="Name a file: --output answer.parquet",
+            )
+        if self.path is not None:
+            _check_writable("output", self.path)
+        if self.plot is not None:
+            check_picture(self.plot)
+
+    def write(self, release: Release, *, items: Sequence[str] | None = None, heading: str | None = None) -> None:
+        """Write the release; ``items`` are the names of the item columns, if they are known."""
+        heading = heading or ", ".join(items or ["item"])
+        if self.path is None:
+            print_result(self._drawing(release, heading) if self._drawn() else self._text(release, heading, items))
+        elif self.format is ReleaseFormat.PARQUET:
+            from podium.present.tables import write_parquet
+
+            write_parquet(release, self.path, item=items)
+        else:
+            self.path.write_text(f"{self._text(release, heading, items).rstrip()}\n", encoding="utf-8")
+        if self.plot is not None:
+            from podium.present.plots import plot_release
+
+            plot_release(release, self.plot)
+        for path in filter(None, (self.path, self.plot)):
+            say(f"wrote {path}")
+
+    def _drawn(self) -> bool:
+        return self.format is ReleaseFormat.TABLE and on_terminal()
+
+    @staticmethod
+    def _drawing(release: Release, heading: str) -> RenderableType:
+        from podium.present.terminal import release_drawing
+
+        return release_drawing(release, heading=heading)
+
+    def _text(self, release: Release, heading: str, items: Sequence[str] | None) -> str:
+        if self.format is ReleaseFormat.JSON:
+            return json.dumps(release_document(release), ensure_ascii=False)
+        if self.format is ReleaseFormat.CSV:
+            from podium.present.tables import csv_text
+
+            return csv_text(release, item=items)
+        from podium.present import release_text
+
+        return release_text(release, heading=heading)
+
+
+def check_picture(path: Path) -> None:
+    """Raise unless a picture can be drawn and written there."""
+    if path.suffix.lower() not in _PICTURES:
+        raise InvalidArgument("plot", str(path), allowed=f"a file that ends in {', '.join(_PICTURES)}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingLibrary("matplotlib", purpose="--plot", extra="plot")
+    _check_writable("plot", path)
+
+
+def _check_writable(name: str, path: Path) -> None:
+    try:
+        existed = path.exists()
+        with path.open("ab"):
+            pass
+        if not existed:
+            path.unlink()
+    except OSError:
+        raise InvalidArgument(name, str(path), allowed="a file in a folder that exists and can be written to") from None
+
+
+def release_document(release: Release) -> dict[str, Any]:
+    """What ``Release.to_json`` says, and the ledger's entry that settled it."""
+    from podium.present import documents
+
+    return documents.release_document(release)
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """A plan for other programs; exact numbers as text."""
+    from podium.present import documents
+
+    return documents.plan_document(plan)
+
+
+def preview_document(preview: Preview) -> dict[str, Any]:
+    """A plan with the SQL that would be sent."""
+    from podium.present import documents
+
+    return documents.preview_document(preview)
+
+
+def print_document(document: object) -> None:
+    """JSON on stdout, indented: for what is read as often by people."""
+    print_result(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def print_preview(preview: Preview, form: Format | ReleaseFormat) -> None:
+    """The plan and the SQL, as text or JSON."""
+    if form == ReleaseFormat.JSON:
+        print_document(preview_document(preview))
+    elif form == ReleaseFormat.TABLE:
+        print_result(str(preview))
+    else:
+        raise InvalidArgument("format", form.value, allowed="table or json with --dry-run")

@@ -1,0 +1,89 @@
+"""``podium plan``: what a question would do, from public facts alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from podium.cli.console import print_result
+from podium.cli.options import (
+    DomainSize,
+    Format,
+    K,
+    KBar,
+    MaxItemsPerUser,
+    Mechanism,
+    MechanismOption,
+    TextFormatOption,
+)
+from podium.cli.output import plan_document, print_document
+from podium.cli.prediction import Described, Exponent, Items, ItemsPerUser, RecallPlot, Skew, Users
+
+__all__ = ["plan"]
+
+
+def plan(
+    *,
+    k: K = 10,
+    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")],
+    delta: Annotated[
+        str, typer.Option("--delta", metavar="NUMBER", help="How far the promise may fail; 0 only for a known domain.")
+    ] = "0",
+    counts: Annotated[bool, typer.Option("--counts", help="Also measure how many users each item has.")] = False,
+    max_items_per_user: MaxItemsPerUser = None,
+    domain_size: DomainSize = None,
+    k_bar: KBar = None,
+    mechanism: MechanismOption = Mechanism.AUTO,
+    users: Users = None,
+    items: Items = None,
+    items_per_user: ItemsPerUser = None,
+    exponent: Exponent = None,
+    skew: Skew = None,
+    plot: RecallPlot = None,
+    form: TextFormatOption = Format.TABLE,
+) -> None:
+    """What a question would do, before there is any data.
+
+    Shows the mechanism, what the answer can cost, and its reach: how far an item must stand out to come back. A larger
+    epsilon, a smaller k or a known domain lowers it.
+
+    If you describe the table (--users, --items, --items-per-user), the plan is tried on made-up tables like it, and
+    the share of the true top k that comes back is shown. No real table is looked at.
+
+    \b
+    Examples:
+      podium plan -k 10 --epsilon 1 --delta 1e-8
+      podium plan -k 10 --epsilon 1 --domain-size 500
+      podium plan -k 10 --epsilon 1 --delta 1e-8 --max-items-per-user 5 --format json
+      podium plan -k 50 --epsilon 1 --delta 1e-8 --users 20000 --items 3000 --items-per-user 5
+    """
+    from podium.planning.facts import Facts
+    from podium.planning.plan import allowance_for, plan_for
+
+    facts = Facts(
+        k=k, domain_size=domain_size, max_items_per_user=max_items_per_user, counts=counts, k_bar=k_bar,
+        mechanism=mechanism.value,
+    )  # fmt: skip
+    planned = plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=delta))
+    described = Described(
+        users=users, items=items, items_per_user=items_per_user, exponent=exponent, skew=skew, plot=plot
+    )
+    expected = described.expect(facts, epsilon, delta)
+    if form is Format.JSON:
+        prediction = {} if expected is None else {"prediction": expected.document()}
+        print_document({**plan_document(planned), **prediction})
+        described.draw(expected)
+        return
+    from podium.present.terminal import fact_lines
+
+    facts_of_plan = [
+        ("mechanism", planned.describe()),
+        ("why", planned.why),
+        ("promise", planned.promise.sentence()),
+        ("at most", planned.cost_sentence()),
+        ("reach", planned.reach_sentence),
+        *([] if expected is None else [("recall", expected.sentence())]),
+    ]
+    print_result(fact_lines(facts_of_plan))
+    described.draw(expected)

@@ -1,0 +1,141 @@
+"""What ``podium plan`` expects of a table that the user describes: options, a line of text, JSON, a picture."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from podium.cli.console import progress, say
+from podium.cli.output import check_picture
+from podium.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from podium.planning.facts import Facts
+    from podium.planning.prediction import Predicted, Prior
+
+__all__ = ["Described", "Exponent", "Items", "ItemsPerUser", "RecallPlot", "Skew", "Users"]
+
+_AROUND = tuple(Fraction(2) ** power for power in range(-3, 4))
+
+Users = Annotated[
+    int | None, typer.Option("--users", metavar="N", help="Predict recall: about how many users the table has.")
+]
+Items = Annotated[int | None, typer.Option("--items", metavar="N", help="Predict recall: how many different items.")]
+ItemsPerUser = Annotated[
+    str | None,
+    typer.Option("--items-per-user", metavar="NUMBER", help="Predict recall: how many items a user has on average."),
+]
+Exponent = Annotated[
+    str | None,
+    typer.Option("--exponent", metavar="NUMBER", help="Item i is about i^-exponent as popular as the first; 1."),
+]
+Skew = Annotated[
+    str | None,
+    typer.Option("--skew", metavar="NUMBER", help="How unequally active users are: 0 all alike, 1 as in most logs; 1."),
+]
+RecallPlot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw predicted recall over epsilon: .png, .svg or .pdf.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """A table as described on the command line, and where a picture of its recall goes."""
+
+    users: int | None
+    items: int | None
+    items_per_user: str | None
+    exponent: str | None
+    skew: str | None
+    plot: Path | None
+
+    def prior(self) -> Prior | None:
+        """The description, or None if there is none."""
+        needed = {"users": self.users, "items": self.items, "items_per_user": self.items_per_user}
+        beside = {"exponent": self.exponent, "skew": self.skew, "plot": self.plot}
+        if not any(value is not None for value in (*needed.values(), *beside.values())):
+            return None
+        for name, value in needed.items():
+            if value is None:
+                raise InvalidArgument(
+                    name,
+                    None,
+                    allowed="a number, because other parts of a prediction are given",
+                    hint="Recall is predicted from --users, --items and --items-per-user together.",
+                )
+        if self.plot is not None:
+            check_picture(self.plot)
+        from podium.planning.prediction import Prior
+
+        shape = {name: value for name, value in (("exponent", self.exponent), ("skew", self.skew)) if value is not None}
+        return Prior(users=self.users or 0, items=self.items or 0, items_per_user=self.items_per_user or "0", **shape)
+
+    def expect(self, facts: Facts, epsilon: str, delta: str) -> Expected | None:
+        """What to expect, on made-up tables; None where nothing was described."""
+        prior = self.prior()
+        if prior is None:
+            return None
+        from podium.exact import positive_fraction
+        from podium.planning.prediction import predict_recall
+
+        chosen = positive_fraction(epsilon, "epsilon")
+        epsilons = [chosen] if self.plot is None else [chosen * factor for factor in _AROUND]
+        with progress("planning"):
+            predicted = predict_recall(facts, prior, epsilons=epsilons, delta=delta)
+        return Expected(prior, facts.k, predicted, epsilons.index(chosen))
+
+    def draw(self, expected: Expected | None) -> None:
+        """The picture, where one is wanted."""
+        if expected is not None and self.plot is not None:
+            expected.draw(self.plot)
+            say(f"wrote {self.plot}")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Predicted recall, at the chosen epsilon and perhaps at others."""
+
+    prior: Prior
+    k: int
+    predicted: tuple[Predicted, ...]
+    chosen: int
+
+    def sentence(self) -> str:
+        """For people."""
+        at = self.predicted[self.chosen]
+        return (
+            f"{at.mean:.2f} ±{at.error:.2f} of the true top {self.k}, in {len(at.recalls)} tables like this: "
+            f"{self.prior.sentence()}."
+        )
+
+    def document(self) -> dict[str, Any]:
+        """For other programs."""
+        return {
+            "prior": dataclasses.asdict(self.prior),
+            **self.predicted[self.chosen].to_json(),
+            "by_epsilon": [one.to_json() for one in self.predicted],
+        }
+
+    def draw(self, path: Path) -> None:
+        """Recall against epsilon, the chosen one marked."""
+        from podium.present.plots import plot_recall
+
+        def each(of: Callable[[Predicted], float]) -> list[float]:
+            return [of(one) for one in self.predicted]
+
+        name = "the planned mechanism"
+        plot_recall(
+            [one.epsilon for one in self.predicted],
+            {name: each(lambda one: one.mean)},
+            path,
+            k=self.k,
+            data=f"{self.prior.sentence()}, {len(self.predicted[0].recalls)} tables",
+            bands={name: (each(lambda one: one.quantile(0.1)), each(lambda one: one.quantile(0.9)))},
+            chosen=self.predicted[self.chosen].epsilon,
+        )

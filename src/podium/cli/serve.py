@@ -1,0 +1,64 @@
+"""``podium serve``: many analysts, one budget."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from podium.cli.accounts import print_facts
+from podium.cli.console import say
+from podium.errors import MissingLibrary
+
+if TYPE_CHECKING:
+    from podium.service.settings import Settings
+
+__all__ = ["Config", "require_service", "serve", "settings_in"]
+
+Config = Annotated[
+    Path,
+    typer.Option(
+        "--config", "-c", metavar="FILE", envvar="PODIUM_CONFIG", show_envvar=True, help="The settings, a TOML file."
+    ),
+]
+
+
+def serve(
+    *,
+    config: Config,
+    check: Annotated[bool, typer.Option("--check", help="Open everything once, say what was found, and stop.")] = False,
+) -> None:
+    """Answer questions over HTTP, with pages for browsers.
+
+    The settings name the ledger, the data sets and their budgets; docs/service.md explains them.
+
+    \b
+    Examples:
+      podium serve --config podium.toml --check
+      podium serve --config podium.toml
+    """
+    require_service()
+    settings = settings_in(config)
+    from podium.service import server
+
+    if check:
+        print_facts(server.check(settings))
+        return
+    say(f"listening on http://{settings.server.host}:{settings.server.port} (Ctrl-C stops it)")
+    server.serve(settings, config)
+
+
+def settings_in(config: Path) -> Settings:
+    """The settings in a file."""
+    from podium.service.settings import load
+
+    return load(config)
+
+
+def require_service() -> None:
+    """Raise while nothing was opened yet."""
+    for library in ("fastapi", "uvicorn", "jinja2"):
+        if importlib.util.find_spec(library) is None:
+            raise MissingLibrary(library, purpose="podium serve", extra="service")

@@ -1,0 +1,47 @@
+"""``podium token create``: let somebody ask, until a day."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from podium.cli.console import print_result, say
+from podium.cli.options import Format, TextFormatOption
+from podium.cli.output import print_document
+from podium.cli.serve import Config, settings_in
+
+__all__ = ["create"]
+
+
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Who it is for; the ledger charges this name.")],
+    *,
+    config: Config,
+    role: Annotated[str, typer.Option("--role", help="viewer, analyst or owner.")] = "analyst",
+    dataset: Annotated[
+        list[str], typer.Option("--dataset", metavar="NAME", help="A data set, or * for all. May be repeated.")
+    ],
+    days: Annotated[int, typer.Option("--days", metavar="N", help="How long it is valid.")] = 90,
+    form: TextFormatOption = Format.TABLE,
+) -> None:
+    """Make a token and print it, once: it is stored as a hash.
+
+    \b
+    Examples:
+      podium token create ana --config podium.toml --dataset views
+      podium token create olga --config podium.toml --role owner --dataset '*'
+    """
+    from podium.service.state import open_state
+    from podium.service.tokens import Tokens
+
+    state = open_state(settings_in(config).state)
+    try:
+        secret, token = Tokens(state).create(name, role=role, datasets=dataset, days=days)
+    finally:
+        state.close()
+    if form is Format.JSON:
+        print_document({**token.to_json(), "secret": secret})
+        return
+    print_result(secret)
+    say(f"a token for {token.name!r}, {token.role.value} of {', '.join(token.datasets)}; it cannot be shown again")

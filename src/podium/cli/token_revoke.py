@@ -1,0 +1,32 @@
+"""``podium token revoke``: end a token at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from podium.cli.console import print_result
+from podium.cli.serve import Config, settings_in
+
+__all__ = ["revoke"]
+
+
+def revoke(
+    id_: Annotated[str, typer.Argument(metavar="ID", help="The id that 'podium token list' shows.")], *, config: Config
+) -> None:
+    """End a token, and the sessions that were opened with it, at once.
+
+    \b
+    Example:
+      podium token revoke 8d1f0c55a2f04c58b1a6f7f0b6f2c0a1 --config podium.toml
+    """
+    from podium.service.state import open_state
+    from podium.service.tokens import Tokens
+
+    state = open_state(settings_in(config).state)
+    try:
+        token = Tokens(state).revoke(id_)
+    finally:
+        state.close()
+    print_result(f"revoked the token of {token.name!r}")

@@ -1,0 +1,178 @@
+"""``podium top`` and ``podium sql``: every format, with and without a ledger."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.command_line import ASK, RANKED, TOTAL, check, create_budget, document, podium, succeeded
+
+from podium import Release
+
+SQL = "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 3"
+LEDGER = ("--ledger", "ledger.db", "--dataset", "views")
+
+
+def test_a_pipe_gets_a_plain_table_and_nothing_else() -> None:
+    ran = podium("top", "views.parquet", *ASK, *TOTAL, "-k", "3", "--quiet")
+    assert ran.exit_code == 0
+    assert ran.stderr == ""
+    assert ran.stdout.split("\n")[:6] == [
+        "rank  article",
+        "   1  article-0",
+        "   2  article-1",
+        "   3  article-2",
+        "",
+        "promise    (5, 1e-6)-differentially private for any one user, added or removed",
+    ]
+
+
+def test_json_is_a_release() -> None:
+    printed = document("release", "top", "views.parquet", *ASK, *TOTAL, "-k", "3")
+    assert printed["entry"] is None
+    assert Release.from_json(json.dumps(printed)).items == tuple(RANKED[:3])
+
+
+def test_sql_without_a_ledger_names_the_file() -> None:
+    printed = document("release", "sql", SQL, "--source", "views.csv", "--user", "user_id", *TOTAL)
+    assert printed["outcome"] == RANKED[:3]
+    other = SQL.replace("FROM views", "FROM clicks")
+    named = succeeded("sql", other, "--source", "views.csv", "--user", "user_id", *TOTAL, "--dataset", "clicks")
+    assert "   3  article-2\n" in named
+
+
+def test_csv_has_one_column_per_item_column_and_the_counts_that_were_paid_for() -> None:
+    text = succeeded("top", "views.parquet", *ASK, "--item", "country", *TOTAL, "-k", "2", "--counts", "-f", "csv")
+    header, *rows = csv.reader(io.StringIO(text))
+    assert header == ["rank", "article", "country", "count", "count_low", "count_high"]
+    assert [row[:3] for row in rows] == [["1", "article-0", "DE"], ["2", "article-1", "DE"]]
+    assert all(abs(int(row[3]) - true) < 100 for row, true in zip(rows, (2700, 2250), strict=True))
+
+
+def test_counts_are_in_the_plain_table_too() -> None:
+    text = succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--counts")
+    assert text.split("\n")[0] == "rank  article    users  95% interval"
+
+
+def test_parquet_goes_to_a_file() -> None:
+    ran = podium("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--format", "parquet", "--output", "answer.parquet")
+    assert (ran.exit_code, ran.stdout) == (0, "")
+    assert ran.stderr.endswith("wrote answer.parquet\n")
+    assert duckdb.execute("SELECT rank, article FROM 'answer.parquet'").fetchall() == [(1, RANKED[0]), (2, RANKED[1])]
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_a_file_gets_what_stdout_would_get(form: str) -> None:
+    arguments = ("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--format", form)
+    assert succeeded(*arguments, "--output", "answer") == ""
+    assert Path("answer").read_text(encoding="utf-8") == succeeded(*arguments)
+
+
+def test_a_picture_beside_the_answer() -> None:
+    text = succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--plot", "answer.svg")
+    assert "   2  article-1\n" in text
+    assert "<svg" in Path("answer.svg").read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_written_is_refused_before_it_is_paid_for() -> None:
+    create_budget()
+    for wrong in (["--output", "no/answer.csv"], ["--plot", "answer.gif"], ["--format", "parquet"]):
+        assert podium("top", "views.parquet", *ASK, *LEDGER, *wrong).exit_code == 2
+    (status,) = document("budget", "budget", "show", "--ledger", "ledger.db")["datasets"]
+    assert status["questions_asked"] == 0
+    assert not Path("answer.gif").exists()
+
+
+def test_fewer_items_are_an_answer_and_not_an_error() -> None:
+    ran = podium("top", "views.parquet", *ASK, "--epsilon", "0.01", "--delta", "1e-9")
+    assert ran.exit_code == 0
+    assert "0 of 10: the remaining items are too close to tell apart at this budget.\n" in ran.stdout
+    assert "other" not in ran.stdout.lower()
+
+
+def test_a_ledger_pays_once_and_says_what_is_left() -> None:
+    create_budget()
+    ran = podium("top", "views.parquet", *ASK, *LEDGER, "-k", "5", "--format", "json")
+    assert ran.stderr.endswith("views: enough for 15 items or 3 questions, whichever ends first\n")
+    first = json.loads(ran.stdout)
+    check("release", first)
+    again = document("release", "sql", SQL, "--source", "views.parquet", "--user", "user_id", *LEDGER)
+    assert again["outcome"] == first["outcome"][:3]
+    assert (again["paid"], again["entry"]) == ([], first["entry"])
+
+
+def test_the_ledger_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    create_budget()
+    monkeypatch.setenv("PODIUM_LEDGER", "ledger.db")
+    assert "article-0" in succeeded("top", "views.parquet", *ASK, "--dataset", "views", "-k", "1")
+
+
+@pytest.mark.parametrize("ledger", [(), LEDGER])
+def test_a_dry_run_touches_nothing(ledger: tuple[str, ...]) -> None:
+    create_budget()
+    cost = TOTAL if not ledger else ()
+    top = document("plan", "top", "views.parquet", *ASK, *cost, *ledger, "-k", "3", "--dry-run")
+    sql = document("plan", "sql", SQL, "--source", "views.parquet", "--user", "user_id", *cost, *ledger, "--dry-run")
+    assert top == sql
+    assert top["queries"][0].startswith("SELECT best.item0 AS name0")
+    assert "sql        SELECT best.item0" in succeeded("top", "views.parquet", *ASK, *cost, *ledger, "--dry-run")
+    (status,) = document("budget", "budget", "show", "--ledger", "ledger.db")["datasets"]
+    assert status["questions_asked"] == 0
+    refused = podium("top", "views.parquet", *ASK, *cost, *ledger, "--dry-run", "--format", "csv")
+    assert refused.exit_code == 2
+
+
+def test_known_domains_and_bounds() -> None:
+    Path("articles.csv").write_text("article\n" + "\n".join(RANKED), encoding="utf-8")
+    listed = document("release", "top", "views.parquet", *ASK, "--epsilon", "9", "--domain", "articles.csv", "-k", "6")
+    assert set(listed["outcome"]) == set(RANKED)
+    sized = ("--item", "shelf", "--user", "user_id", "--epsilon", "5", "--domain-size", "4", "-k", "4")
+    assert set(document("release", "top", "views.parquet", *sized)["outcome"]) == {0, 1, 2, 3}
+    bounded = document("release", "top", "views.parquet", *ASK, *TOTAL, "--max-items-per-user", "2", "-k", "1")
+    assert bounded["parameters"]["max_items_per_user"] == "2"
+    assert document("plan", "plan", "-k", "3", *TOTAL, "--k-bar", "50")["parameters"]["k_bar"] == "50"
+
+
+def test_the_mechanism_can_be_chosen() -> None:
+    chosen = document("release", "top", "views.parquet", *ASK, *TOTAL, "-k", "3", "--mechanism", "adaptive")
+    assert chosen["mechanism"] == "AdaptiveTopK"
+    assert document("release", "top", "views.parquet", *ASK, *TOTAL, "-k", "3")["mechanism"] == "LimitedDomain"
+
+
+def test_csv_columns_are_text_unless_declared() -> None:
+    asked = ("top", "views.csv", *ASK, *TOTAL, "-k", "1", "--where", "shelf = 3", "--format", "json")
+    assert podium(*asked).exit_code == 2
+    assert "article-0" in succeeded(*asked, "--types", "shelf=integer, user_id=integer", "--types", "score=decimal(1)")
+    refused = podium(*asked, "--types", "shelf:integer")
+    assert refused.stderr == (
+        "InvalidArgument: types='shelf:integer' is not valid.\n  Allowed: COL=TYPE.\n"
+        "  For example: --types user_id=integer\n"
+    )
+
+
+def test_a_set_from_a_known_domain_says_that_it_has_no_order() -> None:
+    Path("articles.csv").write_text("\n".join(["article", *RANKED, "nobody reads this"]), encoding="utf-8")
+    wanted = ("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--domain", "articles.csv", "--mechanism", "set")
+    assert succeeded(*wanted).split("\n")[:6] == [
+        "rank  article",
+        "   -  article-0",
+        "   -  article-1",
+        "",
+        "A set, in no particular order: which of its items has the most users is not part of the answer.",
+        "",
+    ]
+    printed = document("release", *wanted)
+    assert (printed["ordered"], printed["mechanism"]) == (False, "TestedTopK")
+    assert Release.from_json(json.dumps(printed)).outcome == frozenset(RANKED[:2])
+    assert succeeded(*wanted, "--format", "csv").split("\n")[:2] == ['"article"', '"article-0"']
+    assert document("plan", *wanted, "--dry-run")["mechanism"] == "TestedTopK"
+
+
+def test_a_set_needs_a_domain() -> None:
+    ran = podium("top", "views.parquet", *ASK, *TOTAL, "--mechanism", "set")
+    assert ran.exit_code == 2
+    assert "A set is chosen from a known domain: state it with domain=... or domain_size=..." in ran.stderr

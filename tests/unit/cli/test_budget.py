@@ -1,0 +1,171 @@
+"""``podium budget``: create, show, history, verify, and what an owner may change."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+from tests.command_line import ASK, create_budget, document, podium, succeeded
+
+from podium.ledger import open_ledger
+from podium.privacy import Selection
+
+LEDGER = ("--ledger", "ledger.db")
+
+
+def ask(*extra: str) -> None:
+    succeeded("top", "views.parquet", *ASK, *LEDGER, "--dataset", "views", "-k", "3", *extra)
+
+
+def test_a_dry_run_registers_nothing() -> None:
+    arguments = ("budget", "create", "views", *LEDGER, "--source", "views.parquet", "--user", "user_id")
+    budget = ("--epsilon", "3", "--delta", "1e-6", "--items", "200", "--questions", "20", "--dry-run")
+    assert document("budget-plan", *arguments, *budget)["epsilon_per_item"] == "167698331/2000000000"
+    assert succeeded(*arguments, *budget) == (
+        "promise  (3, 1e-6)-differentially private for any one user, added or removed\n"
+        "total    epsilon 3, delta 1e-6, kept as rho 0.1758\n"
+        "plan     200 items in 20 questions: epsilon 0.0838491655 per item and delta 2.501e-8 per question\n"
+    )
+    assert not Path("ledger.db").exists()
+
+
+def test_registering_the_same_again_changes_nothing() -> None:
+    create_budget()
+    create_budget()
+    (status,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
+    assert (status["entries"], status["source"]) == (1, str(Path("views.parquet").resolve()))
+
+
+def test_show_tells_what_is_left_and_rounds_it_down() -> None:
+    create_budget()
+    ask()
+    text = succeeded("budget", "show", *LEDGER)
+    facts = dict(re.split(r"  +", line, maxsplit=1) for line in text.splitlines())
+    assert facts["data set"] == "views (version 1)"
+    assert facts["left"].endswith(", enough for 17 items or 3 questions, whichever ends first")
+    (status,) = document("budget", "budget", "show", *LEDGER)["datasets"]
+    shown = facts["left"].split()[1]
+    numerator, denominator = status["remaining"]["rho"].split("/")
+    assert 0 < int(numerator) / int(denominator) - float(shown) < 1e-4
+
+
+def test_show_of_several_data_sets_and_of_none() -> None:
+    create_budget()
+    create_budget("copy", "--insist")
+    assert len(document("budget", "budget", "show", *LEDGER)["datasets"]) == 2
+    assert succeeded("budget", "show", *LEDGER).count("promise    everything released about") == 2
+    open_ledger("empty.db").close()
+    empty = podium("budget", "show", "--ledger", "empty.db")
+    assert (empty.exit_code, empty.stdout) == (0, "")
+    assert empty.stderr == "no data set is registered yet; 'podium budget create --help' shows how\n"
+    assert podium("budget", "show", "--ledger", "missing.db").exit_code == 5
+
+
+def test_a_pure_budget_is_shown_in_epsilon() -> None:
+    pure = ("--epsilon", "4", "--items", "8", "--questions", "2")
+    succeeded("budget", "create", "views", *LEDGER, "--source", "views.parquet", "--user", "user_id", *pure)
+    text = succeeded("budget", "show", "views", *LEDGER)
+    assert "left       epsilon 4, enough for 8 items or 2 questions, whichever ends first\n" in text
+    assert podium("top", "views.parquet", *ASK, *LEDGER, "--dataset", "views").exit_code == 2
+
+
+def test_caps_per_analyst_need_a_name() -> None:
+    create_budget("views", "--epsilon-per-analyst", "4")
+    asked = ("top", "views.parquet", *ASK, *LEDGER, "--dataset", "views", "-k", "3")
+    assert podium(*asked).exit_code == 2
+    succeeded(*asked, "--analyst", "ada")
+    (status,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
+    assert list(status["analysts"]) == ["ada"]
+    assert "analyst ada  rho" in succeeded("budget", "show", "views", *LEDGER)
+
+
+def test_history_lists_every_entry() -> None:
+    create_budget()
+    ask("--where", "country = 'DE'")
+    text = succeeded("budget", "history", "views", *LEDGER, "--plot", "budget.svg")
+    assert [line.split()[2] for line in text.splitlines()[1:]] == ["registered", "reserved", "settled"]
+    assert "top 3 of article where ..." in text
+    assert "<svg" in Path("budget.svg").read_text(encoding="utf-8")
+    entries = document("history", "budget", "history", "views", *LEDGER)["entries"]
+    assert [entry["kind"] for entry in entries] == ["registered", "reserved", "settled"]
+    assert "release" not in str(entries)
+
+
+def test_verify_accepts_what_is_sound_and_finds_what_is_not() -> None:
+    create_budget()
+    ask()
+    entries = document("history", "budget", "history", "views", *LEDGER)["entries"]
+    sound = document("verification", "budget", "verify", "views", *LEDGER, "--receipt", entries[-1]["hash"])
+    assert (sound["sound"], sound["entries"]) == (True, 3)
+    assert succeeded("budget", "verify", *LEDGER).startswith("sound          yes\nentries        3\nhead of views  ")
+    missing = podium("budget", "verify", *LEDGER, "--receipt", "0" * 64)
+    assert missing.exit_code == 7
+    assert missing.stdout.startswith("sound          no: the ledger: no entry has the hash '000")
+
+
+def test_a_locked_data_set_says_so() -> None:
+    create_budget()
+    with open_ledger("ledger.db") as ledger:
+        for number in range(3):
+            ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 100)), f"question {number}"))
+    text = succeeded("budget", "show", "views", *LEDGER)
+    assert "questions  3 asked, 3 failed\n" in text
+    assert "locked     too many questions failed: the owner must look before another is answered\n" in text
+    assert "question 2" in succeeded("budget", "history", "views", *LEDGER)
+    refused = podium("top", "views.parquet", *ASK, *LEDGER, "--dataset", "views", "--quiet")
+    assert refused.exit_code == 3
+    assert refused.stderr.startswith("DatasetLocked: dataset='views' is locked after 3 failed questions.\n")
+
+
+def test_unlock_lets_questions_in_again_and_refunds_nothing() -> None:
+    create_budget()
+    with open_ledger("ledger.db") as ledger:
+        for number in range(3):
+            ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 100)), f"question {number}"))
+    (before,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
+    (after,) = document("budget", "budget", "unlock", "views", *LEDGER)["datasets"]
+    assert (before["locked"], after["locked"]) == (True, False)
+    assert after["spent"] == before["spent"]
+    ask()
+    assert "locked" not in succeeded("budget", "unlock", "views", *LEDGER)
+
+
+def test_a_new_version_of_the_data_costs_again() -> None:
+    create_budget()
+    ask()
+    text = succeeded("budget", "data-version", "views", "2026-11-17", *LEDGER)
+    assert text.startswith("data set   views (version 2026-11-17)\n")
+    (before,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
+    ask()
+    (after,) = document("budget", "budget", "data-version", "views", "3", *LEDGER)["datasets"]
+    assert (before["questions_asked"], after["questions_asked"]) == (1, 2)
+    assert after["data_version"] == "3"
+
+
+def test_a_total_is_raised_on_the_record_and_never_lowered() -> None:
+    create_budget()
+    larger = ("budget", "raise", "views", *LEDGER, "--epsilon", "6", "--items", "30")
+    assert document("budget-plan", *larger, "--dry-run")["budget"] == {
+        "epsilon": "6", "delta": "1/1000000", "items": 30, "questions": 4,
+        "epsilon_per_analyst": None, "delta_per_analyst": None,
+    }  # fmt: skip
+    assert document("budget", "budget", "show", *LEDGER)["datasets"][0]["raises"] == 0
+    assert "promise    everything released about 'views' together is (6, 1e-6)-" in succeeded(*larger)
+    (status,) = document("budget", "budget", "show", *LEDGER)["datasets"]
+    assert (status["raises"], status["total"]["budget"]["items"]) == (1, 30)
+    assert "the total was raised 1 time: earlier totals no longer hold" in status["promise"]
+    lower = podium("budget", "raise", "views", *LEDGER, "--epsilon", "5")
+    assert lower.exit_code == 2
+    assert lower.stderr.splitlines()[1:] == [
+        "  Allowed: a budget of the same kind, not smaller than the present one in any part.",
+        "  A total can be raised, never lowered: what was released cannot be taken back.",
+    ]
+
+
+def test_the_owner_is_told_of_a_mistyped_name() -> None:
+    create_budget()
+    for arguments in (("unlock", "view"), ("data-version", "view", "2"), ("raise", "view", "--epsilon", "6")):
+        ran = podium("budget", *arguments, *LEDGER)
+        assert ran.exit_code == 5
+        assert "Did you mean 'views'?" in ran.stderr

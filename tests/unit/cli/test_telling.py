@@ -1,0 +1,201 @@
+"""``podium plan``, ``mechanisms``, ``explain``, ``--version`` and help."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from rich.text import Text
+from tests.command_line import ASK, TOTAL, create_budget, document, podium, succeeded
+
+from podium.cli.console import Settings, print_result, using
+from podium.cli.options import Mechanism
+from podium.cli.reference import help_texts
+from podium.planning.facts import MECHANISMS
+
+
+def test_a_plan_needs_no_data() -> None:
+    assert succeeded("plan", "-k", "10", "--epsilon", "1", "--domain-size", "500") == (
+        "mechanism  NoisyTopK(k=10, epsilon=1, noise=exponential, gaps=True, monotone=True)\n"
+        "why        The domain is known and the budget is pure: one round of exponential noise gives order and gaps.\n"
+        "promise    1-differentially private for any one user, added or removed\n"
+        "at most    epsilon 1, whatever comes out\n"
+        "reach      Every item returned has, with probability 0.95, at most 116 fewer users than the k-th.\n"
+    )
+    planned = document("plan", "plan", "-k", "10", "--epsilon", "1", "--delta", "1e-8", "--counts")
+    assert planned["mechanism"] == "LimitedDomain"
+    assert planned["counts"]["noise"] == "gaussian"
+
+
+def test_the_choices_are_those_of_the_planner() -> None:
+    assert tuple(choice.value for choice in Mechanism) == MECHANISMS
+    planned = document("plan", "plan", "-k", "3", *TOTAL, "--mechanism", "adaptive")
+    assert planned["mechanism"] == "AdaptiveTopK"
+
+
+LIKE = ("--users", "300", "--items", "40", "--items-per-user", "5")
+
+
+def test_a_plan_predicts_recall_for_a_table_that_is_described() -> None:
+    ask = ("plan", "-k", "12", "--epsilon", "1000000", "--delta", "1e-6", *LIKE)
+    assert succeeded(*ask).splitlines()[-1] == (
+        "recall     1.00 ±0.00 of the true top 12, in 5 tables like this: 300 made-up users with 5 of 40 items on "
+        "average (exponent 1, skew 1)."
+    )
+    predicted = document("plan", *ask, "--exponent", "0.5", "--skew", "0", "--plot", "recall.png")["prediction"]
+    assert predicted["prior"] == {"users": 300, "items": 40, "items_per_user": 5, "exponent": 0.5, "skew": 0}
+    assert (predicted["epsilon"], predicted["recall"], predicted["error"]) == (10**6, 1, 0)
+    assert [point["epsilon"] / 10**6 for point in predicted["by_epsilon"]] == [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8]
+    assert Path("recall.png").read_bytes().startswith(b"\x89PNG")
+    assert "prediction" not in document("plan", *ask[: -len(LIKE)])
+
+
+@pytest.mark.parametrize("options", [LIKE[:2], LIKE[2:], ("--exponent", "1"), ("--plot", "recall.png")])
+def test_a_description_is_whole_or_not_there(options: tuple[str, ...]) -> None:
+    refused = podium("plan", "-k", "12", "--epsilon", "1", "--delta", "1e-6", *options)
+    missing = next(
+        name for name in ("users", "items", "items_per_user") if f"--{name.replace('_', '-')}" not in options
+    )
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        f"InvalidArgument: {missing}=None is not valid.\n"
+        "  Allowed: a number, because other parts of a prediction are given.\n"
+        "  Recall is predicted from --users, --items and --items-per-user together.\n"
+    )
+    assert not Path("recall.png").exists()
+
+
+def test_mechanisms_are_listed_and_described() -> None:
+    listed = document("mechanisms", "mechanisms")["mechanisms"]
+    lines = succeeded("mechanisms").splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [one["name"] for one in listed]
+    one = succeeded("mechanisms", "LimitedDomain")
+    assert "what       The k best of the true top k_bar, as long as they stand out from the item after them.\n" in one
+    assert document("mechanisms", "mechanisms", "LimitedDomain")["mechanisms"] == [
+        described for described in listed if described["name"] == "LimitedDomain"
+    ]
+    refused = podium("mechanisms", "Limited")
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith("  Did you mean 'LimitedDomain'?\n")
+
+
+def test_an_explanation_in_general_and_of_a_release() -> None:
+    general = document("explanation", "explain")["sections"]
+    assert [section["title"] for section in general] == [
+        "Who is protected",
+        "From what",
+        "How well",
+        "Why there may be fewer than k items",
+        "What has to be true for this",
+        "What is not covered",
+    ]
+    assert all(line in succeeded("explain") for line in ("Who is protected\n", "What is not covered\n"))
+    release = succeeded(
+        "top", "views.parquet", *ASK, "--epsilon", "1", "--delta", "1e-6", "-k", "3", "--format", "json"
+    )
+    Path("answer.json").write_text(release, encoding="utf-8")
+    explained = succeeded("explain", "answer.json")
+    assert "it is at most 2.719 times as likely with any one user" in " ".join(explained.split())
+    assert explained == succeeded("explain", "-", text=release)
+    (run,) = (
+        section["text"]
+        for section in document("explanation", "explain", "answer.json")["sections"]
+        if section["title"] == "What was run and paid"
+    )
+    assert run.startswith("LimitedDomain(k=3,")
+
+
+def test_an_explanation_of_a_short_list_says_why_it_is_short() -> None:
+    few = ("--epsilon", "0.01", "--delta", "1e-9", "-k", "3", "--format", "json")
+    explained = succeeded("explain", "-", text=succeeded("top", "views.parquet", *ASK, *few))
+    assert "0 of 3: the remaining items are too close to tell apart at this budget." in " ".join(explained.split())
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "not json", '{"format": 99}'])
+def test_what_is_not_a_release_is_refused(text: str) -> None:
+    refused = podium("explain", "-", text=text)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("InvalidArgument: ")
+
+
+def test_the_version_and_help_without_a_command() -> None:
+    assert re.fullmatch(r"podium \d+\.\d+\.\d+\n", succeeded("--version"))
+    assert succeeded() == succeeded("--help")
+    assert succeeded("budget") == succeeded("budget", "-h")
+
+
+SERVE = "podium serve --config podium.toml"
+"""Runs until it is stopped; the tests of the service start it."""
+
+
+def examples() -> list[str]:
+    """Every example in every help text, lines that go on joined."""
+    found = []
+    for text in help_texts().values():
+        block = re.search(r"Examples?:\n((?:    .*\n?)+)", text)
+        joined = re.sub(r"\\\n\s+", " ", block[1]) if block else ""
+        found += re.findall(r"^    (podium (?:[^\"\n]|\"[^\"]*\")*)", joined, flags=re.MULTILINE)
+    return found
+
+
+def test_every_command_has_an_example() -> None:
+    commands = {" ".join(name.split()[1:]) for name in help_texts()} - {"", "budget"}
+    shown = {" ".join(part for part in example.split()[1:3] if part.isalpha()) for example in examples()}
+    assert all(any(example.startswith(command.split()[0]) for example in shown) for command in commands)
+    assert len(examples()) >= len(commands)
+
+
+def with_a_service(example: str) -> str:
+    """Settings for the data set of these tests, and a token that can be revoked."""
+    Path("podium.toml").write_text(
+        'ledger = "ledger.db"\n[datasets.views]\nsource = "views.parquet"\nuser = "user_id"\n', encoding="utf-8"
+    )
+    made = succeeded("token", "create", "old", "--config", "podium.toml", "--dataset", "views", "--format", "json")
+    return re.sub(r"\b[0-9a-f]{32}\b", json.loads(made)["id"], example)
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda text: text[:60])
+def test_examples_run(example: str) -> None:
+    if "postgresql://" in example or example.startswith("podium audit") or example == SERVE:
+        pytest.skip("needs a server, or minutes, or runs until it is stopped")
+    create_budget()
+    Path("answer.json").write_text(
+        succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "3", "-f", "json"), encoding="utf-8"
+    )
+    if "budget create" in example:
+        example = example.replace("ledger.db", "other.db")
+    if "budget raise" in example:
+        # The budget that these tests begin with is larger than the one of the example.
+        example = example.replace("--epsilon 4", "--epsilon 6")
+    if "--config" in example:
+        example = with_a_service(example)
+    entries = document("history", "budget", "history", "views", "--ledger", "ledger.db")["entries"]
+    text = None
+    for command in example.replace("4f0c...", entries[0]["hash"]).split(" | "):
+        text = succeeded(*shlex.split(command)[1:], text=text)
+    assert text
+
+
+def test_drawings_have_no_colour_if_none_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for color in (True, False):
+        with using(Settings(color=color)):
+            print_result(Text("hello", style="red"))
+        assert ("\x1b[31m" in capsys.readouterr().out) is color
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"), [("podium bud", ["budget"]), ("podium top --domain", ["--domain", "--domain-size"])]
+)
+def test_the_shell_completes_words(words: str, completed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_PODIUM_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    assert podium().stdout.split() == completed

@@ -1,0 +1,88 @@
+"""The mistakes that new users make, and the exact words that each of them gets: ``mistakes.txt`` is the transcript."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.command_line import ASK, create_budget, podium, succeeded, write_views
+
+TRANSCRIPT = (Path(__file__).parent / "mistakes.txt").read_text(encoding="utf-8")
+MISTAKES = re.findall(r"^# (.+)\n\$ podium (.+)\n((?:.+\n)+?)\[exit (\d+)\]$", TRANSCRIPT, flags=re.MULTILINE)
+
+
+def prepare(folder: Path) -> None:
+    """Everything that the commands of the transcript find, or nearly find."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_views(folder)
+        Path("data").mkdir()
+        Path("notes.txt").write_text("hello", encoding="utf-8")
+        Path("articles.csv").write_text("article\narticle-0\narticle-1\n", encoding="utf-8")
+        with duckdb.connect("shop.duckdb") as database:
+            database.execute("CREATE TABLE orders (user_id INT, article TEXT)")
+            database.execute("CREATE TABLE returns (user_id INT, article TEXT)")
+        create_budget(items=3)
+        succeeded("top", "views.parquet", *ASK, "--ledger", "ledger.db", "--dataset", "views", "-k", "3")
+        Path("ledger.db").rename("spent.db")
+        create_budget()
+
+
+def said(*arguments: str) -> tuple[int, str]:
+    """The exit code and stderr; nothing is on stdout."""
+    ran = podium(*arguments, "--quiet")
+    assert ran.stdout == ""
+    return ran.exit_code, ran.stderr
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("mistakes")
+    prepare(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.delenv("PODIUM_LEDGER", raising=False)
+        yield folder
+
+
+def test_the_transcript_was_read() -> None:
+    assert len(MISTAKES) == TRANSCRIPT.count("\n$ ") >= 40
+    assert TRANSCRIPT.count("[exit ") == len(MISTAKES)
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "code"), [rest for _, *rest in MISTAKES], ids=[name for name, *_ in MISTAKES]
+)
+def test_a_mistake_gets_these_words(command: str, words: str, code: str, prepared: Path) -> None:
+    before = sorted(path.name for path in prepared.iterdir())
+    exit_code, text = said(*shlex.split(command))
+    assert text == words
+    assert exit_code == int(code)
+    assert sorted(path.name for path in prepared.iterdir()) == before
+
+
+def test_words_are_at_most_three_lines_and_hold_no_secrets() -> None:
+    for _, _, words, _ in MISTAKES:
+        first, *others = words.splitlines()
+        assert re.match(r"[A-Z][A-Za-z]+: ", first)
+        assert len(others) <= 2
+        assert all(line.startswith("  ") for line in others)
+        assert "secret" not in words
+
+
+def test_an_engine_whose_library_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("podium.sources.postgresql")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    total = ("--epsilon", "1", "--delta", "1e-6")
+    code, text = said("top", "postgresql://me@localhost/shop", "--table", "orders", *ASK, *total)
+    assert code == 4
+    assert text == (
+        "SourceUnavailable: This source needs 'psycopg', which is not installed.\n"
+        "  Run: pip install 'podium-topk[postgresql]'\n"
+    )
