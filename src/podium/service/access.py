@@ -1,0 +1,92 @@
+"""Who may do what: a valid token first, then its scope, then its role. Outside the scope nothing seems to exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Path, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from podium.service.core import Service
+from podium.service.refusals import forbidden, not_found, not_signed_in
+from podium.service.tokens import EVERYTHING, Role, Token
+
+__all__ = [
+    "Access", "Caller", "DatasetName", "Holder", "access", "address_of", "caller", "check", "everything", "role_of",
+    "service",
+]  # fmt: skip
+
+_BEARER = HTTPBearer(auto_error=False, description="A token made by `podium token create`.")
+
+DatasetName = Annotated[
+    str, Path(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", description="The name of the data set.", examples=["views"])
+]
+Holder = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+
+
+def service(request: Request) -> Service:
+    """The parts of this app."""
+    found: Service = request.app.state.service
+    return found
+
+
+def caller(request: Request, credentials: Holder) -> Token:
+    """The token of a request; guessing is slowed down for each address."""
+    parts = service(request)
+    token = None if credentials is None else parts.tokens.find(credentials.credentials)
+    if token is None:
+        # Only those without a token are slowed down: behind a proxy everybody has one address.
+        parts.failures.take(address_of(request))
+        raise not_signed_in()
+    request.state.who = token.name
+    parts.requests.take(token.id)
+    return token
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client is not None else "unknown"
+
+
+Caller = Annotated[Token, Depends(caller)]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A token that may do what is asked on a data set."""
+
+    service: Service
+    token: Token
+    dataset: str
+
+
+def access(role: Role) -> Callable[[Request, str, Token], Access]:
+    """A dependency: the caller has this role, and the data set is in scope."""
+
+    def granted(request: Request, dataset: DatasetName, token: Caller) -> Access:
+        check(token, dataset, role)
+        return Access(service(request), token, dataset)
+
+    return granted
+
+
+def check(token: Token, dataset: str, role: Role) -> None:
+    """Raise unless the token has this role on the data set."""
+    if not token.reaches(dataset):
+        raise not_found(f"dataset={dataset!r}")
+    role_of(token, role)
+
+
+def role_of(token: Token, role: Role) -> None:
+    """Raise unless the token has this role or a higher one."""
+    if not token.role.covers(role):
+        raise forbidden(f"do what needs the role {role.value}", f"what a {token.role.value} may do")
+
+
+def everything(token: Token) -> None:
+    """Raise unless the token is an owner's for all data sets."""
+    role_of(token, Role.OWNER)
+    if EVERYTHING not in token.datasets:
+        raise forbidden("do what needs the scope *", f"what concerns {', '.join(token.datasets)}")

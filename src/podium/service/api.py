@@ -1,0 +1,179 @@
+"""API v1: data sets, plans, questions, releases, budgets, the chain."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+import podium
+from podium.errors import SourceError
+from podium.present.card import card
+from podium.present.documents import preview_document, release_document
+from podium.present.tables import csv_text, parquet_bytes
+from podium.service.access import Access, Caller, access, service
+from podium.service.core import Service
+from podium.service.examples import PROBLEMS, RELEASE, example
+from podium.service.records import Record
+from podium.service.schemas import QuestionBody
+from podium.service.tokens import Role, Token
+
+__all__ = ["dataset_document", "listed", "rendered", "router"]
+
+router = APIRouter(prefix="/v1", responses=PROBLEMS)
+
+EntryHash = Annotated[
+    str, Path(pattern="^[0-9a-f]{64}$", description="The ledger's entry that settled it.", examples=["0" * 64])
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1, max_length=200,
+        description="The same key again returns the first answer and charges nothing. Keys are yours alone.",
+    ),
+]  # fmt: skip
+Prefer = Annotated[str | None, Header(description="respond-async: answer with a job at once.", max_length=200)]
+
+Viewing = Annotated[Access, Depends(access(Role.VIEWER))]
+Analysing = Annotated[Access, Depends(access(Role.ANALYST))]
+
+
+class Form(StrEnum):
+    """How a release is written."""
+
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+    CARD = "card"
+
+
+@router.get("", summary="What this is, and what the token may do", responses=example({"version": podium.__version__}))
+def about(request: Request, token: Caller) -> dict[str, Any]:
+    """The version, and the caller's token without its secret."""
+    return {
+        "service": "podium",
+        "version": podium.__version__,
+        "token": token.to_json(),
+        "datasets": service(request).datasets.visible(token),
+    }
+
+
+@router.get("/datasets", summary="The data sets in the token's scope")
+def datasets(request: Request, token: Caller) -> dict[str, Any]:
+    """Names, columns, the unit of protection, and what is left."""
+    return {"datasets": listed(service(request), token)}
+
+
+def listed(parts: Service, token: Token) -> list[dict[str, Any]]:
+    """All data sets in scope; one whose data cannot be reached says so and does not hide the others."""
+    found = []
+    for name in parts.datasets.visible(token):
+        try:
+            found.append(dataset_document(parts, name, token))
+        except SourceError as error:
+            found.append({"name": name, "unavailable": str(error)})
+    return found
+
+
+@router.get("/datasets/{dataset}", summary="One data set")
+def dataset(granted: Viewing) -> dict[str, Any]:
+    """Its columns, the unit of protection, and what is left."""
+    return dataset_document(granted.service, granted.dataset, granted.token)
+
+
+def dataset_document(parts: Service, name: str, token: Token) -> dict[str, Any]:
+    """A data set as JSON."""
+    opened = parts.datasets.get(name)
+    return {
+        "name": name,
+        "user": opened.settings.user,
+        "unit": f"one {opened.settings.user}, with all their rows",
+        "columns": opened.columns,
+        "items": opened.item_columns,
+        "budget": parts.records.budget(name, token),
+    }
+
+
+@router.post("/datasets/{dataset}/plan", summary="What a question would do and cost; free")
+def plan(granted: Analysing, body: QuestionBody) -> dict[str, Any]:
+    """The mechanism, the SQL, the most it can cost and its reach. No row is read."""
+    preview = body.asking().plan(granted.service.datasets.get(granted.dataset).curator)
+    return preview_document(preview)
+
+
+@router.post(
+    "/datasets/{dataset}/releases",
+    summary="Ask; it cannot be undone",
+    responses={**RELEASE, 202: {"description": "A job was started; its address is in Location."}},
+)
+async def ask(
+    request: Request,
+    granted: Analysing,
+    body: QuestionBody,
+    idempotency_key: IdempotencyKey = None,
+    prefer: Prefer = None,
+) -> Response:
+    """The answer, paid from the budget, or free if the same was asked before on the same data."""
+    parts, asking = granted.service, body.asking()
+    parts.questions.take(granted.token.id)
+    if prefer is not None and "respond-async" in prefer:
+        job = await asyncio.to_thread(parts.start, granted.dataset, asking, granted.token, idempotency_key)
+        place = str(request.url_for("job", id_=job.id).path)
+        return JSONResponse(job.to_json(), 202, {"Location": place, "Preference-Applied": "respond-async"})
+    release = await parts.runner.run(lambda: parts.answer(granted.dataset, asking, granted.token, idempotency_key))
+    place = f"/v1/datasets/{granted.dataset}/releases/{release.paid.entry}"
+    return JSONResponse(release_document(release), headers={"Content-Location": place})
+
+
+@router.get("/datasets/{dataset}/releases", summary="What was released so far")
+def releases(granted: Viewing) -> dict[str, Any]:
+    """The questions that were answered, the newest first, with the hashes that are their permalinks."""
+    found = granted.service.records.releases(granted.dataset, granted.token)
+    return {"releases": [record.summary() for record in found]}
+
+
+@router.get("/datasets/{dataset}/releases/{entry}", summary="A release by its permalink", responses=RELEASE)
+def release(granted: Viewing, entry: EntryHash, format: Form = Form.JSON) -> Response:  # noqa: A002 - as in the CLI
+    """The release as JSON, CSV or Parquet, or its card."""
+    return rendered(granted.service.records.release(granted.dataset, entry, granted.token), format)
+
+
+def rendered(record: Record, form: Form) -> Response:
+    """A release in one of its forms."""
+    items = record.items if len(record.items) > 1 else record.items[0]
+    name = f"{record.dataset}-{record.entry[:12]}"
+    if form is Form.JSON:
+        return JSONResponse(release_document(record.release))
+    if form is Form.CARD:
+        return JSONResponse(card(record.release))
+    attachment = {"Content-Disposition": f'attachment; filename="{name}.{form.value}"'}
+    if form is Form.CSV:
+        return Response(csv_text(record.release, item=items), media_type="text/csv; charset=utf-8", headers=attachment)
+    written = parquet_bytes(record.release, item=items)
+    return Response(written, media_type="application/vnd.apache.parquet", headers=attachment)
+
+
+@router.get("/datasets/{dataset}/budget", summary="What is promised, spent and left")
+def budget(granted: Viewing) -> dict[str, Any]:
+    """Exact numbers as text."""
+    return granted.service.records.budget(granted.dataset, granted.token)
+
+
+@router.get("/datasets/{dataset}/history", summary="The entries of the chain")
+def history(granted: Viewing) -> dict[str, Any]:
+    """Every entry, the oldest first; who asked and with which events is for the owner."""
+    entries = granted.service.records.history_document(granted.dataset, granted.token)
+    return {"dataset": granted.dataset, "entries": entries}
+
+
+@router.get("/datasets/{dataset}/verification", summary="Walk the chain and compute every sum again")
+def verification(
+    granted: Viewing,
+    receipt: Annotated[list[str] | None, Query(max_length=100, description="Hashes that must be in the chain.")] = None,
+) -> dict[str, Any]:
+    """Whether the ledger is sound, and the first problem if it is not."""
+    granted.service.questions.take(granted.token.id)
+    return granted.service.records.verify(granted.dataset, receipt or []).to_json()

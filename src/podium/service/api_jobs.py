@@ -1,0 +1,72 @@
+"""API v1: questions that run in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import StreamingResponse
+
+from podium.service.access import Caller, role_of, service
+from podium.service.core import Service
+from podium.service.examples import PROBLEMS
+from podium.service.jobs import JobState
+from podium.service.tokens import Role, Token
+
+__all__ = ["JobId", "events_of", "router"]
+
+router = APIRouter(prefix="/v1/jobs", responses=PROBLEMS)
+
+JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="From the Location of the answer that started it.")]
+
+_POLL_SECONDS = 0.25
+_POLLS_BETWEEN_SIGNS_OF_LIFE = 60
+
+
+@router.get("/{id_}", summary="Where a question stands", name="job")
+def job(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
+    """Queued, reading, done, failed or cancelled; when it is done, the release's hash."""
+    role_of(token, Role.ANALYST)
+    return service(request).jobs.get(id_, token.name).to_json()
+
+
+@router.delete("/{id_}", summary="Cancel a question")
+def cancel(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
+    """Free while it is queued. While it is read, the answer is settled and kept; asking again is then free."""
+    role_of(token, Role.ANALYST)
+    parts = service(request)
+    parts.jobs.get(id_, token.name)
+    parts.jobs.move(id_, JobState.CANCELLED)
+    return parts.jobs.get(id_, token.name).to_json()
+
+
+@router.get(
+    "/{id_}/events",
+    summary="Where a question stands, as server-sent events",
+    responses={200: {"content": {"text/event-stream": {}}, "description": "One event for each state, until the last."}},
+)
+async def events(request: Request, id_: JobId, token: Caller) -> StreamingResponse:
+    """Events named ``state``, whose data is the job."""
+    role_of(token, Role.ANALYST)
+    parts = service(request)
+    await asyncio.to_thread(parts.jobs.get, id_, token.name)
+    return StreamingResponse(events_of(parts, id_, token), media_type="text/event-stream")
+
+
+async def events_of(parts: Service, id_: str, token: Token) -> AsyncIterator[str]:
+    """The events, one for each state that was seen."""
+    last, polls = None, 0
+    while True:
+        found = await asyncio.to_thread(parts.jobs.get, id_, token.name)
+        if found.state is not last:
+            last = found.state
+            yield f"event: state\ndata: {json.dumps(found.to_json())}\n\n"
+        elif polls % _POLLS_BETWEEN_SIGNS_OF_LIFE == 0:
+            yield ": still there\n\n"
+        if found.state.final:
+            return
+        polls += 1
+        await asyncio.sleep(_POLL_SECONDS)

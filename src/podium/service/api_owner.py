@@ -1,0 +1,98 @@
+"""API v1: what owners do. Totals are raised, never lowered; tokens are given within one's own scope."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Request
+from fastapi.responses import JSONResponse
+
+from podium.service.access import Access, Caller, access, everything, role_of, service
+from podium.service.core import Service
+from podium.service.examples import PROBLEMS
+from podium.service.refusals import forbidden, not_found
+from podium.service.schemas import BudgetBody, DataVersionBody, RegistrationBody, TokenBody
+from podium.service.tokens import Role, Token
+
+__all__ = ["give_token", "own_tokens", "revoke_token", "router"]
+
+router = APIRouter(prefix="/v1", responses=PROBLEMS)
+
+Owning = Annotated[Access, Depends(access(Role.OWNER))]
+TokenId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The id of a token, not the token itself.")]
+
+
+@router.post("/datasets", status_code=201, summary="Register a file of the registration folder")
+def register(request: Request, token: Caller, body: RegistrationBody) -> dict[str, Any]:
+    """The total is fixed from then on. Needs an owner's token for all data sets."""
+    everything(token)
+    parts = service(request)
+    parts.datasets.register(body.name, body.source, user=body.user, budget=body.budget.budget())
+    return parts.records.budget(body.name, token)
+
+
+@router.post("/datasets/{dataset}/total", summary="Raise the total")
+def raise_total(granted: Owning, body: BudgetBody) -> dict[str, Any]:
+    """The promise made before no longer holds: the larger total does."""
+    granted.service.datasets.require(granted.dataset)
+    return granted.service.datasets.ledger.raise_total(granted.dataset, body.budget()).to_json()
+
+
+@router.post("/datasets/{dataset}/data-version", summary="Say that the data changed")
+def set_data_version(granted: Owning, body: DataVersionBody) -> dict[str, Any]:
+    """Questions asked before cost again, once."""
+    granted.service.datasets.require(granted.dataset)
+    return granted.service.datasets.ledger.set_data_version(granted.dataset, body.data_version).to_json()
+
+
+@router.post("/datasets/{dataset}/unlock", summary="Let questions in again after failures")
+def unlock(granted: Owning) -> dict[str, Any]:
+    """What failed questions had reserved stays charged."""
+    granted.service.datasets.require(granted.dataset)
+    return granted.service.datasets.ledger.unlock(granted.dataset).to_json()
+
+
+@router.get("/tokens", summary="The tokens within the owner's scope")
+def tokens(request: Request, token: Caller) -> dict[str, Any]:
+    """Without their secrets, which nobody knows but their holders."""
+    role_of(token, Role.OWNER)
+    return {"tokens": [one.to_json() for one in own_tokens(service(request), token)]}
+
+
+@router.post("/tokens", status_code=201, summary="Make a token")
+def create_token(request: Request, token: Caller, body: TokenBody) -> JSONResponse:
+    """The secret is in this answer and nowhere else."""
+    secret, made = give_token(service(request), token, **body.model_dump())
+    return JSONResponse({**made.to_json(), "secret": secret}, 201)
+
+
+@router.delete("/tokens/{id_}", summary="Revoke a token")
+def delete_token(request: Request, id_: TokenId, token: Caller) -> dict[str, Any]:
+    """It and the sessions opened with it end at once."""
+    return revoke_token(service(request), token, id_).to_json()
+
+
+def own_tokens(parts: Service, owner: Token) -> list[Token]:
+    """The tokens that an owner may see and revoke."""
+    return [one for one in parts.tokens.all() if owner.contains(one.datasets)]
+
+
+def give_token(
+    parts: Service, owner: Token, *, name: str, role: str, datasets: list[str], days: int
+) -> tuple[str, Token]:
+    """A new token, within the scope of its giver."""
+    role_of(owner, Role.OWNER)
+    if not owner.contains(datasets):
+        raise forbidden(
+            f"give access to {', '.join(datasets)}", f"tokens for {', '.join(owner.datasets)}, or for some of these"
+        )
+    return parts.tokens.create(name, role=role, datasets=datasets, days=days)
+
+
+def revoke_token(parts: Service, owner: Token, id_: str) -> Token:
+    """End a token of one's own scope."""
+    role_of(owner, Role.OWNER)
+    found = parts.tokens.get(id_)
+    if found is None or not owner.contains(found.datasets):
+        raise not_found("this token")
+    return parts.tokens.revoke(id_)

@@ -1,0 +1,132 @@
+"""The app: routes, errors in one shape, and what happens when a worker starts and stops."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio.to_thread
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+import podium
+from podium.errors import PodiumError
+from podium.service import api, api_jobs, api_owner, pages, pages_ask, pages_owner, probes
+from podium.service.core import Service
+from podium.service.envelope import Envelope, problem_body
+from podium.service.logs import configure, log
+from podium.service.pages_errors import error_page, wants_page
+from podium.service.problems import MEDIA_TYPE, status_of
+from podium.service.refusals import Refusal
+from podium.service.rendering import Pictures
+from podium.service.settings import CONFIG_VARIABLE, Settings, load
+
+__all__ = ["create_app", "from_environment"]
+
+_STATIC = Path(__file__).parent / "static"
+_DESCRIPTION = """\
+The top k of a table, private for every user in it. Questions are paid from one budget for each data set; the same
+question again is free. Every error is a problem of RFC 9457 with the library's own message.
+"""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """An app for one worker."""
+    parts = Service(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await anyio.to_thread.run_sync(_open_all, parts)
+        yield
+        log("stopping")
+        await anyio.to_thread.run_sync(parts.close)
+
+    app = FastAPI(
+        title="podium",
+        version=podium.__version__,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service = parts
+    app.state.pictures = Pictures()
+    for router in (probes.router, api.router, api_jobs.router, api_owner.router):
+        app.include_router(router)
+    for router in (pages.router, pages_ask.router, pages_owner.router):
+        app.include_router(router, include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    app.add_exception_handler(PodiumError, _failed)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_middleware(Envelope, service=parts)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """The app of a worker that ``podium serve`` started."""
+    configure()
+    return create_app(load(os.environ[CONFIG_VARIABLE]))
+
+
+def _open_all(parts: Service) -> None:
+    """Open what can be opened; what cannot is tried again when it is needed."""
+    try:
+        names = parts.datasets.names()
+    except PodiumError as error:
+        names = []
+        log("not ready", level=logging.WARNING, kind=type(error).__name__, text=str(error))
+    for name in names:
+        try:
+            parts.datasets.get(name)
+        except PodiumError as error:
+            log("not ready", level=logging.WARNING, dataset=name, kind=type(error).__name__, text=str(error))
+    log("started", datasets=names)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """What the library or the service refused."""
+    if wants_page(request):
+        return error_page(request, error)
+    headers = {}
+    status = status_of(error)
+    retry = getattr(error, "retry_after", None)
+    if retry is not None or status == 503:
+        headers["Retry-After"] = str(retry or 5)
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="podium"'
+    body = problem_body(error, request.state.request_id)
+    return Response(body, status, media_type=MEDIA_TYPE, headers=headers)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    """A body or parameter of the wrong shape: where and what, without repeating what was sent."""
+    found = error.errors() if isinstance(error, RequestValidationError) else []
+    first = found[0] if found else {"loc": ("request",), "msg": "not valid"}
+    where = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier())
+    text = (
+        f"The request is not valid at {where}: {first['msg']}. There are {len(found)} such problems. "
+        "The address /openapi.json describes what is allowed; nothing was charged."
+    )
+    return await _failed(request, Refusal(422, text, error="InvalidRequest"))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """No such route, or not with this method."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    texts = {
+        404: "There is nothing at this address. /openapi.json lists the addresses there are. Check it.",
+        405: "This address does not know that method. /openapi.json lists those it knows. Use one of them.",
+    }
+    text = texts.get(status, "The request could not be understood. /openapi.json describes what is allowed.")
+    refusal = Refusal(status, text, error={404: "NotFound", 405: "MethodNotAllowed"}.get(status, "BadRequest"))
+    answer = await _failed(request, refusal)
+    for name, value in (getattr(error, "headers", None) or {}).items():
+        answer.headers[name] = value
+    return answer

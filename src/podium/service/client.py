@@ -1,0 +1,261 @@
+"""The client: the questions of a curator, asked of a service, answered with the same releases and the same errors.
+
+Only the standard library is needed. A question that was sent and whose answer got lost is sent again under the same
+idempotency key, so it is paid for once.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from podium import __version__
+from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
+from podium.exact import Number
+from podium.release import Release
+from podium.service.problems import restored
+from podium.service.questions import Asking
+from podium.service.refusals import Refusal
+from podium.service.state import new_id
+
+__all__ = ["Client", "RemotePlan", "connect"]
+
+_RETRIES = 3
+_WAIT_SECONDS = 0.5
+_AGAIN = (503, 429)
+
+
+def connect(url: str, *, token: str, dataset: str | None = None, timeout: float = 600.0) -> Client:
+    """A service at ``url``. ``dataset`` may be left out where the token is for one data set."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise InvalidArgument("url", url, allowed="http://host:port or https://host")
+    if not (token and token.isascii() and token.isprintable()):
+        # Not quoted: it may be a token with a sign too many.
+        raise InvalidArgument("token", "(withheld)", allowed="what 'podium token create' printed")
+    transport = _Transport(url.rstrip("/"), token, timeout)
+    about = transport.call("GET", "/v1")
+    if dataset is None and len(about["datasets"]) == 1:
+        dataset = about["datasets"][0]
+    return Client(transport, dataset, tuple(about["datasets"]))
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePlan:
+    """What a question would do, as the service planned it; nothing was read and nothing was charged."""
+
+    document: Mapping[str, Any]
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The SQL that would be sent."""
+        return tuple(self.document["queries"])
+
+    @property
+    def at_most(self) -> Mapping[str, str | None]:
+        """The most that it can cost: epsilon, rho and delta as exact texts."""
+        found: Mapping[str, str | None] = self.document["at_most"]
+        return found
+
+    def __str__(self) -> str:
+        shown = ("mechanism", "why", "promise", "reach_sentence")
+        facts = [(name.partition("_")[0], self.document[name]) for name in shown]
+        most = ", ".join(f"{name} {value}" for name, value in self.at_most.items() if value is not None)
+        return "\n".join(
+            f"{label:<9}  {text}" for label, text in [*facts, ("at most", most), *(("sql", q) for q in self.queries)]
+        )
+
+
+class Client:
+    """A data set behind a service."""
+
+    def __init__(self, transport: _Transport, dataset: str | None, datasets: tuple[str, ...]) -> None:
+        self._transport, self._dataset, self._datasets = transport, dataset, datasets
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that the token reaches."""
+        return self._datasets
+
+    def dataset(self, name: str) -> Client:
+        """The same connection, for another data set."""
+        return Client(self._transport, name, self._datasets)
+
+    def top(
+        self,
+        item: str | Iterable[str],
+        *,
+        k: int = 10,
+        where: str | None = None,
+        epsilon: Number | None = None,
+        counts: bool = False,
+        max_items_per_user: int | None = None,
+        domain: Iterable[Any] | None = None,
+        domain_size: int | None = None,
+        k_bar: int | None = None,
+        mechanism: str = "auto",
+        idempotency_key: str | None = None,
+    ) -> Release:
+        """The k items with the most distinct users, paid from the data set's budget; the same again is free."""
+        asking = _asking(item, k, where, epsilon, counts, max_items_per_user, domain, domain_size, k_bar, mechanism)
+        return self._ask(asking, idempotency_key)
+
+    def sql(
+        self,
+        text: str,
+        *,
+        epsilon: Number | None = None,
+        max_items_per_user: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Release:
+        """The same, for a question written as SQL."""
+        asking = Asking.of(sql=text, epsilon=_written(epsilon), max_items_per_user=max_items_per_user)
+        return self._ask(asking, idempotency_key)
+
+    def plan(
+        self,
+        item: str | Iterable[str] | None = None,
+        *,
+        sql: str | None = None,
+        k: int | None = None,
+        where: str | None = None,
+        epsilon: Number | None = None,
+        counts: bool = False,
+        max_items_per_user: int | None = None,
+        domain: Iterable[Any] | None = None,
+        domain_size: int | None = None,
+        k_bar: int | None = None,
+        mechanism: str = "auto",
+    ) -> RemotePlan:
+        """What a question would do and cost; free."""
+        asking = _asking(
+            item, k, where, epsilon, counts, max_items_per_user, domain, domain_size, k_bar, mechanism, sql=sql
+        )
+        return RemotePlan(self._transport.call("POST", self._place("plan"), asking.to_json()))
+
+    @property
+    def budget(self) -> dict[str, Any]:
+        """What is promised, spent and left; exact numbers as text."""
+        return self._transport.call("GET", self._place("budget"))
+
+    def release(self, entry: str) -> Release:
+        """A release by the hash in its receipt."""
+        return _release(self._transport.call("GET", self._place(f"releases/{quote(entry, safe='')}")))
+
+    def releases(self) -> list[dict[str, Any]]:
+        """What was released so far, the newest first, without the answers."""
+        found: list[dict[str, Any]] = self._transport.call("GET", self._place("releases"))["releases"]
+        return found
+
+    def history(self) -> list[dict[str, Any]]:
+        """The entries of the chain that the token may see."""
+        found: list[dict[str, Any]] = self._transport.call("GET", self._place("history"))["entries"]
+        return found
+
+    def _ask(self, asking: Asking, idempotency_key: str | None) -> Release:
+        key = new_id() if idempotency_key is None else idempotency_key
+        return _release(self._transport.call("POST", self._place("releases"), asking.to_json(), key=key))
+
+    def _place(self, what: str) -> str:
+        if self._dataset is None:
+            raise InvalidArgument("dataset", None, allowed=f"one of {', '.join(self._datasets) or 'none'}")
+        return f"/v1/datasets/{quote(self._dataset, safe='')}/{what}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Transport:
+    """Requests with a token. Redirects are not followed: a token is for one host."""
+
+    url: str
+    token: str
+    timeout: float
+
+    def call(self, method: str, path: str, body: object = None, *, key: str | None = None) -> dict[str, Any]:
+        """One request, sent again where that is safe: it reads, or it has a key."""
+        failure: Exception | None = None
+        for attempt in range(_RETRIES):
+            if attempt:
+                time.sleep(_WAIT_SECONDS * attempt)
+            try:
+                return self._once(method, path, body, key)
+            except (Refusal, PodiumError) as error:
+                failure = error
+                if getattr(error, "http_status", None) not in _AGAIN:
+                    raise
+            except (OSError, http.client.HTTPException):
+                failure = SourceUnavailable(
+                    f"url={self.url!r} did not answer. A service is started with 'podium serve'. Check the address."
+                )
+        raise failure or AssertionError("at least one attempt is made")
+
+    def _once(self, method: str, path: str, body: object, key: str | None) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.token}", "User-Agent": f"podium/{__version__}"}
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(body).encode("utf-8", "surrogatepass")
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)  # noqa: S310
+        try:
+            with _OPENER.open(request, timeout=self.timeout) as response:
+                return _document(response.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                failed = restored(_document(error.read()), error.code)
+            failed.http_status = error.code  # type: ignore[attr-defined]
+            raise failed from None
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """A redirect is an error here."""
+
+
+_OPENER = urllib.request.build_opener(_NoRedirects)
+
+
+def _document(raw: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _release(document: dict[str, Any]) -> Release:
+    release = Release.from_json(json.dumps(document))
+    return replace(release, paid=replace(release.paid, entry=document["entry"]))
+
+
+def _written(number: Number | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _asking(
+    item: str | Iterable[str] | None,
+    k: int | None,
+    where: str | None,
+    epsilon: Number | None,
+    counts: bool,
+    max_items_per_user: int | None,
+    domain: Iterable[Any] | None,
+    domain_size: int | None,
+    k_bar: int | None,
+    mechanism: str,
+    *,
+    sql: str | None = None,
+) -> Asking:
+    return Asking.of(
+        item=item if item is None or isinstance(item, str) else list(item), k=k, sql=sql, where=where,
+        epsilon=_written(epsilon), counts=counts, max_items_per_user=max_items_per_user,
+        domain=None if domain is None else [list(one) if isinstance(one, tuple) else one for one in domain],
+        domain_size=domain_size, k_bar=k_bar, mechanism=mechanism,
+    )  # fmt: skip

@@ -1,0 +1,169 @@
+"""The data sets of a service: opened when they are first needed, so that a worker starts while a database is down."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from podium.curator import Curator
+from podium.errors import InvalidArgument, UnknownDataset
+from podium.ledger import Budget, Ledger, Status, open_ledger
+from podium.query.schema import Kind, Schema
+from podium.service.refusals import not_found
+from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
+from podium.service.state import State, now
+from podium.service.tokens import Token
+from podium.sources import open_source
+
+__all__ = ["Dataset", "Datasets"]
+
+_FILES = (".parquet", ".csv", ".json", ".ndjson", ".jsonl")
+_NOT_ITEMS = (Kind.FLOAT, Kind.LIST, Kind.OTHER)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A data set that is open."""
+
+    settings: DatasetSettings
+    schema: Schema
+    curator: Curator
+
+    @property
+    def columns(self) -> list[dict[str, str]]:
+        """The columns that questions may name, with their kinds."""
+        return [{"name": column.name, "kind": column.kind.value} for column in self.schema.columns]
+
+    @property
+    def item_columns(self) -> list[str]:
+        """The columns that can be ranked."""
+        return [
+            column.name
+            for column in self.schema.columns
+            if column.name != self.settings.user and column.kind not in _NOT_ITEMS
+        ]
+
+
+class Datasets:
+    """Those of the file and those registered on the page, with the ledger that all share."""
+
+    def __init__(self, settings: Settings, state: State) -> None:
+        self._settings, self._state = settings, state
+        self._lock = threading.Lock()
+        self._ledger: Ledger | None = None
+        self._open: dict[str, Dataset] = {}
+        self._closing = ExitStack()
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger; raises while its database is down."""
+        with self._lock:
+            return self._opened_ledger()
+
+    def reach_ledger(self) -> None:
+        """Raise unless the ledger can be read now."""
+        self.ledger.datasets()
+
+    def names(self) -> list[str]:
+        """All names, those of the file first."""
+        return list(self._definitions())
+
+    def visible(self, token: Token) -> list[str]:
+        """Those in the scope of a token."""
+        return [name for name in self.names() if token.reaches(name)]
+
+    def get(self, name: str) -> Dataset:
+        """The open data set of that name."""
+        found = self._open.get(name)
+        if found is not None:
+            return found
+        settings = self._definitions().get(name)
+        if settings is None:
+            raise not_found(f"dataset={name!r}")
+        with self._lock:
+            return self._opened(settings)
+
+    def require(self, name: str) -> None:
+        """Raise unless this service has a data set of that name; the ledger may know others."""
+        if name not in self._open and name not in self._definitions():
+            raise not_found(f"dataset={name!r}")
+
+    def status(self, name: str) -> Status:
+        """Where it stands, also while its data cannot be reached."""
+        self.require(name)
+        try:
+            return self.ledger.status(name)
+        except UnknownDataset:
+            # It is registered when it is first opened.
+            self.get(name)
+            return self.ledger.status(name)
+
+    def files(self) -> list[str]:
+        """The files that may be registered on the page."""
+        folder = self._settings.registration
+        if folder is None:
+            return []
+        return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _FILES and path.is_file())
+
+    def register(self, name: str, file: str, *, user: str, budget: Budget) -> Dataset:
+        """Register a file of the folder under a name, and remember it for all workers."""
+        folder = self._settings.registration
+        if folder is None or file not in self.files():
+            raise InvalidArgument("source", file, allowed="a file in the folder for registration")
+        if dataset_name(name) in self._definitions():
+            raise InvalidArgument("dataset", name, allowed="a name that is not taken")
+        settings = DatasetSettings(name=name, source=str(folder / file), user=user, budget=budget)
+        with self._lock:
+            opened = self._opened(settings)
+        self._state.run(
+            "INSERT INTO service_datasets (name, definition, created) VALUES (?, ?, ?)",
+            (name, json.dumps(settings.to_json()), now()),
+        )
+        return opened
+
+    def check(self) -> list[str]:
+        """Open everything; the names."""
+        return [self.get(name).settings.name for name in self.names()]
+
+    def close(self) -> None:
+        """Let go of engines and ledger."""
+        self._closing.close()
+
+    def _definitions(self) -> Mapping[str, DatasetSettings]:
+        rows = self._state.rows("SELECT name, definition FROM service_datasets ORDER BY created, name")
+        listed = self._settings.datasets
+        added = {name: read_dataset(name, json.loads(text), Path("/")) for name, text in rows if name not in listed}
+        return {**listed, **added}
+
+    def _opened_ledger(self) -> Ledger:
+        if self._ledger is None:
+            self._ledger = open_ledger(self._settings.ledger)
+            self._closing.callback(self._ledger.close)
+        return self._ledger
+
+    def _opened(self, settings: DatasetSettings) -> Dataset:
+        if settings.name in self._open:
+            return self._open[settings.name]
+        # Opened twice: a curator keeps its source to itself, and knows it by where it is.
+        source = open_source(settings.source, table=settings.table, types=settings.types)
+        try:
+            schema = source.schema()
+        finally:
+            source.close()
+        curator = Curator(
+            settings.source,
+            dataset=settings.name,
+            user=settings.user,
+            ledger=self._opened_ledger(),
+            budget=settings.budget,
+            table=settings.table,
+            types=settings.types,
+            insist=settings.insist,
+        )
+        self._closing.callback(curator.close)
+        self._open[settings.name] = Dataset(settings, schema, curator)
+        return self._open[settings.name]

@@ -1,0 +1,210 @@
+"""Questions that take longer than a request: queued, reading, done. Never how far, never rows.
+
+Jobs run in threads of the worker that took them, and their state is where all workers see it. Cancelling a queued
+question costs nothing. One that is being read cannot be stopped without forfeiting what was reserved, so its answer is
+settled and kept, and asking again is free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from podium.errors import LedgerError, PodiumError
+from podium.ledger.owner import Owner, certainly_gone, this_process
+from podium.release import Release
+from podium.service.problems import problem
+from podium.service.questions import Asking
+from podium.service.refusals import Refusal, not_found
+from podium.service.state import State, new_id, now
+
+__all__ = ["Job", "JobState", "Jobs", "Runner", "run_job"]
+
+_COLUMNS = "id, dataset, analyst, question, state, entry, problem, owner"
+_KEPT_SECONDS = 7 * 86_400
+_POLL_SECONDS = 0.02
+_ATTEMPTS = 20
+
+T = TypeVar("T")
+
+
+class JobState(StrEnum):
+    """Where a job stands."""
+
+    QUEUED = "queued"
+    READING = "reading"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing more will happen."""
+        return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A question on its way."""
+
+    id: str
+    dataset: str
+    analyst: str
+    asking: Asking
+    state: JobState
+    entry: str | None = None
+    problem: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What its asker may see."""
+        return {
+            "id": self.id,
+            "dataset": self.dataset,
+            "question": self.asking.to_json(),
+            "state": self.state.value,
+            "release": self.entry,
+            "problem": self.problem,
+        }
+
+
+class Jobs:
+    """The jobs of all workers."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def add(self, dataset: str, analyst: str, asking: Asking) -> Job:
+        """A new job of this worker."""
+        job = Job(new_id(), dataset, analyst, asking, JobState.QUEUED)
+        with self._state.writing() as session:
+            session.run("DELETE FROM service_jobs WHERE created < ?", (now() - _KEPT_SECONDS,))
+            session.run(
+                "INSERT INTO service_jobs (id, dataset, analyst, question, state, owner, created) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (job.id, dataset, analyst, asking.to_text(), job.state.value, this_process().to_text(), now()),
+            )
+        return job
+
+    def get(self, id_: str, analyst: str) -> Job:
+        """A job of this analyst; one whose worker has died has failed."""
+        rows = self._state.rows(f"SELECT {_COLUMNS} FROM service_jobs WHERE id = ?", (id_,))  # noqa: S608 - ours
+        if not rows or rows[0][2] != analyst:
+            raise not_found("this job")
+        _, dataset, _, question, state, entry, trouble, owner_text = rows[0]
+        job = Job(
+            id_, dataset, analyst, Asking.from_text(question), JobState(state), entry,
+            None if trouble is None else json.loads(trouble),
+        )  # fmt: skip
+        owner = Owner.from_text(owner_text)
+        if job.state.final or owner is None or not certainly_gone(owner):
+            return job
+        self.move(id_, JobState.FAILED, problem=problem(_worker_gone(), request_id=id_))
+        return self.get(id_, analyst)
+
+    def wait(self, job: Job, seconds: float) -> Job:
+        """The job when it has ended, or after so long."""
+        end = time.monotonic() + seconds
+        found = self.get(job.id, job.analyst)
+        while not found.state.final and time.monotonic() < end:
+            time.sleep(_POLL_SECONDS)
+            found = self.get(job.id, job.analyst)
+        return found
+
+    def move(
+        self, id_: str, state: JobState, *, entry: str | None = None, problem: dict[str, Any] | None = None
+    ) -> bool:
+        """Go on to the next state; False if the job had ended."""
+        with self._state.writing() as session:
+            rows = session.rows(f"SELECT state FROM service_jobs WHERE id = ?{session.lock_rows}", (id_,))  # noqa: S608
+            if not rows or JobState(rows[0][0]).final:
+                return False
+            session.run(
+                "UPDATE service_jobs SET state = ?, entry = ?, problem = ? WHERE id = ?",
+                (state.value, entry, None if problem is None else json.dumps(problem), id_),
+            )
+        return True
+
+
+class Runner:
+    """The threads in which questions are answered: a few at a time, a bounded queue behind them."""
+
+    def __init__(self, *, parallel: int, queued: int) -> None:
+        self._pool = ThreadPoolExecutor(parallel, thread_name_prefix="question")
+        self._most = parallel + queued
+        self._waiting = 0
+        self._lock = threading.Lock()
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Run it when a thread is free; refused if too many wait."""
+        with self._lock:
+            if self._waiting >= self._most:
+                raise Refusal(
+                    503,
+                    f"There are {self._waiting} questions waiting. Allowed: {self._most} at a time. "
+                    "Nothing was charged; try again in a few seconds.",
+                    error="Busy",
+                    retry_after=5,
+                )
+            self._waiting += 1
+        try:
+            future = self._pool.submit(work)
+        except RuntimeError:
+            self._done(None)
+            raise Refusal(
+                503, "The service is stopping. Nothing was charged. Ask again in a moment.", error="Stopping",
+                retry_after=5,
+            ) from None  # fmt: skip
+        future.add_done_callback(self._done)
+        return future
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Run it and wait for it."""
+        return await asyncio.wrap_future(self.submit(work))
+
+    def stop(self) -> None:
+        """Let what is being read end; what is queued is given up, free of charge."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _done(self, _: object) -> None:
+        with self._lock:
+            self._waiting -= 1
+
+
+def run_job(jobs: Jobs, job: Job, answer: Callable[[], Release]) -> None:
+    """Answer a job's question and write down what became of it."""
+    with suppress(PodiumError):
+        if not jobs.move(job.id, JobState.READING):
+            return
+        try:
+            release = answer()
+        except Exception as error:  # noqa: BLE001 - told to the asker as a problem
+            _end(jobs, job, JobState.FAILED, problem=problem(error, request_id=job.id))
+        else:
+            _end(jobs, job, JobState.DONE, entry=release.paid.entry)
+
+
+def _end(jobs: Jobs, job: Job, state: JobState, **how: Any) -> None:
+    """Write down how it ended; a database that was stopped is waited for."""
+    for attempt in range(_ATTEMPTS):
+        with suppress(LedgerError):
+            jobs.move(job.id, state, **how)
+            return
+        time.sleep(attempt / 4)
+
+
+def _worker_gone() -> Refusal:
+    return Refusal(
+        503,
+        "The worker that answered this question has died. If rows were being read, what was reserved for it is "
+        "forfeited. Ask again: an answer that had been settled is free.",
+        error="WorkerGone",
+        retry_after=1,
+    )

@@ -1,0 +1,47 @@
+"""Counters for Prometheus, of one worker. Nothing in them depends on rows: no durations, no sizes, no budgets.
+
+How long a question took and how much of a budget is left depend on what came out; a scraper is not an analyst.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from threading import Lock
+
+from podium import __version__
+
+__all__ = ["Metrics"]
+
+
+class Metrics:
+    """How many requests were answered, by route and status."""
+
+    def __init__(self) -> None:
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._lock = Lock()
+
+    def count(self, method: str, route: str, status: int) -> None:
+        """One more request."""
+        with self._lock:
+            self._requests[method, route, status] += 1
+
+    def text(self) -> str:
+        """The exposition format, version 0.0.4."""
+        with self._lock:
+            counted = sorted(self._requests.items())
+        worker = f'worker="{os.getpid()}"'
+        return "\n".join(
+            [
+                "# HELP podium_build_info The version that runs.",
+                "# TYPE podium_build_info gauge",
+                f'podium_build_info{{version="{__version__}"}} 1',
+                "# HELP podium_requests_total Requests answered by this worker.",
+                "# TYPE podium_requests_total counter",
+                *(
+                    f'podium_requests_total{{{worker},method="{method}",route="{route}",status="{status}"}} {number}'
+                    for (method, route, status), number in counted
+                ),
+                "",
+            ]
+        )

@@ -1,0 +1,215 @@
+"""Pages: sign in, data sets, the ledger, about."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+
+import podium
+from podium.errors import PodiumError
+from podium.ledger import Status
+from podium.present.accounts import history_rows, left_sentence, status_facts
+from podium.present.plots import plot_budget
+from podium.service.access import address_of, service
+from podium.service.api import dataset_document, listed
+from podium.service.pages_access import (
+    SESSION,
+    SIGN_IN,
+    Form,
+    Looking,
+    Posted,
+    View,
+    check_sign_in,
+    cookie_name,
+    form_of,
+    looking,
+    set_cookie,
+    sign_in_secret,
+    view,
+)
+from podium.service.pages_errors import local_path
+from podium.service.rendering import page
+from podium.service.sessions import form_token
+from podium.service.tokens import Role, Token
+from podium.service.wording import question_sentence
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+Viewing = Annotated[View, Depends(view(Role.VIEWER))]
+
+
+@router.get("/")
+def start() -> RedirectResponse:
+    """The data sets are the start."""
+    return RedirectResponse("/datasets", 303)
+
+
+@router.get("/sign-in")
+def sign_in(request: Request, next: str = "/") -> Response:  # noqa: A002 - as browsers know it
+    """The form; a cookie binds it to this browser."""
+    return _sign_in_page(request, next)
+
+
+def _sign_in_page(request: Request, target: str, *, error: str = "", status: int = 200) -> Response:
+    secret = sign_in_secret()
+    shown = page(request, "sign_in.html", None, status=status, form=form_token(secret), next=local_path(target),
+                 error=error)  # fmt: skip
+    set_cookie(shown, service(request), SIGN_IN, secret)
+    return shown
+
+
+@router.post("/sign-in")
+def signed_in(request: Request, form: Annotated[Form, Depends(form_of)]) -> Response:
+    """A new session for a valid token; what the browser sent before is not used again."""
+    check_sign_in(request, form)
+    parts = service(request)
+    token = parts.tokens.find(form.get("token", "").strip())
+    if token is None:
+        parts.failures.take(address_of(request))
+        text = "This token opens nothing: it is mistyped, revoked or expired. Ask the owner for a new one."
+        return _sign_in_page(request, form.get("next", "/"), error=text, status=401)
+    response = RedirectResponse(local_path(form.get("next", "/")), 303)
+    before = request.cookies.get(cookie_name(parts, SESSION))
+    if before is not None:
+        parts.sessions.end(before)
+    set_cookie(response, parts, SESSION, parts.sessions.start(token))
+    response.delete_cookie(cookie_name(parts, SIGN_IN), secure=parts.settings.server.secure, httponly=True)
+    return response
+
+
+@router.post("/sign-out")
+def sign_out(request: Request, signed: Looking, _: Posted) -> Response:
+    """The session ends here, not only in the browser."""
+    parts = service(request)
+    parts.sessions.end(signed.secret)
+    response = RedirectResponse("/sign-in", 303)
+    response.delete_cookie(cookie_name(parts, SESSION), secure=parts.settings.server.secure, httponly=True)
+    return response
+
+
+@router.get("/datasets.json")
+def datasets_json(request: Request, signed: Looking) -> dict[str, Any]:
+    """The twin of the page."""
+    return {"datasets": listed(service(request), signed.token)}
+
+
+@router.get("/datasets")
+def datasets(request: Request, signed: Looking) -> Response:
+    """All data sets in scope, each with its unit of protection and what is left."""
+    return page(request, "datasets.html", signed, datasets=listed(service(request), signed.token))
+
+
+@router.get("/datasets/{dataset}.json")
+def dataset_json(granted: Viewing) -> dict[str, Any]:
+    """The twin of the page."""
+    return dataset_document(granted.service, granted.dataset, granted.signed.token)
+
+
+@router.get("/datasets/{dataset}")
+def dataset(request: Request, granted: Viewing) -> Response:
+    """One data set: what may be asked, what is left, what was released."""
+    records = granted.service.records.releases(granted.dataset, granted.signed.token)
+    return page(
+        request,
+        "dataset.html",
+        granted.signed,
+        dataset=dataset_document(granted.service, granted.dataset, granted.signed.token),
+        releases=[(record, question_sentence(record.question)) for record in records],
+    )
+
+
+@router.get("/datasets/{dataset}/ledger.json")
+def ledger_json(granted: Viewing) -> dict[str, Any]:
+    """The twin of the page."""
+    entries = granted.service.records.history_document(granted.dataset, granted.signed.token)
+    return {"dataset": granted.dataset, "entries": entries}
+
+
+@router.get("/datasets/{dataset}/ledger.svg")
+def ledger_picture(request: Request, granted: Viewing, theme: str = "light") -> Response:
+    """The burn-down."""
+    drawn, _ = _burn_down(request, granted, dark=theme == "dark")
+    return Response(drawn, media_type="image/svg+xml")
+
+
+@router.get("/datasets/{dataset}/ledger")
+def ledger(request: Request, granted: Viewing) -> Response:
+    """The burn-down and the chained entries."""
+    records, token = granted.service.records, granted.signed.token
+    shown = records.history(granted.dataset, token)
+    headers, rows = history_rows(shown)
+    capped = token.role is not Role.OWNER and records.capped(granted.dataset)
+    status = records.status(granted.dataset)
+    return page(
+        request,
+        "ledger.html",
+        granted.signed,
+        dataset=granted.dataset,
+        headers=headers,
+        rows=rows,
+        promise=status.promise,
+        facts=[] if capped else _shown_facts(status, token),
+        left="" if capped else left_sentence(status),
+        alt=None if capped else _burn_down(request, granted, dark=False)[1],
+    )
+
+
+def _shown_facts(status: Status, token: Token) -> list[tuple[str, str]]:
+    """Facts that the page does not show elsewhere; who spent how much is for the owner."""
+    hidden = () if token.role is Role.OWNER else ("source", "analyst ")
+    return [
+        (name, text)
+        for name, text in status_facts(status)
+        if name not in ("data set", "promise") and not name.startswith(hidden)
+    ]
+
+
+def _burn_down(request: Request, granted: View, *, dark: bool) -> tuple[str, str]:
+    history = granted.service.records.history(granted.dataset, granted.signed.token)
+    key = ("burn-down", granted.dataset, history[-1].hash if history else "", granted.signed.token.name, str(dark))
+    drawn: tuple[str, str] = request.app.state.pictures.get(key, lambda: plot_budget(history, dark=dark))
+    return drawn
+
+
+@router.get("/datasets/{dataset}/verify")
+def verify(request: Request, granted: Viewing, receipt: str = "") -> Response:
+    """Walk the chain, and look for a receipt in it."""
+    granted.service.questions.take(granted.signed.token.id)
+    receipts = [receipt.strip()] if receipt.strip() else []
+    found = granted.service.records.verify(granted.dataset, receipts)
+    return page(request, "verify.html", granted.signed, dataset=granted.dataset, found=found, receipt=receipt)
+
+
+_LIBRARIES = ("duckdb", "fastapi", "jinja2", "numpy", "pyarrow", "python-flint", "sqlglot", "uvicorn")
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow, and only this page needs it
+
+    found = {"podium": podium.__version__}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@router.get("/about.json")
+def about_json(_: Looking) -> JSONResponse:
+    """The twin of the page."""
+    return JSONResponse({"versions": _versions()})
+
+
+@router.get("/about")
+def about(request: Request) -> Response:
+    """The promise, its limits, and what runs here; also for those who are not signed in."""
+    try:
+        signed = looking(request)
+    except PodiumError:
+        signed = None
+    return page(request, "about.html", signed, versions={} if signed is None else _versions())

@@ -1,0 +1,137 @@
+"""Who is looking: the cookie of a session, and the token that every form sends back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import parse_qsl
+
+from fastapi import Depends, Request
+from fastapi.responses import Response
+
+from podium.errors import InvalidArgument
+from podium.service.access import DatasetName, check, service
+from podium.service.core import Service
+from podium.service.refusals import Refusal, not_signed_in
+from podium.service.sessions import SignedIn, form_token, new_secret, same
+from podium.service.tokens import Role
+
+__all__ = [
+    "SESSION", "SIGN_IN", "Form", "Looking", "Posted", "View", "check_sign_in", "cookie_name", "form_of", "looking",
+    "set_cookie", "sign_in_secret", "view", "whole",
+]  # fmt: skip
+
+SESSION = "podium_session"
+SIGN_IN = "podium_sign_in"
+
+
+def cookie_name(parts: Service, name: str) -> str:
+    """With https, a name that browsers accept from this host alone."""
+    return f"__Host-{name}" if parts.settings.server.secure else name
+
+
+def set_cookie(response: Response, parts: Service, name: str, value: str) -> None:
+    """A cookie that scripts cannot read and other sites cannot send along with a form."""
+    response.set_cookie(
+        cookie_name(parts, name), value, httponly=True, samesite="strict" if name == SIGN_IN else "lax",
+        secure=parts.settings.server.secure, path="/", max_age=3_600 * parts.settings.limits.session_hours,
+    )  # fmt: skip
+
+
+def looking(request: Request) -> SignedIn:
+    """The session of a browser."""
+    parts = service(request)
+    secret = request.cookies.get(cookie_name(parts, SESSION))
+    found = None if secret is None else parts.sessions.find(secret)
+    if found is None:
+        raise not_signed_in()
+    request.state.who = found.token.name
+    parts.requests.take(found.token.id)
+    return found
+
+
+Looking = Annotated[SignedIn, Depends(looking)]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A browser that may look at a data set."""
+
+    service: Service
+    signed: SignedIn
+    dataset: str
+
+
+def view(role: Role) -> Callable[[Request, str, SignedIn], View]:
+    """A dependency: the session's token has this role on the data set."""
+
+    def granted(request: Request, dataset: DatasetName, signed: Looking) -> View:
+        check(signed.token, dataset, role)
+        return View(service(request), signed, dataset)
+
+    return granted
+
+
+class Form(dict[str, str]):
+    """The fields of a form; what was left empty is not there."""
+
+
+async def form_of(request: Request) -> Form:
+    """The fields of an ordinary form, without checking where it comes from."""
+    try:
+        text = (await request.body()).decode("utf-8")
+        pairs = parse_qsl(text, max_num_fields=100, strict_parsing=bool(text))
+    except ValueError:
+        raise Refusal(
+            422, "The form could not be read. Allowed: what a page of this service sends. Go back and try again.",
+            error="InvalidForm",
+        ) from None  # fmt: skip
+    return Form({name: value for name, value in pairs if value})
+
+
+def whole(text: str, name: str) -> int:
+    """A field that must hold a whole number."""
+    digits = text.strip()
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 20:
+        raise InvalidArgument(name, text, allowed="a whole number, 1 or more")
+    return int(digits)
+
+
+async def _posted(request: Request, signed: Looking) -> Form:
+    form = await form_of(request)
+    _check_origin(request)
+    if not same(form.pop("csrf", ""), signed.form_token):
+        raise _not_ours()
+    return form
+
+
+Posted = Annotated[Form, Depends(_posted)]
+
+
+def check_sign_in(request: Request, form: Form) -> None:
+    """The form of the sign-in page, which has no session yet: bound to a cookie that the page had set."""
+    _check_origin(request)
+    secret = request.cookies.get(cookie_name(service(request), SIGN_IN), "")
+    if not secret or not same(form.pop("csrf", ""), form_token(secret)):
+        raise _not_ours()
+
+
+def sign_in_secret() -> str:
+    """For the cookie of the sign-in page."""
+    return new_secret()
+
+
+def _check_origin(request: Request) -> None:
+    """Browsers say where a form comes from; a page of another site is refused even if it knew the token."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise _not_ours()
+
+
+def _not_ours() -> Refusal:
+    return Refusal(
+        403,
+        "The form was not sent from a page of this session. Allowed: forms of this service, in the browser that opened "
+        "them. Open the page again and send the form from there.",
+        error="ForeignForm",
+    )

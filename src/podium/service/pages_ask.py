@@ -1,0 +1,199 @@
+"""Pages: ask, see what it would cost, confirm, wait, see the release."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response, StreamingResponse
+from pydantic import ValidationError
+
+from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
+from podium.ledger import Remaining
+from podium.present.margins import margin_of
+from podium.present.names import why_fewer
+from podium.present.plots import plot_release
+from podium.present.ranking import ranking
+from podium.present.text import mechanism_text, paid_sentence
+from podium.privacy import worst_case
+from podium.privacy.costs import spent
+from podium.service.access import role_of, service
+from podium.service.api import EntryHash, rendered
+from podium.service.api import Form as ReleaseForm
+from podium.service.api_jobs import JobId, events_of
+from podium.service.jobs import Job, JobState
+from podium.service.pages_access import Form, Looking, Posted, View, view, whole
+from podium.service.questions import Asking
+from podium.service.records import Record
+from podium.service.rendering import page
+from podium.service.schemas import QuestionBody
+from podium.service.sessions import new_secret
+from podium.service.tokens import Role
+from podium.service.wording import asking_of, question_sentence
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+Viewing = Annotated[View, Depends(view(Role.VIEWER))]
+Analysing = Annotated[View, Depends(view(Role.ANALYST))]
+
+_NUMBERS = ("k", "max_items_per_user", "domain_size", "k_bar")
+_PATIENCE_SECONDS = 1.5
+_MISTAKES = (InvalidArgument, QuestionRefused, UnknownColumn)
+
+
+def _asked(fields: Form) -> Asking:
+    """The question in a form; a list of items is one a line."""
+    given: dict[str, Any] = {name: value for name, value in fields.items() if name in _FIELDS}
+    for name in _NUMBERS:
+        if name in given:
+            given[name] = whole(given[name], name)
+    if "counts" in given:
+        given["counts"] = given["counts"] == "yes"
+    if "domain" in given:
+        given["domain"] = [line.strip() for line in given["domain"].splitlines() if line.strip()]
+    return Asking.of(**given)
+
+
+_FIELDS = ("item", "k", "sql", "where", "epsilon", "counts", "max_items_per_user", "domain", "domain_size", "k_bar")
+
+
+@router.get("/datasets/{dataset}/ask")
+def ask(request: Request, granted: Analysing) -> Response:
+    """The form: columns to choose from, or SQL."""
+    return _ask_page(request, granted, Form(request.query_params))
+
+
+def _ask_page(
+    request: Request, granted: View, fields: Form, *, lines: tuple[str, ...] = (), status: int = 200
+) -> Response:
+    opened = granted.service.datasets.get(granted.dataset)
+    budget = granted.service.records.budget(granted.dataset, granted.signed.token)
+    return page(
+        request, "ask.html", granted.signed, status=status, dataset=granted.dataset, user=opened.settings.user,
+        columns=opened.columns, items=opened.item_columns, fields=fields, lines=lines, budget=budget,
+    )  # fmt: skip
+
+
+@router.get("/datasets/{dataset}/preview")
+def preview(request: Request, granted: Analysing) -> Response:
+    """What it would do and cost; nothing is read or charged, so this is an ordinary link."""
+    fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
+    try:
+        asking = _asked(fields)
+        planned = asking.plan(granted.service.datasets.get(granted.dataset).curator)
+    except _MISTAKES as error:
+        return _ask_page(request, granted, fields, lines=error.lines, status=422)
+    most = worst_case(planned.plan.worst_case)
+    status = granted.service.records.status(granted.dataset)
+    cap, held = status.totals.per_analyst, status.analysts.get(granted.signed.token.name, spent(()))
+    left = status.remaining if cap is None else Remaining.of(cap, held)
+    return page(
+        request, "preview.html", granted.signed, dataset=granted.dataset, preview=planned, most=most, left=left,
+        pure=status.totals.budget.pure, asking=asking, question=asking.to_text(), key=new_secret(),
+        user=granted.service.datasets.get(granted.dataset).settings.user, query=request.url.query,
+    )  # fmt: skip
+
+
+@router.post("/datasets/{dataset}/ask")
+def confirm(request: Request, granted: Analysing, form: Posted) -> Response:
+    """Ask for real. The key of the page makes a second click the same question."""
+    parts = granted.service
+    parts.questions.take(granted.signed.token.id)
+    try:
+        asking = QuestionBody.model_validate_json(form.get("question", "")).asking()
+    except ValidationError:
+        raise InvalidArgument("question", "this form", allowed="what the preview page sends") from None
+    job = parts.start(granted.dataset, asking, granted.signed.token, form.get("key"))
+    # Most questions are answered within a moment, and nobody need see a page in between.
+    return RedirectResponse(_place(parts.jobs.wait(job, _PATIENCE_SECONDS)), 303)
+
+
+def _place(job: Job) -> str:
+    if job.state is JobState.DONE:
+        return f"/datasets/{job.dataset}/releases/{job.entry}"
+    return f"/jobs/{job.id}"
+
+
+@router.get("/jobs/{id_}.json")
+def job_json(request: Request, id_: JobId, signed: Looking) -> dict[str, Any]:
+    """The twin of the page."""
+    return service(request).jobs.get(id_, signed.token.name).to_json()
+
+
+@router.get("/jobs/{id_}/events")
+def job_events(request: Request, id_: JobId, signed: Looking) -> StreamingResponse:
+    """For the page's script: reload when the state changes."""
+    parts = service(request)
+    parts.jobs.get(id_, signed.token.name)
+    return StreamingResponse(events_of(parts, id_, signed.token), media_type="text/event-stream")
+
+
+@router.get("/jobs/{id_}")
+def job(request: Request, id_: JobId, signed: Looking) -> Response:
+    """Where a question stands; the page reloads itself until it is answered."""
+    found = service(request).jobs.get(id_, signed.token.name)
+    if found.state is JobState.DONE:
+        return RedirectResponse(_place(found), 303)
+    lines = () if found.problem is None else PodiumError(found.problem["detail"]).lines
+    status = 200 if found.problem is None else int(found.problem["status"])
+    return page(request, "job.html", signed, job=found, lines=lines, status=status)
+
+
+@router.post("/jobs/{id_}/cancel")
+def cancel(request: Request, id_: JobId, signed: Looking, _: Posted) -> Response:
+    """Give it up."""
+    role_of(signed.token, Role.ANALYST)
+    parts = service(request)
+    parts.jobs.get(id_, signed.token.name)
+    parts.jobs.move(id_, JobState.CANCELLED)
+    return RedirectResponse(f"/jobs/{id_}", 303)
+
+
+@router.get("/datasets/{dataset}/releases/{entry}.{suffix}")
+def release_file(request: Request, granted: Viewing, entry: EntryHash, suffix: str, theme: str = "light") -> Response:
+    """The release as a file, or its picture."""
+    record = granted.service.records.release(granted.dataset, entry, granted.signed.token)
+    if suffix == "svg":
+        drawn, _ = _picture(request, record, dark=theme == "dark")
+        return Response(drawn, media_type="image/svg+xml")
+    if suffix == "card.json":
+        return rendered(record, ReleaseForm.CARD)
+    try:
+        return rendered(record, ReleaseForm(suffix))
+    except ValueError:
+        raise InvalidArgument("suffix", suffix, allowed="json, csv, parquet, svg or card.json") from None
+
+
+@router.get("/datasets/{dataset}/releases/{entry}")
+def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
+    """The release: the list, the promise, the price, files, and how to ask the same elsewhere."""
+    record = granted.service.records.release(granted.dataset, entry, granted.signed.token)
+    found = record.release
+    margin = margin_of(found)
+    columns = ranking(found, ", ".join(record.items))
+    status = granted.service.records.status(granted.dataset)
+    asking = asking_of(record.question, str(status.totals.epsilon_per_item))
+    counted = bool(found.value_kind == "counts" and found.items)
+    url = granted.service.settings.server.public_url or str(request.base_url).rstrip("/")
+    return page(
+        request, "release.html", granted.signed, record=record, release=found, dataset=granted.dataset,
+        sentence=question_sentence(record.question), headers=list(columns),
+        rows=list(zip(*columns.values(), strict=True)),
+        fewer="" if found.complete else why_fewer(found), margin="" if margin is None else margin.sentence,
+        paid=paid_sentence(found), mechanism=mechanism_text(found), theorems=found.theorem.split("; "),
+        alt=_picture(request, record, dark=False)[1] if counted else None,
+        user=granted.service.datasets.get(granted.dataset).settings.user,
+        same=[] if asking is None else [
+            ("Python", asking.in_python(url, granted.dataset)), ("curl", asking.in_curl(url, granted.dataset)),
+            ("command line", asking.in_shell(granted.dataset)),
+        ],
+    )  # fmt: skip
+
+
+def _picture(request: Request, record: Record, *, dark: bool) -> tuple[str, str]:
+    drawn: tuple[str, str] = request.app.state.pictures.get(
+        ("release", record.entry, str(dark)), lambda: plot_release(record.release, dark=dark)
+    )
+    return drawn

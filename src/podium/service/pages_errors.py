@@ -1,0 +1,54 @@
+"""Errors as pages, for people who use a browser; the same words as everywhere."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from urllib.parse import quote
+
+from fastapi import Request
+from fastapi.responses import RedirectResponse, Response
+
+from podium.errors import PodiumError
+from podium.service.pages_access import looking
+from podium.service.problems import UNEXPECTED, status_of
+from podium.service.rendering import page
+from podium.service.sessions import SignedIn
+
+__all__ = ["error_page", "local_path", "wants_page"]
+
+_MACHINES = ("/v1", "/health", "/ready", "/metrics", "/openapi.json", "/static")
+_FILES = (".json", ".csv", ".parquet", ".svg", "/events")
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a person is waiting for the answer."""
+    path = request.url.path
+    return not path.startswith(_MACHINES) and not path.endswith(_FILES)
+
+
+def local_path(target: str) -> str:
+    """A path of this service, whatever was sent: browsers read // and backslashes as another host."""
+    plain = target.startswith("/") and not target.startswith("//") and "\\" not in target and target.isprintable()
+    return target if plain else "/"
+
+
+def error_page(request: Request, error: Exception) -> Response:
+    """The error in its sentences; without a session, the way to sign in."""
+    status = status_of(error)
+    if status == 401 and request.method == "GET":
+        target = quote(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+        return RedirectResponse(f"/sign-in?next={target}", 303)
+    lines = error.lines if isinstance(error, PodiumError) else (UNEXPECTED,)
+    shown = page(request, "error.html", _signed(request), status=status, title=HTTPStatus(status).phrase, lines=lines,
+                 request_id=request.state.request_id)  # fmt: skip
+    retry = getattr(error, "retry_after", None)
+    if retry is not None or status == 503:
+        shown.headers["Retry-After"] = str(retry or 5)
+    return shown
+
+
+def _signed(request: Request) -> SignedIn | None:
+    try:
+        return looking(request)
+    except PodiumError:
+        return None

@@ -1,0 +1,140 @@
+"""Pages of owners: register a file, raise a total, relabel, unlock, give and revoke tokens."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+
+from podium.errors import InvalidArgument, PodiumError
+from podium.ledger import Budget
+from podium.present.accounts import status_facts
+from podium.service.access import everything, role_of, service
+from podium.service.api_owner import TokenId, give_token, own_tokens, revoke_token
+from podium.service.pages_access import Form, Looking, Posted, View, view, whole
+from podium.service.rendering import page
+from podium.service.sessions import SignedIn
+from podium.service.tokens import EVERYTHING, Role
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/owner")
+
+Owning = Annotated[View, Depends(view(Role.OWNER))]
+
+_BUDGET = ("epsilon", "delta", "items", "questions", "epsilon_per_analyst", "delta_per_analyst")
+
+
+@router.get("")
+def owner(request: Request, signed: Looking) -> Response:
+    """What an owner can do."""
+    role_of(signed.token, Role.OWNER)
+    return _owner_page(request, signed)
+
+
+def _owner_page(
+    request: Request, signed: SignedIn, *, error: PodiumError | None = None, fields: Form | None = None
+) -> Response:
+    parts = service(request)
+    names = parts.datasets.visible(signed.token)
+    return page(
+        request, "owner.html", signed, status=200 if error is None else 422,
+        datasets=[(name, parts.records.status(name)) for name in names],
+        tokens=own_tokens(parts, signed.token), files=parts.datasets.files() if _all(signed) else [],
+        lines=() if error is None else error.lines, fields=fields or Form(), scope=[*names, *_star(signed)],
+        roles=[role.value for role in Role], registers=_all(signed) and parts.settings.registration is not None,
+    )  # fmt: skip
+
+
+def _all(signed: SignedIn) -> bool:
+    return EVERYTHING in signed.token.datasets
+
+
+def _star(signed: SignedIn) -> list[str]:
+    return [EVERYTHING] if _all(signed) else []
+
+
+@router.post("/datasets")
+def register(request: Request, signed: Looking, form: Posted) -> Response:
+    """Register a file; its total is fixed from then on."""
+    everything(signed.token)
+    try:
+        service(request).datasets.register(
+            form.get("name", ""), form.get("source", ""), user=form.get("user", ""), budget=_budget(form)
+        )
+    except PodiumError as error:
+        return _owner_page(request, signed, error=error, fields=form)
+    return RedirectResponse(f"/datasets/{form['name']}", 303)
+
+
+@router.get("/datasets/{dataset}")
+def dataset(request: Request, granted: Owning) -> Response:
+    """One data set, with what its owner may change."""
+    return _dataset_page(request, granted)
+
+
+def _dataset_page(request: Request, granted: View, *, error: PodiumError | None = None) -> Response:
+    status = granted.service.records.status(granted.dataset)
+    return page(
+        request, "owner_dataset.html", granted.signed, status=200 if error is None else 422, dataset=granted.dataset,
+        facts=status_facts(status), state=status, budget=status.totals.budget,
+        lines=() if error is None else error.lines,
+    )  # fmt: skip
+
+
+@router.post("/datasets/{dataset}/total")
+def raise_total(request: Request, granted: Owning, form: Posted) -> Response:
+    """Raise the total; the smaller promise no longer holds."""
+    return _changed(request, granted, lambda: granted.service.datasets.ledger.raise_total(
+        granted.dataset, _budget(form)))  # fmt: skip
+
+
+@router.post("/datasets/{dataset}/data-version")
+def relabel(request: Request, granted: Owning, form: Posted) -> Response:
+    """Say that the data changed."""
+    return _changed(request, granted, lambda: granted.service.datasets.ledger.set_data_version(
+        granted.dataset, form.get("data_version", "")))  # fmt: skip
+
+
+@router.post("/datasets/{dataset}/unlock")
+def unlock(request: Request, granted: Owning, _: Posted) -> Response:
+    """Let questions in again."""
+    return _changed(request, granted, lambda: granted.service.datasets.ledger.unlock(granted.dataset))
+
+
+def _changed(request: Request, granted: View, change: Any) -> Response:
+    granted.service.datasets.require(granted.dataset)
+    try:
+        change()
+    except InvalidArgument as error:
+        return _dataset_page(request, granted, error=error)
+    return RedirectResponse(f"/owner/datasets/{granted.dataset}", 303)
+
+
+@router.post("/tokens")
+def create_token(request: Request, signed: Looking, form: Posted) -> Response:
+    """Make a token and show its secret, this once."""
+    role_of(signed.token, Role.OWNER)
+    try:
+        secret, made = give_token(
+            service(request), signed.token, name=form.get("token_name", ""), role=form.get("role", ""),
+            datasets=[form.get("scope", "")], days=whole(form.get("days", "90"), "days"),
+        )  # fmt: skip
+    except InvalidArgument as error:
+        return _owner_page(request, signed, error=error, fields=form)
+    return page(request, "token.html", signed, status=201, token=made, secret=secret)
+
+
+@router.post("/tokens/{id_}/revoke")
+def revoke(request: Request, id_: TokenId, signed: Looking, _: Posted) -> Response:
+    """End a token."""
+    revoke_token(service(request), signed.token, id_)
+    return RedirectResponse("/owner#tokens", 303)
+
+
+def _budget(form: Form) -> Budget:
+    given: dict[str, Any] = {name: form[name] for name in _BUDGET if name in form}
+    for name in ("items", "questions"):
+        given[name] = whole(given.get(name, ""), name)
+    return Budget(**{"epsilon": "", **given})

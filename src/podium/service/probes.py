@@ -1,0 +1,47 @@
+"""What machines ask: is it alive, is it ready, how much did it answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from podium.errors import PodiumError
+from podium.service.access import Holder, caller, everything, service
+from podium.service.examples import PROBLEMS
+
+__all__ = ["router"]
+
+router = APIRouter(responses={503: PROBLEMS[503]})
+
+
+@router.get("/health", summary="Alive: the process answers")
+async def health() -> dict[str, str]:
+    """No database is touched."""
+    return {"status": "alive"}
+
+
+@router.get("/ready", summary="Ready: ledger and state can be reached")
+def ready(request: Request) -> JSONResponse:
+    """For load balancers: 503 while a question could not be answered."""
+    parts = service(request)
+    found: dict[str, Any] = {}
+    for name, check in (("state", parts.datasets.names), ("ledger", parts.datasets.reach_ledger)):
+        try:
+            check()
+        except PodiumError as error:
+            found[name] = type(error).__name__
+        else:
+            found[name] = "ready"
+    sound = all(what == "ready" for what in found.values())
+    return JSONResponse({"status": "ready" if sound else "not ready", **found}, 200 if sound else 503)
+
+
+@router.get("/metrics", summary="Counters for Prometheus", responses={401: PROBLEMS[401], 403: PROBLEMS[403]})
+def metrics(request: Request, credentials: Holder) -> Response:
+    """An owner's token for all data sets is needed, unless the settings make it public."""
+    parts = service(request)
+    if not parts.settings.server.public_metrics:
+        everything(caller(request, credentials))
+    return Response(parts.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,102 @@
+"""Errors as RFC 9457 problems, and back: one shape for every error, with the library's own words.
+
+``problem`` makes the JSON object, ``restored`` the same exception again, on the other side of the network.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from fractions import Fraction
+from http import HTTPStatus
+from typing import Any
+
+from podium import errors
+from podium.service.refusals import Refusal
+
+__all__ = ["MEDIA_TYPE", "STATUSES", "UNEXPECTED", "problem", "restored", "status_of"]
+
+MEDIA_TYPE = "application/problem+json"
+
+STATUSES: Mapping[type[errors.PodiumError], int] = {
+    errors.InvalidArgument: 422,
+    errors.QuestionRefused: 422,
+    errors.UnknownColumn: 422,
+    errors.BudgetError: 409,
+    errors.DatasetExists: 409,
+    errors.ReservationClosed: 409,
+    errors.DatasetLocked: 423,
+    errors.UnknownDataset: 404,
+    errors.LedgerLocked: 503,
+    errors.LedgerUnavailable: 503,
+    errors.SourceUnavailable: 503,
+    errors.MissingLibrary: 501,
+    errors.PodiumError: 500,
+}
+"""Which status each error has; one that is not listed has that of its nearest ancestor."""
+
+UNEXPECTED = (
+    "The service failed in a way that it should not. What went wrong is withheld, because it may quote private rows. "
+    "Report the request id to whoever runs the service."
+)
+
+_FIELDS = ("measure", "requested", "remaining", "budget", "dataset", "failures", "name", "allowed", "hint", "part")
+_FRACTIONS = ("requested", "remaining")
+_PUBLIC = {name: cls for name, cls in vars(errors).items() if inspect.isclass(cls)}
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status of an error."""
+    if isinstance(error, Refusal):
+        return error.status
+    if isinstance(error, errors.InvalidArgument) and error.name == "idempotency_key":
+        # What the key was first used for is the trouble, not how it is written.
+        return 409 if isinstance(error.value, str) and error.value.isprintable() and error.value else 422
+    return next((STATUSES[cls] for cls in type(error).__mro__ if cls in STATUSES), 500)
+
+
+def problem(error: BaseException, *, request_id: str) -> dict[str, Any]:
+    """The error as an object: its class in ``error``, its message in ``detail``, its public fields by name."""
+    status = status_of(error)
+    known = isinstance(error, errors.PodiumError)
+    name = "UnexpectedFailure"
+    if known:
+        name = error.error if isinstance(error, Refusal) else type(error).__name__
+    return {
+        "type": f"urn:podium:error:{name}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": str(error) if known else UNEXPECTED,
+        "instance": f"urn:podium:request:{request_id}",
+        "error": name,
+        **_fields(error),
+    }
+
+
+def restored(document: Mapping[str, Any], status: int) -> Exception:
+    """The exception that a problem describes; a ``Refusal`` where it is none of the library's."""
+    detail = str(document.get("detail", f"The service answered with status={status}."))
+    cls = _PUBLIC.get(str(document.get("error")))
+    if cls is None or not issubclass(cls, errors.PodiumError):
+        return Refusal(status, detail, error=str(document.get("error", "Refusal")))
+    # The text is the whole message already, so the constructor, which would write it again, is passed over.
+    error = cls.__new__(cls)
+    Exception.__init__(error, detail)
+    for name in _FIELDS:
+        if name in document:
+            value = document[name]
+            setattr(error, name, Fraction(value) if name in _FRACTIONS else value)
+    if isinstance(error, errors.BudgetExceeded):
+        error.short_by = error.requested - error.remaining
+    if isinstance(error, errors.InvalidArgument):
+        error.value = document.get("value")
+    return error
+
+
+def _fields(error: BaseException) -> dict[str, Any]:
+    if not isinstance(error, errors.PodiumError) or isinstance(error, Refusal):
+        return {}
+    found = {name: getattr(error, name) for name in _FIELDS if hasattr(error, name)}
+    if isinstance(error, errors.InvalidArgument):
+        found["value"] = error.value if isinstance(error.value, (str, int, bool, type(None))) else str(error.value)
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}

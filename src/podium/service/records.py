@@ -1,0 +1,174 @@
+"""What the ledger holds, for those who may see it: releases by their permalinks, budgets, the chain.
+
+Where analysts have caps of their own, the promise to each rests on what that analyst has seen. Then only the owner sees
+everything; others see what they asked for or have paid for, and nothing that was computed from the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+from podium.ledger import Entry, Kind, Status, Verification
+from podium.present.accounts import left_sentence
+from podium.release import Receipt, Release
+from podium.service.datasets import Datasets
+from podium.service.refusals import forbidden, not_found
+from podium.service.tokens import Role, Token
+
+__all__ = ["Record", "Records"]
+
+_KEPT = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A release with its place in the ledger."""
+
+    dataset: str
+    entry: str
+    at: str
+    question: str
+    data_version: str
+    release: Release
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The canonical question."""
+        found: dict[str, Any] = json.loads(self.question)
+        return found
+
+    @property
+    def items(self) -> list[str]:
+        """The names of the item columns."""
+        return [str(name) for name in self.asked.get("items", ["item"])]
+
+    def summary(self) -> dict[str, Any]:
+        """Without the answer."""
+        return {"entry": self.entry, "at": self.at, "question": self.asked, "data_version": self.data_version}
+
+
+class Records:
+    """Reads the ledger on behalf of tokens."""
+
+    def __init__(self, datasets: Datasets) -> None:
+        self._datasets = datasets
+        self._kept: OrderedDict[tuple[str, str], Record] = OrderedDict()
+        self._lock = Lock()
+
+    def release(self, dataset: str, entry: str, token: Token) -> Record:
+        """The release that was settled under that hash."""
+        if not self._capped(dataset, token):
+            with self._lock:
+                kept = self._kept.get((dataset, entry))
+            if kept is not None:
+                return kept
+        entries = self._history(dataset)
+        found = next((one for one in entries if one.kind is Kind.SETTLED and one.hash == entry), None)
+        if found is None:
+            raise not_found("this release")
+        record = _record(found, entries)
+        if not self._capped(dataset, token):
+            with self._lock:
+                self._kept[dataset, entry] = record
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+        elif not _seen(found, entries, token.name):
+            raise forbidden(
+                "see this release, because every analyst of this data set has a cap",
+                "releases that you asked for; ask the same question, and it is charged to your cap",
+            )
+        return record
+
+    def releases(self, dataset: str, token: Token) -> list[Record]:
+        """All releases that the token may see, the newest first."""
+        entries = self._history(dataset)
+        capped = self._capped(dataset, token)
+        settled = [one for one in reversed(entries) if one.kind is Kind.SETTLED]
+        return [_record(one, entries) for one in settled if not capped or _seen(one, entries, token.name)]
+
+    def budget(self, dataset: str, token: Token) -> dict[str, Any]:
+        """Where the data set stands; for an analyst with a cap, where that analyst stands."""
+        status = self._datasets.status(dataset)
+        document = {**status.to_json(), "left": left_sentence(status)}
+        if token.role is Role.OWNER:
+            return document
+        own = document["analysts"].get(token.name)
+        public = {
+            "dataset": dataset, "data_version": status.data_version, "promise": status.promise,
+            "total": document["total"], "locked": status.locked, "analysts": {token.name: own} if own else {},
+        }  # fmt: skip
+        if status.totals.per_analyst is not None:
+            return public
+        names = ("spent", "reserved", "remaining", "items_left", "questions_left", "questions_asked",
+                 "open_reservations", "failures", "raises", "entries", "head", "left")  # fmt: skip
+        return {**public, **{name: document[name] for name in names}}
+
+    def status(self, dataset: str) -> Status:
+        """Where the data set stands, for pages that choose what to show."""
+        return self._datasets.status(dataset)
+
+    def history(self, dataset: str, token: Token) -> list[Entry]:
+        """The entries that the token may see, the oldest first."""
+        entries = self._history(dataset)
+        if not self._capped(dataset, token):
+            return list(entries)
+        own = {one.sequence for one in entries if one.analyst == token.name}
+        return [one for one in entries if one.sequence in own or one.reservation in own or _public(one)]
+
+    def history_document(self, dataset: str, token: Token) -> list[dict[str, Any]]:
+        """The same as JSON; only the owner reads who asked."""
+        hidden = () if token.role is Role.OWNER else ("analyst", "details")
+        return [
+            {
+                name: value
+                for name, value in one.to_json().items()
+                if name not in hidden or (name == "analyst" and value == token.name)
+            }
+            for one in self.history(dataset, token)
+        ]
+
+    def verify(self, dataset: str, receipts: list[str]) -> Verification:
+        """Walk the chain."""
+        self._datasets.require(dataset)
+        return self._datasets.ledger.verify(dataset, receipts=receipts)
+
+    def capped(self, dataset: str) -> bool:
+        """Whether every analyst has a cap."""
+        return self._datasets.status(dataset).totals.per_analyst is not None
+
+    def _capped(self, dataset: str, token: Token) -> bool:
+        if token.role is Role.OWNER:
+            return False
+        return self.capped(dataset)
+
+    def _history(self, dataset: str) -> tuple[Entry, ...]:
+        self._datasets.require(dataset)
+        return self._datasets.ledger.history(dataset)
+
+
+def _record(settled: Entry, entries: tuple[Entry, ...]) -> Record:
+    asked = entries[(settled.reservation or 0) - 1]
+    release = Release.from_json(settled.release or "")
+    return Record(
+        settled.dataset,
+        settled.hash,
+        settled.at,
+        asked.question or "{}",
+        asked.data_version or "",
+        replace(release, paid=Receipt(release.paid.events, entry=settled.hash)),
+    )
+
+
+def _seen(settled: Entry, entries: tuple[Entry, ...], analyst: str) -> bool:
+    asked = entries[(settled.reservation or 0) - 1]
+    return asked.analyst == analyst or any(
+        one.kind is Kind.SEEN and one.reservation == settled.reservation and one.analyst == analyst for one in entries
+    )
+
+
+def _public(entry: Entry) -> bool:
+    return entry.kind in (Kind.REGISTERED, Kind.RAISED, Kind.RELABELLED, Kind.UNLOCKED)

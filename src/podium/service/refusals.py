@@ -1,0 +1,63 @@
+"""What the service refuses by itself, before the library is asked: who is calling, how often, how much."""
+
+from __future__ import annotations
+
+from podium.errors import PodiumError
+
+__all__ = ["Refusal", "forbidden", "not_found", "not_signed_in", "too_large", "too_many"]
+
+
+class Refusal(PodiumError):
+    """A request that is answered with an error of the service's own; ``retry_after`` says when to come back."""
+
+    def __init__(self, status: int, text: str, *, error: str = "Refusal", retry_after: int | None = None) -> None:
+        self.status = status
+        self.error = error
+        self.retry_after = retry_after
+        super().__init__(text)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self.status, str(self), self.error, self.retry_after))
+
+
+def _rebuild(status: int, text: str, error: str, retry_after: int | None) -> Refusal:
+    return Refusal(status, text, error=error, retry_after=retry_after)
+
+
+def not_signed_in() -> Refusal:
+    """No token, or one that opens nothing; which of the two is not told."""
+    return Refusal(
+        401,
+        "The request has no valid token. A token is sent as 'Authorization: Bearer podium_...'. "
+        "Ask the owner for one, or for a new one if it has expired.",
+        error="NotSignedIn",
+    )
+
+
+def forbidden(what: str, allowed: str) -> Refusal:
+    """A valid token that may not do this."""
+    return Refusal(403, f"This token may not {what}. Allowed: {allowed}. Ask the owner.", error="Forbidden")
+
+
+def not_found(what: str) -> Refusal:
+    """Nothing there, or nothing that this token may know of: the two look the same."""
+    return Refusal(404, f"{what} does not exist, or is outside the scope of this token. Check the address.",
+                   error="NotFound")  # fmt: skip
+
+
+def too_large(most: int) -> Refusal:
+    """A body above the limit."""
+    return Refusal(
+        413, f"The body of the request is too large. Allowed: at most {most} bytes. Ask a shorter question.",
+        error="TooLarge",
+    )  # fmt: skip
+
+
+def too_many(what: str, per_minute: int, retry_after: int) -> Refusal:
+    """A rate above the limit."""
+    return Refusal(
+        429,
+        f"There were too many {what}. Allowed: {per_minute} in a minute. Try again in {retry_after} seconds.",
+        error="TooMany",
+        retry_after=retry_after,
+    )

@@ -1,0 +1,87 @@
+"""Pages from templates: everything that comes from data or callers is escaped."""
+
+from __future__ import annotations
+
+import io
+from collections import OrderedDict
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+import podium
+from podium.privacy.rounding import display
+from podium.service.sessions import SignedIn
+from podium.service.tokens import Role
+
+if TYPE_CHECKING:
+    from podium.present.drawing.page import Picture
+
+__all__ = ["Pictures", "page", "svg"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_environment = Environment(
+    loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+    lstrip_blocks=True,
+)  # fmt: skip
+_KEPT = 64
+
+
+def _number(value: Fraction | None) -> str:
+    return "none" if value is None else display(value)
+
+
+def _left(value: Fraction | None) -> str:
+    """What is left, never shown as more than it is."""
+    return "none" if value is None else display(-value).removeprefix("-")
+
+
+_environment.filters["number"] = _number
+_environment.filters["left"] = _left
+_environment.filters["ratio"] = lambda text: display(Fraction(text))
+
+
+def page(
+    request: Request, template: str, signed: SignedIn | None, *, status: int = 200, **context: Any
+) -> HTMLResponse:
+    """A page for whoever is signed in."""
+    html = _environment.get_template(template).render(
+        signed=signed,
+        owner=signed is not None and signed.token.role is Role.OWNER,
+        analyst=signed is not None and signed.token.role.covers(Role.ANALYST),
+        csrf="" if signed is None else signed.form_token,
+        path=request.url.path,
+        version=podium.__version__,
+        **context,
+    )
+    return HTMLResponse(html, status)
+
+
+def svg(picture: Picture) -> str:
+    """A picture as SVG."""
+    written = io.StringIO()
+    picture.savefig(written, format="svg", metadata={"Description": picture.alt, "Date": None})
+    return written.getvalue()
+
+
+class Pictures:
+    """Drawings that were made before: they take much longer than anything else on a page."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, ...], tuple[str, str]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: tuple[str, ...], draw: Callable[[], Picture]) -> tuple[str, str]:
+        """The SVG and its text alternative; one is drawn at a time."""
+        with self._lock:
+            if key not in self._kept:
+                picture = draw()
+                self._kept[key] = (svg(picture), picture.alt)
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+            return self._kept[key]

@@ -1,0 +1,70 @@
+"""Starting the workers, and checking what they would start with."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from podium.service.datasets import Datasets
+from podium.service.settings import CONFIG_VARIABLE, Settings
+from podium.service.state import open_state
+
+__all__ = ["check", "run_workers", "serve"]
+
+
+def check(settings: Settings) -> list[tuple[str, str]]:
+    """Open everything once, as a worker would, and say what was found. Data sets are registered if they are not."""
+    state = open_state(settings.state)
+    datasets = Datasets(settings, state)
+    try:
+        names = datasets.check()
+        found = [("ledger", datasets.ledger.name), ("data sets", ", ".join(names) or "none yet")]
+        found += [(name, f"{len(datasets.get(name).columns)} columns") for name in names]
+    finally:
+        datasets.close()
+        state.close()
+    server = settings.server
+    return [*found, ("address", f"http://{server.host}:{server.port}"), ("workers", str(server.workers))]
+
+
+def serve(settings: Settings, config: Path) -> None:
+    """Run until stopped. On SIGTERM what is being read may end, for the time that the settings give it."""
+    os.environ[CONFIG_VARIABLE] = str(config.absolute())
+    server = settings.server
+    run_workers(
+        uvicorn.Config(
+            "podium.service.app:from_environment",
+            factory=True,
+            host=server.host,
+            port=server.port,
+            workers=server.workers,
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=server.shutdown_seconds,
+            limit_concurrency=1_000,
+        )
+    )
+
+
+def run_workers(config: uvicorn.Config) -> None:
+    """Run the workers of an app on one socket."""
+    listener = config.bind_socket()
+    # Connections inherit it. Without it the body of an answer waits 40 ms for the receipt of its headers, because
+    # the event loop sets it only on sockets that were made with their protocol named.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        if config.workers > 1:
+            Multiprocess(config, sockets=[listener]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        # Ctrl-C is how people stop it; the server has ended in order by then.
+        pass
+    finally:
+        listener.close()

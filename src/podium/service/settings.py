@@ -1,0 +1,259 @@
+"""What the owner writes down: where the ledger is, which data sets there are, and how the server behaves.
+
+A TOML file, read with exact decimals; a few environment variables override it. Everything is checked before anything
+is opened, and an unknown key is an error: a misspelt limit must not be a missing one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from podium.errors import InvalidArgument
+from podium.ledger import Budget
+
+__all__ = ["CONFIG_VARIABLE", "DatasetSettings", "Limits", "Server", "Settings", "dataset_name", "load", "read"]
+
+CONFIG_VARIABLE = "PODIUM_CONFIG"
+"""The environment variable that names the file; workers are told by it."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_OVERRIDES = {
+    "PODIUM_LEDGER": ("ledger", str),
+    "PODIUM_STATE": ("state", str),
+    "PODIUM_HOST": ("server.host", str),
+    "PODIUM_PORT": ("server.port", int),
+    "PODIUM_WORKERS": ("server.workers", int),
+    "PODIUM_PUBLIC_URL": ("server.public_url", str),
+}
+_POSTGRESQL = ("postgresql://", "postgres://")
+
+T = TypeVar("T", "Server", "Limits")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where to listen. ``public_url`` is how browsers reach the service; with https, cookies are for https alone."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 2
+    public_url: str | None = None
+    public_metrics: bool = False
+    shutdown_seconds: int = 30
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers use https."""
+        return self.public_url is not None and self.public_url.startswith("https://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one caller, or one request, may use. Rates hold for each worker."""
+
+    body_bytes: int = 65_536
+    requests_per_minute: int = 600
+    questions_per_minute: int = 60
+    failures_per_minute: int = 30
+    parallel_questions: int = 4
+    queued_questions: int = 256
+    session_hours: int = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetSettings:
+    """A table, its user column, and the budget under which it is registered (None: it must be registered already)."""
+
+    name: str
+    source: str
+    user: str
+    table: str | None = None
+    types: Mapping[str, str] | None = None
+    budget: Budget | None = None
+    insist: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object from which ``read_dataset`` makes the same settings."""
+        budget = None if self.budget is None else self.budget.to_json()
+        return {
+            "source": self.source, "user": self.user, "table": self.table,
+            "types": None if self.types is None else dict(self.types), "budget": budget, "insist": self.insist,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The whole file. ``state`` keeps tokens, sessions and jobs; ``registration`` is the folder whose files an owner
+    may register from the page (None: only what is in this file can be asked about)."""
+
+    ledger: str
+    state: str
+    datasets: Mapping[str, DatasetSettings]
+    server: Server = field(default_factory=Server)
+    limits: Limits = field(default_factory=Limits)
+    registration: Path | None = None
+
+
+def load(path: Path | str, *, environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings in a file, with what the environment overrides."""
+    file = Path(path)
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, UnicodeDecodeError):
+        raise InvalidArgument("config", str(path), allowed="a TOML file that can be read") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidArgument("config", str(path), allowed="a TOML file", hint=f"{error}.") from None
+    return read(document, folder=file.parent, environment=os.environ if environment is None else environment)
+
+
+def read(document: Mapping[str, Any], *, folder: Path, environment: Mapping[str, str]) -> Settings:
+    """The settings in a parsed file; relative paths start at ``folder``."""
+    merged = _overridden(document, environment)
+    _only(merged, ("ledger", "state", "server", "limits", "registration", "datasets"), "")
+    ledger = _located(_text(merged.get("ledger"), "ledger"), folder)
+    state = merged.get("state")
+    registration = merged.get("registration")
+    datasets = {
+        name: read_dataset(dataset_name(name), _table(raw, f"datasets.{name}"), folder)
+        for name, raw in _table(merged.get("datasets", {}), "datasets").items()
+    }
+    if not datasets and registration is None:
+        raise InvalidArgument(
+            "datasets", {}, allowed="one [datasets.NAME] or more", hint="Or name a folder as registration."
+        )
+    return Settings(
+        ledger=ledger,
+        state=_default_state(ledger) if state is None else _located(_text(state, "state"), folder),
+        datasets=datasets,
+        server=_server(_table(merged.get("server", {}), "server")),
+        limits=_section(Limits, _table(merged.get("limits", {}), "limits"), "limits"),
+        registration=None if registration is None else _folder(folder / _text(registration, "registration")),
+    )
+
+
+def dataset_name(name: object) -> str:
+    """A name that fits into addresses and SQL alike."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidArgument(
+            "dataset", name, allowed="1 to 64 letters, digits, hyphens or underscores, not a sign first"
+        )
+    return name
+
+
+def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSettings:
+    """One data set."""
+    prefix = f"datasets.{name}."
+    _only(raw, ("source", "user", "table", "types", "budget", "insist"), prefix)
+    budget, types = raw.get("budget"), raw.get("types")
+    table = raw.get("table")
+    return DatasetSettings(
+        name=name,
+        source=_located(_text(raw.get("source"), f"{prefix}source"), folder),
+        user=_text(raw.get("user"), f"{prefix}user"),
+        table=None if table is None else _text(table, f"{prefix}table"),
+        types=None if types is None else {key: str(kind) for key, kind in _table(types, f"{prefix}types").items()},
+        budget=None if budget is None else _budget(_table(budget, f"{prefix}budget"), prefix),
+        insist=_flag(raw.get("insist", False), f"{prefix}insist"),
+    )
+
+
+def _budget(raw: Mapping[str, Any], prefix: str) -> Budget:
+    _only(raw, tuple(part.name for part in fields(Budget)), f"{prefix}budget.")
+    try:
+        return Budget(**raw)
+    except TypeError:
+        raise InvalidArgument(
+            f"{prefix}budget", sorted(raw), allowed="epsilon, items and questions, and a delta unless it is pure"
+        ) from None
+
+
+def _server(raw: Mapping[str, Any]) -> Server:
+    server = _section(Server, raw, "server")
+    if server.port > 65_535:
+        raise InvalidArgument("server.port", server.port, allowed="1 to 65535")
+    if server.public_url is not None:
+        parts = urlsplit(server.public_url)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+            raise InvalidArgument(
+                "server.public_url", server.public_url, allowed="http:// or https:// and a host, without a path"
+            )
+    return server
+
+
+def _section(cls: type[T], raw: Mapping[str, Any], name: str) -> T:
+    known = {part.name: part for part in fields(cls)}
+    _only(raw, tuple(known), f"{name}.")
+    return cls(**{key: _typed(value, known[key].type, f"{name}.{key}") for key, value in raw.items()})
+
+
+def _typed(value: object, kind: object, name: str) -> Any:
+    if kind == "int":
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InvalidArgument(name, value, allowed="a whole number above 0")
+        return value
+    return _flag(value, name) if kind == "bool" else _text(value, name)
+
+
+def _overridden(document: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    merged: dict[str, Any] = {**document, "server": {**_table(document.get("server", {}), "server")}}
+    for variable, (key, kind) in _OVERRIDES.items():
+        if variable not in environment:
+            continue
+        section, _, name = key.rpartition(".")
+        try:
+            (merged[section] if section else merged)[name] = kind(environment[variable])
+        except ValueError:
+            raise InvalidArgument(variable, environment[variable], allowed="a whole number") from None
+    return merged
+
+
+def _default_state(ledger: str) -> str:
+    """Beside the ledger's file, or in the same database."""
+    if ledger.startswith(_POSTGRESQL):
+        return ledger
+    return str(Path(ledger.removeprefix("sqlite:///")).with_name("service.db"))
+
+
+def _located(text: str, folder: Path) -> str:
+    """A path in full; a URL as it is."""
+    if "://" in text and not text.startswith("sqlite:///"):
+        return text
+    return str((folder / text.removeprefix("sqlite:///")).absolute())
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise InvalidArgument("registration", str(path), allowed="a folder that exists")
+    return path.resolve()
+
+
+def _only(raw: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+    for key in raw:
+        if key not in known:
+            raise InvalidArgument(f"{prefix}{key}", raw[key], allowed=f"one of the keys {', '.join(sorted(known))}")
+
+
+def _table(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidArgument(name, value, allowed="a table of keys and values")
+    return value
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidArgument(name, value, allowed="a text that is not empty")
+    return value
+
+
+def _flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidArgument(name, value, allowed="true or false")
+    return value

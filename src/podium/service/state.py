@@ -1,0 +1,111 @@
+"""What the service itself remembers, apart from the ledger: tokens, sessions, jobs, data sets registered on the page.
+
+It lives in a SQLite file of its own, or beside the ledger in PostgreSQL, reached through the same connections. Losing
+it costs no privacy: the ledger alone decides what may be released.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from podium.errors import LedgerUnavailable
+from podium.ledger.backend import Backend, Row, Session, Value
+from podium.ledger.sqlite import APPLICATION_ID, SQLiteBackend
+from podium.randomness import system_bits
+
+__all__ = ["State", "new_id", "now", "open_state"]
+
+_TIMEOUT = 10.0
+_VERSION = 1
+_TABLES = (
+    "CREATE TABLE service_version (version BIGINT PRIMARY KEY)",
+    """CREATE TABLE service_tokens (
+        id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, role TEXT NOT NULL, datasets TEXT NOT NULL,
+        created BIGINT NOT NULL, expires BIGINT NOT NULL, revoked BIGINT)""",
+    """CREATE TABLE service_sessions (
+        hash TEXT PRIMARY KEY, token TEXT NOT NULL REFERENCES service_tokens (id), expires BIGINT NOT NULL)""",
+    """CREATE TABLE service_jobs (
+        id TEXT PRIMARY KEY, dataset TEXT NOT NULL, analyst TEXT NOT NULL, question TEXT NOT NULL, state TEXT NOT NULL,
+        entry TEXT, problem TEXT, owner TEXT NOT NULL, created BIGINT NOT NULL)""",
+    "CREATE TABLE service_turns (question TEXT PRIMARY KEY, owner TEXT NOT NULL)",
+    "CREATE TABLE service_datasets (name TEXT PRIMARY KEY, definition TEXT NOT NULL, created BIGINT NOT NULL)",
+)
+_EXISTS = {
+    "sqlite": "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'service_version'",
+    "postgresql": "SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'podium_ledger' AND tablename = 'service_version'",
+}
+
+
+def now() -> int:
+    """Seconds since 1970."""
+    return int(time.time())
+
+
+class State:
+    """The tables, through one backend; safe between threads."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._prepared = False
+
+    def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        """Run a query by itself."""
+        self._prepare()
+        with self._backend.transaction(write=False) as session:
+            return session.rows(sql, parameters)
+
+    def run(self, sql: str, parameters: Sequence[Value] = ()) -> None:
+        """Run a statement by itself."""
+        with self.writing() as session:
+            session.run(sql, parameters)
+
+    def writing(self) -> AbstractContextManager[Session]:
+        """A transaction of several statements."""
+        self._prepare()
+        return self._backend.transaction(write=True)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._backend.close()
+
+    def _prepare(self) -> None:
+        """Make the tables when they are first needed: a worker must start while its database is down."""
+        if self._prepared:
+            return
+        with self._backend.migration() as session:
+            ((exists,),) = session.rows(_EXISTS[session.dialect])
+            if not exists:
+                _create(session)
+            ((version,),) = session.rows("SELECT MAX(version) FROM service_version")
+        if version > _VERSION:
+            raise LedgerUnavailable(
+                f"state={self._backend.name!r} has version={version}. This podium knows versions up to {_VERSION}. "
+                "Install a newer podium."
+            )
+        self._prepared = True
+
+
+def open_state(url: str) -> State:
+    """The state at a path or a PostgreSQL URL; made if there is none."""
+    if not url.startswith(("postgresql://", "postgres://")):
+        return State(SQLiteBackend(Path(url), timeout=_TIMEOUT, create=True))
+    from podium.ledger.postgresql import PostgreSQLBackend  # noqa: PLC0415 - the driver is an extra
+
+    return State(PostgreSQLBackend(url, timeout=_TIMEOUT))
+
+
+def _create(session: Session) -> None:
+    if session.dialect == "sqlite":
+        # The same mark as a ledger: both are ours, and one file may hold both.
+        session.run(f"PRAGMA application_id = {APPLICATION_ID}")
+    for statement in _TABLES:
+        session.run(statement)
+    session.run("INSERT INTO service_version (version) VALUES (?)", (_VERSION,))
+
+
+def new_id() -> str:
+    """A name that nobody can guess."""
+    return system_bits().read(16).hex()

@@ -1,0 +1,160 @@
+"""Tokens: who may do what on which data sets, until when.
+
+A token is 256 random bits. What is stored is its SHA-256, which nobody can turn back into 256 random bits: a stolen
+copy of the state opens nothing. The name of a token is the analyst whom the ledger charges.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from podium.errors import InvalidArgument
+from podium.exact import positive_integer
+from podium.ledger.texts import label
+from podium.randomness import system_bits
+from podium.service.state import State, new_id, now
+
+__all__ = ["EVERYTHING", "PREFIX", "Role", "Token", "Tokens"]
+
+EVERYTHING = "*"
+"""The scope of a token for all data sets, also those of tomorrow."""
+PREFIX = "podium_"
+"""What a token starts with, so that scanners of leaked secrets can know one."""
+
+_BYTES = 32
+_DAY = 86_400
+_LONGEST_DAYS = 3_650
+_COLUMNS = "id, name, role, datasets, created, expires, revoked"
+
+
+class Role(StrEnum):
+    """What a token lets its holder do; each role may do what those before it may."""
+
+    VIEWER = "viewer"
+    ANALYST = "analyst"
+    OWNER = "owner"
+
+    def covers(self, other: Role) -> bool:
+        """Whether this role may do what the other may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known about a token; not the secret itself."""
+
+    id: str
+    name: str
+    role: Role
+    datasets: tuple[str, ...]
+    created: int
+    expires: int
+    revoked: int | None
+
+    @property
+    def valid(self) -> bool:
+        """Whether it opens anything."""
+        return self.revoked is None and now() < self.expires
+
+    def reaches(self, dataset: str) -> bool:
+        """Whether the data set is in its scope."""
+        return EVERYTHING in self.datasets or dataset in self.datasets
+
+    def contains(self, datasets: Iterable[str]) -> bool:
+        """Whether a scope is within its own."""
+        return EVERYTHING in self.datasets or set(datasets) <= set(self.datasets)
+
+    def to_json(self) -> dict[str, Any]:
+        """What may be shown to an owner."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "role": self.role.value,
+            "datasets": list(self.datasets),
+            "created": _moment(self.created),
+            "expires": _moment(self.expires),
+            "revoked": None if self.revoked is None else _moment(self.revoked),
+            "valid": self.valid,
+        }
+
+
+class Tokens:
+    """All tokens of a service."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def create(self, name: str, *, role: str, datasets: Iterable[str], days: int = 90) -> tuple[str, Token]:
+        """A new token: its secret, which is shown once and kept nowhere, and what is known about it."""
+        scope = tuple(dict.fromkeys(label(dataset, "datasets") for dataset in datasets))
+        if not scope:
+            raise InvalidArgument("datasets", [], allowed="one data set or more, or * for all")
+        if positive_integer(days, "days") > _LONGEST_DAYS:
+            raise InvalidArgument("days", days, allowed=f"1 to {_LONGEST_DAYS}")
+        secret = PREFIX + base64.urlsafe_b64encode(system_bits().read(_BYTES)).decode("ascii").rstrip("=")
+        made = now()
+        token = Token(new_id(), label(name, "name"), _role(role), scope, made, made + days * _DAY, None)
+        self._state.run(
+            f"INSERT INTO service_tokens (hash, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",  # noqa: S608 - ours
+            (_hash(secret), token.id, token.name, token.role.value, json.dumps(scope), token.created, token.expires),
+        )
+        return secret, token
+
+    def find(self, secret: str) -> Token | None:
+        """The token with this secret, if it is valid."""
+        found = self._select("hash = ?", _hash(secret))
+        return found[0] if found and found[0].valid else None
+
+    def get(self, id_: str) -> Token | None:
+        """The token of that name, valid or not."""
+        found = self._select("id = ?", id_)
+        return found[0] if found else None
+
+    def all(self) -> list[Token]:
+        """All of them, the oldest first."""
+        return self._select("id <> ?", "")
+
+    def revoke(self, id_: str) -> Token:
+        """End a token, and with it the sessions that were opened with it. Revoking again changes nothing."""
+        with self._state.writing() as session:
+            session.run("UPDATE service_tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (now(), id_))
+            session.run("DELETE FROM service_sessions WHERE token = ?", (id_,))
+        token = self.get(id_)
+        if token is None:
+            raise InvalidArgument(
+                "id", id_, allowed="the id of a token", hint="'podium token list' shows the tokens there are."
+            )
+        return token
+
+    def _select(self, condition: str, value: str) -> list[Token]:
+        rows = self._state.rows(
+            f"SELECT {_COLUMNS} FROM service_tokens WHERE {condition} ORDER BY created, id",  # noqa: S608 - ours
+            (value,),
+        )
+        return [
+            Token(id_, name, Role(role), tuple(json.loads(datasets)), created, expires, revoked)
+            for id_, name, role, datasets, created, expires, revoked in rows
+        ]
+
+
+def _role(role: str) -> Role:
+    try:
+        return Role(role)
+    except ValueError:
+        raise InvalidArgument("role", role, allowed=", ".join(Role)) from None
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _moment(seconds: int) -> str:
+    return dt.datetime.fromtimestamp(seconds, dt.UTC).isoformat()

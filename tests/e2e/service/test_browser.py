@@ -1,0 +1,231 @@
+"""The pages in a real browser: with scripts, without, by keyboard alone; light, dark and on a phone."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tests.serving import Running, new_token, running, views
+
+PICTURES = os.environ.get("PODIUM_SCREENSHOTS")
+"""A folder for the pictures of the pages, for those who want to look at them."""
+
+SMALL = {"Total epsilon": "1", "Total delta": "1e-6", "Items, in all questions together": "6", "Questions": "3"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("server")
+    (folder / "more").mkdir()
+    views(folder / "more" / "clicks.parquet")
+    with running(folder, workers=1, extra='registration = "more"') as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert found is not None, "these tests need Chromium: tools/system-packages installs it"
+    with sync_playwright() as playwright:
+        # Without its own sandbox, which does not run as root; the pages are ours.
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@contextmanager
+def tab(browser: Browser, **options: Any) -> Iterator[Page]:
+    context = browser.new_context(**options)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if "Content Security" in message.text else None)
+    yield page
+    context.close()
+    assert errors == []
+
+
+def sign_in(page: Page, server: Running, token: str) -> None:
+    page.goto(f"{server.url}/")
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Data sets")
+
+
+def ask(page: Page, server: Running, dataset: str, k: int, *, counts: bool = False) -> None:
+    page.goto(f"{server.url}/datasets/{dataset}/ask")
+    page.get_by_label("Rank the values of").select_option("article")
+    page.get_by_label("How many (k)").fill(str(k))
+    if counts:
+        page.get_by_label("Also measure how many users each item has").check()
+    page.get_by_role("button", name="Show what it would cost").first.click()
+    expect(page.get_by_text("it cannot be undone")).to_be_visible()
+    page.get_by_role("button", name="Ask and spend").click()
+
+
+def picture(page: Page, name: str) -> None:
+    if PICTURES:
+        page.screenshot(path=str(Path(PICTURES) / f"{name}.png"), full_page=True)
+
+
+def test_register_ask_confirm_see_download_run_out_and_sign_out(
+    server: Running, browser: Browser, tmp_path: Path
+) -> None:
+    with tab(browser) as page:
+        sign_in(page, server, new_token(server, "olga", "owner"))
+        page.get_by_role("link", name="Owner").click()
+        page.locator("summary", has_text="Register a file").click()
+        page.get_by_label("Name of the data set").fill("clicks")
+        page.get_by_label("Column that says who").fill("user_id")
+        for label, text in SMALL.items():
+            page.get_by_label(label, exact=True).fill(text)
+        page.get_by_role("button", name="Register").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("clicks")
+        page.goto(f"{server.url}/owner")
+        page.locator("summary", has_text="Make a token").click()
+        page.get_by_label("Name", exact=True).fill("ana")
+        page.get_by_label("Data set", exact=True).select_option("clicks")
+        page.get_by_role("button", name="Make a token").click()
+        secret = page.locator("#secret").inner_text()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+        sign_in(page, server, secret)
+        expect(page.get_by_text("one user_id, with all their rows")).to_be_visible()
+        ask(page, server, "clicks", 2, counts=True)
+        expect(page.get_by_role("heading", level=1)).to_have_text("top 2 of article, with counts")
+        expect(page.get_by_role("cell", name="a0").or_(page.get_by_role("rowheader", name="a0"))).to_be_visible()
+        expect(page.get_by_text("podium.connect(")).to_be_visible()
+        with page.expect_download() as started:
+            page.get_by_role("link", name="CSV").click()
+        saved = tmp_path / "release.csv"
+        started.value.save_as(saved)
+        with saved.open(encoding="utf-8") as file:
+            assert next(csv.DictReader(file))["article"] == "a0"
+        page.get_by_role("link", name="verify").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("The chain is sound")
+
+        ask(page, server, "clicks", 6)
+        expect(page.get_by_role("heading", level=1)).to_have_text("No answer")
+        expect(page.get_by_role("alert")).to_contain_text("this release may cost rho=")
+        page.get_by_role("button", name="Sign out").click()
+        page.goto(f"{server.url}/datasets/clicks")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_everything_works_without_scripts(server: Running, browser: Browser) -> None:
+    with tab(browser, java_script_enabled=False) as page:
+        sign_in(page, server, new_token(server, "noscript"))
+        ask(page, server, "views", 3)
+        expect(page.get_by_role("heading", level=1)).to_have_text("top 3 of article")
+        page.goto(f"{server.url}/datasets/views/ask")
+        page.get_by_label("Question").fill(
+            "SELECT country, COUNT(DISTINCT user_id) AS n FROM views GROUP BY country ORDER BY n DESC LIMIT 1"
+        )
+        page.get_by_role("button", name="Show what it would cost").last.click()
+        page.get_by_role("button", name="Ask and spend").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("top 1 of country")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_a_mistake_keeps_what_was_written(server: Running, browser: Browser) -> None:
+    with tab(browser) as page:
+        sign_in(page, server, new_token(server, "careless"))
+        page.goto(f"{server.url}/datasets/views/ask")
+        page.get_by_label("Only rows where").fill("country = DE")
+        page.get_by_role("button", name="Show what it would cost").first.click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        expect(page.get_by_label("Only rows where")).to_have_value("country = DE")
+
+
+def test_the_keyboard_is_enough(server: Running, browser: Browser) -> None:
+    with tab(browser) as page:
+        page.goto(f"{server.url}/")
+        # The field for the token has the focus already.
+        page.keyboard.type(new_token(server, "keys"))
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Data sets")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+        _tab_to(page, "Ask")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Ask")
+        _tab_to(page, "Show what it would cost")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Before you ask")
+        _tab_to(page, "Ask and spend")
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline == "solid"
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("top 10 of article")
+        _tab_to(page, "Sign out")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def _tab_to(page: Page, text: str) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent.trim()") == text:
+            return
+    raise AssertionError(f"the keyboard does not reach {text!r}")
+
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"color_scheme": "light", "viewport": {"width": 1200, "height": 800}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1200, "height": 800}},
+    "phone": {"color_scheme": "light", "viewport": {"width": 375, "height": 700}},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_pages_fit_in_light_dark_and_on_a_phone(server: Running, browser: Browser, look: str) -> None:
+    with tab(browser, **LOOKS[look]) as page:
+        page.goto(f"{server.url}/sign-in")
+        picture(page, f"{look}-sign-in")
+        sign_in(page, server, new_token(server, f"looker-{look}", "owner"))
+        ask(page, server, "views", 4, counts=True)
+        release = page.url
+        paths = ["/datasets", "/datasets/views", "/datasets/views/ask", "/datasets/views/preview?item=article&k=3",
+                 release.removeprefix(server.url), "/datasets/views/ledger", "/datasets/views/verify", "/owner",
+                 "/owner/datasets/views", "/about", "/nothing", "/datasets/views/preview?item=articel&k=3"]  # fmt: skip
+        for number, path in enumerate(paths):
+            page.goto(server.url + path, wait_until="load")
+            picture(page, f"{look}-{number:02d}{path.partition('?')[0][:24].replace('/', '-')}")
+            width = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            assert width[0] <= width[1], path
+            assert _unreadable(page) == [], path
+
+
+def _unreadable(page: Page) -> list[str]:
+    """Controls without a name, pictures without a text, and text whose contrast is below 4.5 to 1 (WCAG AA)."""
+    found: list[str] = page.evaluate(
+        """() => {
+        const bad = [];
+        for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
+          if (field.labels.length === 0) bad.push("no label: " + field.name);
+        for (const image of document.querySelectorAll("img")) if (!image.alt) bad.push("no text: " + image.src);
+        const linear = (x) => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4;
+        const light = (c) => { const v = c.map(x => linear(x / 255));
+          return .2126 * v[0] + .7152 * v[1] + .0722 * v[2]; };
+        const parse = (t) => t.match(/[0-9.]+/g).map(Number);
+        const back = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
+          if (c.length < 4 || c[3] > 0) return c.slice(0, 3); } return [255, 255, 255]; };
+        for (const e of document.querySelectorAll("main *, header *")) {
+          if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) continue;
+          const [a, b] = [light(parse(getComputedStyle(e).color)), light(back(e))];
+          if ((Math.max(a, b) + .05) / (Math.min(a, b) + .05) < 4.5) bad.push("contrast: " + e.textContent.trim());
+        }
+        return bad; }"""
+    )
+    return found

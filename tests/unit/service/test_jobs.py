@@ -1,0 +1,121 @@
+"""Questions in the background: states, events, cancellation, workers that die."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.serving import World, world
+
+from podium.ledger.owner import this_process
+from podium.release import Release
+from podium.service.jobs import JobState
+from podium.service.questions import Asking
+
+RELEASES = "/v1/datasets/views/releases"
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    limits = {"parallel_questions": 1, "queued_questions": 1}
+    with world(tmp_path_factory.mktemp("service"), limits=limits) as made:
+        yield made
+
+
+def start(here: World, **body: Any) -> str:
+    answer = here.call("POST", RELEASES, {"item": "article", **body}, Prefer="respond-async")
+    assert answer.status_code == 202, answer.text
+    assert answer.headers["preference-applied"] == "respond-async"
+    return str(answer.headers["location"])
+
+
+def states(here: World, place: str) -> list[str]:
+    text = here.call("GET", f"{place}/events").text
+    return [json.loads(line.removeprefix("data: "))["state"] for line in text.splitlines() if line.startswith("data: ")]
+
+
+def test_a_job_ends_with_the_release(here: World) -> None:
+    place = start(here, k=2)
+    assert states(here, place)[-1] == "done"
+    job = here.call("GET", place).json()
+    assert job["question"] == {"item": "article", "k": 2}
+    release = here.call("GET", f"{RELEASES}/{job['release']}")
+    assert Release.from_json(release.text).items[0] == "a0"
+
+
+def test_a_job_that_cannot_be_asked_fails_at_once(here: World) -> None:
+    answer = here.call("POST", RELEASES, {"item": "articel"}, Prefer="respond-async")
+    assert answer.status_code == 422
+
+
+def test_a_job_that_the_budget_refuses_says_so(here: World) -> None:
+    place = start(here, k=10, epsilon="4")
+    assert states(here, place)[-1] == "failed"
+    problem = here.call("GET", place).json()["problem"]
+    assert (problem["error"], problem["status"]) == ("BudgetExceeded", 409)
+
+
+def test_states_follow_each_other_and_a_queued_question_is_cancelled_free(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+    ask = Asking.ask
+
+    def slow(self: Asking, *arguments: Any, **options: Any) -> Release:
+        reading.set()
+        assert go_on.wait(20)
+        return ask(self, *arguments, **options)
+
+    monkeypatch.setattr(Asking, "ask", slow)
+    first = start(here, k=4)
+    assert reading.wait(20)
+    second = start(here, k=5)
+    assert here.call("GET", first).json()["state"] == "reading"
+    assert here.call("GET", second).json()["state"] == "queued"
+    # One is read and one waits: a third would wait too long.
+    full = here.call("POST", RELEASES, {"item": "article", "k": 6}, Prefer="respond-async")
+    assert (full.status_code, full.json()["error"]) == (503, "Busy")
+    assert here.call("DELETE", second).json()["state"] == "cancelled"
+    go_on.set()
+    assert states(here, first)[-1] == "done"
+    asked = here.call("GET", "/v1/datasets/views/budget").json()["questions_asked"]
+    assert states(here, second) == ["cancelled"]
+    assert here.call("GET", "/v1/datasets/views/budget").json()["questions_asked"] == asked
+
+
+def test_cancelling_what_is_read_keeps_the_answer(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+    ask = Asking.ask
+
+    def slow(self: Asking, *arguments: Any, **options: Any) -> Release:
+        reading.set()
+        assert go_on.wait(20)
+        return ask(self, *arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Asking, "ask", slow)
+        place = start(here, item="weekday", k=2)
+        assert reading.wait(20)
+        assert here.call("DELETE", place).json()["state"] == "cancelled"
+        go_on.set()
+    # The one thread answers in turn, so this question comes after the cancelled one: free.
+    again = here.call("POST", RELEASES, {"item": "weekday", "k": 2})
+    assert again.json()["paid"] == []
+    assert here.call("GET", place).json()["state"] == "cancelled"
+
+
+def test_a_job_whose_worker_died_has_failed(here: World) -> None:
+    job = here.service.jobs.add("views", "ana", Asking.of(item="article"))
+    here.service.jobs.move(job.id, JobState.READING)
+    gone = replace(this_process(), pid=2**22 - 1, token="another")
+    here.service.state.run("UPDATE service_jobs SET owner = ? WHERE id = ?", (gone.to_text(), job.id))
+    found = here.call("GET", f"/v1/jobs/{job.id}").json()
+    assert found["state"] == "failed"
+    assert found["problem"]["detail"] == (
+        "The worker that answered this question has died. If rows were being read, what was reserved for it is "
+        "forfeited. Ask again: an answer that had been settled is free."
+    )

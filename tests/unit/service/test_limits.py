@@ -1,0 +1,79 @@
+"""Bodies that are too long or make no sense, callers that ask too often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.serving import World, world
+
+PLAN = "/v1/datasets/views/plan"
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with world(tmp_path_factory.mktemp("service")) as made:
+        yield made
+
+
+def send(
+    here: World, content: bytes | Iterator[bytes], kind: str = "application/json"
+) -> tuple[int, dict[str, object]]:
+    headers = {"Authorization": f"Bearer {here.give('ana')}", "Content-Type": kind}
+    answer = here.client.post(PLAN, content=content, headers=headers)
+    assert answer.headers["content-type"] == "application/problem+json"
+    return answer.status_code, answer.json()
+
+
+def test_a_long_body_is_refused_with_and_without_its_length(here: World) -> None:
+    body = b'{"item": "' + b"a" * 70_000 + b'"}'
+    pieces = (body[start : start + 10_000] for start in range(0, len(body), 10_000))
+    for content in (body, pieces):
+        status, problem = send(here, content)
+        assert status == 413
+        assert problem["detail"] == (
+            "The body of the request is too large. Allowed: at most 65536 bytes. Ask a shorter question."
+        )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{", b"[]", b"null", b'"item"', b"\xff\xfe", b'{"item": "article", "k": 1e400}',
+        b'{"item": "article", "k": true}', b'{"item": "article", "k": "3"}', b'{"item": "article", "unknown": 1}',
+        b'{"item": "article", "k": 0}', b'{"item": {"a": 1}}', b'{"item": []}', b'{"item": "\\ud800"}',
+        b'{"item": "article", "epsilon": NaN}', b'{"item": "article", "epsilon": "1e999999"}',
+        b'{"item": "article", "epsilon": Infinity}', b'{"item": "article", "where": "\\u0000"}',
+        b'{"item": "article", "domain": [{"a": 1}]}', b'{"item": "article", "k": 100000000000000000000000}',
+        b"[" * 20_000, b'{"a":' * 9_000,
+    ],
+)  # fmt: skip
+def test_malformed_bodies_are_refused_politely(here: World, body: bytes) -> None:
+    status, problem = send(here, body)
+    assert status in (400, 422)
+    assert problem["error"] in ("BadRequest", "InvalidRequest", "InvalidArgument", "QuestionRefused", "UnknownColumn")
+
+
+def test_another_kind_of_body_is_refused(here: World) -> None:
+    assert send(here, b"item=article", "application/x-www-form-urlencoded")[0] == 422
+    assert send(here, b'{"item": "article"}', "text/plain")[0] == 422
+
+
+def test_rates_hold_for_each_token(tmp_path: Path) -> None:
+    limits = {"requests_per_minute": 5, "questions_per_minute": 2, "failures_per_minute": 3}
+    with world(tmp_path, limits=limits) as here:
+        body = {"item": "article", "k": 2}
+        answers = [here.call("POST", "/v1/datasets/views/releases", body) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 429]
+        refused = answers[-1]
+        assert refused.json()["error"] == "TooMany"
+        assert refused.json()["detail"].startswith(
+            "There were too many questions. Allowed: 2 in a minute. Try again in "
+        )
+        assert 1 <= int(refused.headers["retry-after"]) <= 30
+        assert [here.call("GET", "/v1").status_code for _ in range(3)] == [200, 200, 429]
+        assert here.call("GET", "/v1", who="bob").status_code == 200
+        wrong = {"Authorization": "Bearer podium_guess"}
+        guesses = [here.client.get("/v1", headers=wrong).status_code for _ in range(5)]
+        assert guesses == [401, 401, 401, 429, 429]

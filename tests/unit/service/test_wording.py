@@ -1,0 +1,74 @@
+"""A stored question, read back: in words, and as the same question again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from podium.query import parse_where
+from podium.query.canonical import predicate_to_json
+from podium.query.schema import Column, Kind, Schema
+from podium.service.questions import Asking
+from podium.service.wording import asking_of, condition_text, question_sentence
+
+SCHEMA = Schema(
+    (
+        Column("country", Kind.TEXT), Column("n", Kind.INTEGER), Column("day", Kind.DATE), Column("at", Kind.TIMESTAMP),
+        Column("price", Kind.DECIMAL, scale=2), Column("ok", Kind.BOOLEAN), Column('odd "name', Kind.TEXT),
+    )
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "country = 'DE'", "country = 'it''s'", "n IN (1, 2) AND country <> 'x'", "n BETWEEN 1 AND 5 OR n > 9",
+        "NOT (country LIKE 'a%_b')", "country IS NULL", "country IS NOT NULL", "day >= DATE '2026-01-01'",
+        "at < TIMESTAMP '2026-01-01 10:00:00'", "price = 1.50", "ok = TRUE", "\"odd \"\"name\" = 'x'",
+        "(n = 1 OR n = 2) AND (country = 'a' OR country = 'b')", r"country LIKE '100\%%' ESCAPE '\'",
+        "NOT (n IN (1, 2))", "NOT (n BETWEEN 1 AND 2)",
+    ],
+)  # fmt: skip
+def test_a_condition_survives_the_round_trip(where: str) -> None:
+    canonical = json.loads(json.dumps(predicate_to_json(parse_where(where, schema=SCHEMA))))
+    again = predicate_to_json(parse_where(condition_text(canonical), schema=SCHEMA))
+    assert json.loads(json.dumps(again)) == canonical
+
+
+STORED = {
+    "items": ["article"], "k": 3, "where": ["=", "country", "DE"], "counts": {"noise": "gaussian"}, "domain": None,
+    "epsilon_per_item": "1/10", "max_items_per_user": 5,
+}  # fmt: skip
+
+
+def test_a_stored_question_can_be_asked_again() -> None:
+    text = json.dumps(STORED)
+    assert question_sentence(text) == "top 3 of article where country = 'DE', with counts"
+    asking = asking_of(text, "1/10")
+    assert asking == Asking.of(item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5)
+    assert asking_of(json.dumps({**STORED, "domain": "0..9"}), "1/10") == Asking.of(
+        item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5, domain_size=10
+    )
+    # What the entry does not tell is not guessed.
+    assert asking_of(text, "1/5") is None
+    assert asking_of(json.dumps({**STORED, "domain": "items 00ff"}), "1/10") is None
+
+
+def test_the_same_question_elsewhere() -> None:
+    asking = Asking.of(item="article", k=3, where="country = 'DE'", counts=True)
+    assert asking.in_python("http://h", "views") == (
+        'podium.connect("http://h", token=token, dataset="views").top(\'article\', k=3, counts=True, '
+        "where=\"country = 'DE'\")"
+    )
+    assert asking.in_shell("views") == (
+        "podium top SOURCE --user USER --item article -k 3 --counts --where 'country = '\"'\"'DE'\"'\"'' "
+        "--ledger LEDGER --dataset views"
+    )
+    body = json.loads(asking.in_curl("http://h", "views").split("-d ")[1].split(" \\\n")[0].strip("'").replace(
+        "'\"'\"'", "'"))  # fmt: skip
+    assert body == asking.to_json()
+    assert Asking.from_text(asking.to_text()) == asking
+    sql = Asking.of(sql="SELECT 1")
+    assert sql.in_python("http://h", "v") == 'podium.connect("http://h", token=token, dataset="v").sql(\'SELECT 1\')'
+    assert sql.in_shell("v") == "podium sql 'SELECT 1' --source SOURCE --user USER --ledger LEDGER --dataset v"
