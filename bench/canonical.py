@@ -1,0 +1,232 @@
+"""The canonical bench: CanonicalTopK against the O(dk) ways to run the same mechanism, in one run.
+
+    python -m bench.canonical [--quick] [--json FILE]
+
+On the Netflix counts (17,770 items) with k=1000. NumPy evaluates all 16.8 million classes with a Gumbel variable
+each; the loop does the same in plain Python, as the paper prints it (with its class sizes corrected). Both use
+insecure, inexact noise. The data is looked for in $PODIUM_DATA, else in ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
+from bench.selection_goals import Goal
+from podium.histogram import Histogram
+from podium.mechanisms.canonical import CanonicalTopK
+
+__all__ = ["Cell", "loop_job", "main", "netflix_counts", "numpy_job", "podium_job", "run"]
+
+DEFAULT_JSON = Path("build/bench/canonical.json")
+FILE = "netflix_5star_counts_n17770.csv"
+K = 1000
+GAMMA = 0.5
+EPSILONS = (1.0, 0.1, 0.01)
+
+Counts = NDArray[np.int64]
+_CHUNK = 256
+_WANTED = {"numpy": (10.0, ", aim 50x"), "loop": (300.0, "")}
+
+
+def netflix_counts() -> Counts | None:
+    """The counts, or None where the file is not there."""
+    folder = os.environ.get("PODIUM_DATA")
+    path = (Path(folder) if folder else Path(__file__).parents[1] / ".." / "shared" / "data") / FILE
+    if not path.is_file():
+        return None
+    return np.loadtxt(path, delimiter=",", skiprows=1, usecols=1, dtype=np.int64)
+
+
+def podium_job(counts: Counts, k: int, epsilon: float, noise: Any = "gumbel") -> Callable[[], frozenset[Any]]:
+    """A whole release, from the histogram to the names."""
+    histogram = Histogram.from_arrays(range(len(counts)), counts)
+    mechanism = CanonicalTopK(k, epsilon, gamma=GAMMA, noise=noise)
+    return lambda: frozenset(mechanism.release(histogram).outcome)
+
+
+def numpy_job(counts: Counts, k: int, epsilon: float) -> Callable[[], frozenset[Any]]:
+    """All classes at once, in chunks of t that fit the cache; log sizes from a table of log factorials."""
+    rng = np.random.default_rng(1)
+    d = len(counts)
+
+    def job() -> frozenset[Any]:
+        order = np.argsort(-counts, kind="stable")
+        x = counts[order].astype(np.float64)
+        factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1.0, d + 1.0)))])
+        a = np.arange(k)
+        heads = -epsilon * (1.0 - GAMMA) * x[:k] - factorials[k - 1 - a]
+        best = (epsilon * (2.0 * GAMMA - 1.0) * x[k - 1] + rng.gumbel(), k - 1, k)
+        for start in range(k + 1, d + 1, _CHUNK):
+            t = np.arange(start, min(start + _CHUNK, d + 1))[:, None]
+            tails = epsilon * GAMMA * x[t - 1] - factorials[t - k - 1]
+            values = factorials[t - a - 2] + heads + tails + rng.gumbel(size=(len(t), k))
+            place = int(np.argmax(values))
+            best = max(best, (float(values.flat[place]), place % k, start + place // k))
+        _, first, last = best
+        body = first + 1 + rng.choice(max(last - first - 2, 0), k - 1 - first, replace=False)
+        return frozenset(order[[*range(first), *body.tolist(), last - 1]].tolist())
+
+    return job
+
+
+def loop_job(counts: Counts, k: int, epsilon: float, *, tails: int | None = None) -> Callable[[], frozenset[Any]]:
+    """The printed loops, one class after the other; ``tails`` stops after so many values of t."""
+    rng = random.Random(1)
+    d = len(counts)
+
+    def noise(size: float) -> float:
+        return size - math.log(-math.log(rng.random()))
+
+    def job() -> frozenset[Any]:
+        order = sorted(range(d), key=lambda i: -counts[i])
+        x = [int(counts[i]) for i in order]
+        first, last = k - 1, k
+        value = epsilon * (2 * GAMMA - 1) * x[k - 1] + noise(0.0)
+        for t in range(k + 1, d + 1 if tails is None else min(d, k + tails) + 1):
+            size = 0.0
+            for a in range(k - 1, -1, -1):
+                if a < k - 1:
+                    size += math.log((t - a - 2) / (k - 1 - a))
+                candidate = epsilon * (GAMMA * x[t - 1] - (1 - GAMMA) * x[a]) + noise(size)
+                if candidate > value:
+                    value, first, last = candidate, a, t
+        body = rng.sample(range(first + 1, last - 1), k - 1 - first)
+        return frozenset(order[rank] for rank in (*range(first), *body, last - 1))
+
+    return job
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One epsilon: the times of all contestants, and the peak memory of two."""
+
+    epsilon: float
+    timings: dict[str, Timing]
+    memory: dict[str, int]
+    loop_share: float
+
+    def times_faster(self, than: str) -> float:
+        """How many of ours fit into one of theirs; a loop that was cut short is extrapolated."""
+        share = self.loop_share if than == "loop" else 1.0
+        return self.timings[than].median / share / self.timings["podium"].median
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "epsilon": self.epsilon,
+            "seconds": {name: timing.seconds for name, timing in self.timings.items()},
+            "loop_share": self.loop_share,
+            "times_faster_than_numpy": self.times_faster("numpy"),
+            "times_faster_than_loop": self.times_faster("loop"),
+            "peak_bytes": self.memory,
+        }
+
+
+def run(counts: Counts, k: int, *, quick: bool, progress: Callable[[str], None] = lambda _: None) -> list[Cell]:
+    """Measures every epsilon."""
+    cells = []
+    tails = max(1, (len(counts) - k) // 50) if quick else len(counts) - k
+    for epsilon in EPSILONS:
+        progress(f"epsilon={epsilon}")
+        ours, flip, theirs = (
+            podium_job(counts, k, epsilon),
+            podium_job(counts, k, epsilon, "exponential"),
+            numpy_job(counts, k, epsilon),
+        )
+        ours(), flip()
+        memory = {"podium": peak_extra_bytes(ours), "numpy": peak_extra_bytes(theirs)}
+        contestants = [
+            Contestant("podium", ours, 21),
+            Contestant("podium, exponential", flip, 21),
+            Contestant("numpy", theirs, 3 if quick else 7),
+            Contestant("loop", loop_job(counts, k, epsilon, tails=tails), 1),
+        ]
+        cells.append(Cell(epsilon, interleaved(contestants), memory, tails / (len(counts) - k)))
+    return cells
+
+
+def _show(cells: Sequence[Cell], counts: Counts, k: int, console: Console) -> None:
+    facts = ", ".join(f"{name} {value}" for name, value in machine().items() if value is not None)
+    console.print(f"canonical bench: {facts}", highlight=False)
+    console.print(
+        f"Netflix 5-star counts, d={len(counts):,}, k={k:,}, gamma={GAMMA}; medians in turns.", highlight=False
+    )
+    table = Table()
+    for heading in ("epsilon", "podium", "exponential\nnoise", "NumPy", "NumPy\n/ podium", "loop", "loop\n/ podium"):
+        table.add_column(heading, justify="right")
+    table.add_column("memory\npodium", justify="right")
+    table.add_column("memory\nNumPy", justify="right")
+    for cell in cells:
+        loop = cell.timings["loop"].median / cell.loop_share
+        table.add_row(
+            f"{cell.epsilon:g}",
+            f"{1000 * cell.timings['podium'].median:.2f} ms",
+            f"{1000 * cell.timings['podium, exponential'].median:.2f} ms",
+            f"{1000 * cell.timings['numpy'].median:,.0f} ms",
+            f"{cell.times_faster('numpy'):,.0f}",
+            f"{loop:,.1f} s" + ("" if cell.loop_share == 1.0 else " (part)"),
+            f"{cell.times_faster('loop'):,.0f}",
+            f"{cell.memory['podium'] / 2**20:.1f} MiB",
+            f"{cell.memory['numpy'] / 2**20:.1f} MiB",
+        )
+    console.print(table)
+    for goal in _goals(cells):
+        verdict = "[green]met[/]" if goal.met else "[red]not met[/]"
+        console.print(f"{goal.name}: {goal.measured:,.0f} at worst, wanted {goal.wanted}, {verdict}", highlight=False)
+
+
+def _goals(cells: Sequence[Cell]) -> list[Goal]:
+    goals = []
+    for than, name in (("numpy", "vectorised NumPy"), ("loop", "the loop in plain Python")):
+        wanted, aim = _WANTED[than]
+        worst = min(cells, key=lambda cell: cell.times_faster(than))
+        speedup = worst.times_faster(than)
+        where = f"epsilon={worst.epsilon:g}"
+        goals.append(Goal(f"times faster than {name}", f">= {wanted:g}{aim}", speedup, speedup >= wanted, where))
+    return goals
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the bench from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.canonical", description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a few seconds: a fiftieth of the loop, extrapolated")
+    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    options = parser.parse_args(argv)
+    console = Console(width=max(Console().width, 110))
+    counts = netflix_counts()
+    if counts is None:
+        console.print(f"canonical bench skipped: {FILE} is not there. Set PODIUM_DATA to the folder that has it.")
+        return 0
+    with console.status("canonical bench") as status:
+        cells = run(counts, K, quick=options.quick, progress=lambda cell: status.update(f"canonical bench: {cell}"))
+    _show(cells, counts, K, console)
+    settings = {"d": len(counts), "k": K, "gamma": GAMMA, "quick": options.quick}
+    report: dict[str, Any] = {"bench": "canonical", "version": 1, "machine": machine(), "settings": settings}
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    report |= {
+        "cells": [cell.as_json() for cell in cells],
+        "goals": [dataclasses.asdict(goal) for goal in _goals(cells)],
+    }
+    text = json.dumps(report, indent=1)
+    options.json.write_text(text + "\n", encoding="utf-8")
+    console.print("Every repetition is in the JSON file.", style="dim")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

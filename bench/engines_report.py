@@ -1,0 +1,69 @@
+"""What a person sees of the engines bench."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.engines_goals import Cell, MemoryCell
+
+__all__ = ["show"]
+
+
+def show(
+    machine: Mapping[str, str | int | float | None],
+    mode: str,
+    cells: Sequence[Cell],
+    memory: Sequence[MemoryCell],
+    absent: Mapping[str, str],
+    console: Console,
+) -> None:
+    """Prints the machine, both tables, and which engines did not take part."""
+    facts = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
+    console.print(f"engines bench ({mode}): {facts}", highlight=False)
+    console.print(
+        "A private top-10 against the same query without privacy, on the same engine with its usual settings; medians "
+        "of repetitions that took turns.",
+        highlight=False,
+    )
+    console.print(_times(cells))
+    for engine, reason in absent.items():
+        console.print(f"{engine}: [yellow]not measured[/], {reason}", highlight=False)
+    console.print(_memory(memory))
+
+
+def _times(cells: Sequence[Cell]) -> Table:
+    table = Table(title="Time (processor time only where the engine is in this process)")
+    table.add_column("engine", no_wrap=True)
+    table.add_column("question", no_wrap=True)
+    for heading in ("rows", "plain", "podium", "podium\n/ plain", "processor\ntime", "runs", "same\nitems"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    previous = None
+    for cell in cells:
+        if previous not in {None, cell.engine}:
+            table.add_section()
+        previous = cell.engine
+        processor = cell.processor_ratio
+        table.add_row(
+            cell.engine,
+            cell.question,
+            f"{cell.rows:,}",
+            f"{cell.plain.median:,.2f} s",
+            f"{cell.podium.median:,.2f} s",
+            f"{cell.ratio:.2f}",
+            "-" if processor is None else f"{processor:.2f}",
+            f"{len(cell.podium.seconds)}",
+            f"{cell.shared} of 10",
+        )
+    return table
+
+
+def _memory(cells: Sequence[MemoryCell]) -> Table:
+    table = Table(title="Most memory that Python had allocated during a question (the engine's own is not ours)")
+    for heading in ("route", "items in the table", "peak"):
+        table.add_column(heading, justify="left" if heading == "route" else "right")
+    for cell in cells:
+        table.add_row(cell.route.name, f"{cell.items:,}", f"{cell.peak_bytes / 1024:,.0f} KiB")
+    return table

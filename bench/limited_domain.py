@@ -1,0 +1,87 @@
+"""What LimitedDomain.release costs beyond the noise itself, for several k_bar.
+
+``release`` sorts out the domain, races, and writes the receipt; ``race`` alone on the same numbers is the noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from bench.measure import Contestant, Timing, interleaved, machine
+from bench.selection_goals import Goal
+from podium.histogram import Histogram
+from podium.mechanisms import LimitedDomain
+from podium.randomness import race
+
+DEFAULT_JSON = Path("build/bench/limited_domain.json")
+K = 10
+SIZES = (100, 1000, 10_000)
+GOAL_SIZE = 1000
+GOAL_SECONDS = 0.001
+
+
+def measure(k_bar: int, repetitions: int) -> dict[str, Timing]:
+    """Times ``release`` and the bare race on the same Zipf counts, in turns."""
+    counts = 1_000_000 // np.arange(1, k_bar + 2)
+    items = [f"item-{i:06d}" for i in range(k_bar)]
+    histogram = Histogram.top_rows(items, counts[:-1], next_count=int(counts[-1]))
+    mechanism = LimitedDomain(K, k_bar, "0.1", "1e-6")
+    margin = mechanism.margin
+    return interleaved(
+        [
+            Contestant("release", lambda: mechanism.release(histogram), repetitions),
+            Contestant("race", lambda: race(counts, k=K, scale=10, handicaps={k_bar: margin}), repetitions),
+        ]
+    )
+
+
+def run(sizes: Sequence[int], repetitions: int) -> list[dict[str, float]]:
+    """One row per k_bar."""
+    rows = []
+    for k_bar in sizes:
+        timings = measure(k_bar, repetitions)
+        release, noise = timings["release"].median, timings["race"].median
+        rows.append({"k_bar": k_bar, "release": release, "race": noise, "overhead": release - noise})
+    return rows
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.limited_domain", description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    options = parser.parse_args(argv)
+    rows = run(SIZES, 21 if options.quick else 101)
+    table = Table(title=f"LimitedDomain.release, k={K}, milliseconds (medians, in turns)")
+    for heading in ("k_bar", "release", "race alone", "overhead"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(f"{row['k_bar']:,.0f}", *(f"{1000 * row[name]:.2f}" for name in ("release", "race", "overhead")))
+    console = Console()
+    console.print(table)
+    goal = next(row["overhead"] for row in rows if row["k_bar"] == GOAL_SIZE)
+    verdict = "met" if goal < GOAL_SECONDS else "not met"
+    console.print(f"goal: overhead below 1 ms at k_bar={GOAL_SIZE:,}: {1000 * goal:.2f} ms, {verdict}")
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    judged = Goal(f"overhead in ms, k_bar={GOAL_SIZE:,}", "< 1", 1000 * goal, goal < GOAL_SECONDS, f"k_bar={GOAL_SIZE}")
+    report = {
+        "bench": "limited_domain",
+        "version": 1,
+        "machine": machine(),
+        "settings": {"quick": options.quick},
+        "rows": rows,
+        "goals": [dataclasses.asdict(judged)],
+    }
+    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,90 @@
+"""How a benchmark measures: side by side, and never memory and time in the same run.
+
+The machines that run this are shared, so an absolute time says little. What holds up is a ratio of medians whose
+repetitions took turns: a slow minute then hits every contestant alike.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Generic, TypeVar
+
+__all__ = ["Contestant", "Timing", "interleaved", "machine", "peak_extra_bytes"]
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant(Generic[Name]):
+    """A job to time, and how often: a slow peer may take fewer turns than the rest."""
+
+    name: Name
+    job: Callable[[], object]
+    repetitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The seconds of every repetition, in the order they ran."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def median(self) -> float:
+        """The typical repetition; the median because other people's work only ever adds time."""
+        return statistics.median(self.seconds)
+
+
+def interleaved(contestants: Sequence[Contestant[Name]]) -> dict[Name, Timing]:
+    """Times all contestants in turns; every other round runs backwards so that nobody always follows the same one."""
+    timings = {contestant.name: Timing() for contestant in contestants}
+    for turn in range(max(contestant.repetitions for contestant in contestants)):
+        for contestant in contestants if turn % 2 == 0 else reversed(contestants):
+            if turn < contestant.repetitions:
+                start = time.perf_counter()
+                contestant.job()
+                timings[contestant.name].seconds.append(time.perf_counter() - start)
+    return timings
+
+
+def peak_extra_bytes(job: Callable[[], object]) -> int:
+    """The most that the job had allocated at once, its input not counted.
+
+    tracemalloc sees Python and NumPy buffers but not those of compiled libraries, so it says nothing about OpenDP.
+    It also slows the job down: never time a job in here.
+    """
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        job()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def machine() -> dict[str, str | int | None]:
+    """What a reader needs to judge the numbers, and nothing that identifies whose machine it was."""
+    return {
+        "cpus": os.cpu_count(),
+        "architecture": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": _version("numpy"),
+        "cryptography": _version("cryptography"),
+        "opendp": _version("opendp"),
+    }
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None

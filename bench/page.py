@@ -1,0 +1,128 @@
+"""The page of the documentation about the benches, written from the files that they left.
+
+    python -m bench page [--results FOLDER] [--publish FOLDER]
+
+Every number on the page is in one of those files, or is a mean or an extreme of numbers there. A bench that left no
+file is named as not run; nothing is measured here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.page_tables import SECTIONS, Report, Section, goal_rows, markdown_table
+
+__all__ = ["PAGE", "load", "main", "mode", "render"]
+
+DEFAULT_RESULTS = Path("build/bench")
+DEFAULT_DOCS = Path("docs")
+PAGE = "bench.md"
+
+_PRINTED_ONLY = ("accounting", "service")
+"""Benches that leave no file."""
+
+_INTRODUCTION = """\
+# The benches
+
+Written by `python -m bench page` from the files that `make bench` leaves in `build/bench`; no number below is typed by
+hand. Contestants take turns in one run, and times are compared as ratios of medians, because the machine is shared. A
+goal is judged on its worst cell; one that is not met says so. A quick run has fewer cells and repetitions than a full
+one. The pictures of the benches stay in `build/bench`.
+"""
+
+
+def load(results: Path) -> dict[str, Report]:
+    """What each bench left, by its name."""
+    files = {section.name: results / f"{section.name}.json" for section in SECTIONS}
+    return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
+
+
+def mode(report: Report) -> str:
+    """Whether it was a quick or a full run; benches write it in two ways, and one not at all."""
+    settings = report.get("settings", {})
+    if "quick" in settings:
+        return "quick" if settings["quick"] else "full"
+    return str(settings.get("mode", "not recorded"))
+
+
+def render(reports: Mapping[str, Report]) -> str:
+    """The page."""
+    parts = [_INTRODUCTION, _overview(reports)]
+    parts += [_section(section, reports[section.name]) for section in SECTIONS if section.name in reports]
+    parts.append(_without_numbers(reports))
+    return "\n".join(parts)
+
+
+def _overview(reports: Mapping[str, Report]) -> str:
+    rows = []
+    for section in SECTIONS:
+        if (report := reports.get(section.name)) is None:
+            rows.append([section.title, "not run", "-", "-", "-"])
+            continue
+        verdicts = [row[3] for row in goal_rows(report, mode(report))]
+        met, failed = (sum(verdict == which for verdict in verdicts) for which in ("met", "**not met**"))
+        rows.append([section.title, mode(report), *map(str, (met, failed, len(verdicts) - met - failed))])
+    return markdown_table(("bench", "run", "goals met", "not met", "not measured"), rows)
+
+
+def _section(section: Section, report: Report) -> str:
+    lines = [f"## {section.title}", "", section.about, ""]
+    lines += [f"`{_command(section.name, report)}`, run: {mode(report)}. {_machine(report)}", ""]
+    if goals := goal_rows(report, mode(report)):
+        lines += [markdown_table(("goal", "wanted", "measured", "verdict", "worst cell"), goals)]
+    else:
+        lines += ["This bench compares and has no goal in its file.", ""]
+    for table in section.tables(report):
+        lines += [table.caption, "", markdown_table(table.headings, table.rows)]
+    lines += [f"{what}: not measured, {why}.\n" for what, why in _absent(report).items()]
+    return "\n".join(lines)
+
+
+def _command(name: str, report: Report) -> str:
+    return f"python -m bench {'--quick ' * (mode(report) == 'quick')}{name}"
+
+
+def _machine(report: Report) -> str:
+    facts = {name: value for name, value in report.get("machine", {}).items() if value is not None}
+    return "Machine: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts.items()) + "."
+
+
+def _absent(report: Report) -> Mapping[str, Any]:
+    absent = report.get("absent", {})
+    return absent if isinstance(absent, Mapping) else dict.fromkeys(absent, "its file is not there")
+
+
+def _without_numbers(reports: Mapping[str, Report]) -> str:
+    lines = ["## Not on this page", ""]
+    lines += [
+        f"- {section.title}: not run. `python -m bench {section.name}` runs it."
+        for section in SECTIONS
+        if section.name not in reports
+    ]
+    lines += [f"- `python -m bench {name}` prints its numbers and leaves no file." for name in _PRINTED_ONLY]
+    return "\n".join([*lines, ""])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Writes the page from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench page", description=__doc__.partition("\n")[0])
+    parser.add_argument("--results", type=Path, default=DEFAULT_RESULTS, metavar="FOLDER", help="default: %(default)s")
+    parser.add_argument("--publish", type=Path, default=DEFAULT_DOCS, metavar="FOLDER", help="default: %(default)s")
+    options = parser.parse_args(argv)
+    reports = load(options.results)
+    if not reports:
+        print(f"no page written: {options.results} has no results. Run python -m bench --quick first.")
+        return 1
+    options.publish.mkdir(parents=True, exist_ok=True)
+    (options.publish / PAGE).write_text(render(reports), encoding="utf-8")
+    absent = [section.name for section in SECTIONS if section.name not in reports]
+    print(f"{options.publish / PAGE} is written from {len(reports)} results; not run: {', '.join(absent) or 'none'}.")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,264 @@
+"""The tables of the page about the benches: which numbers of a file are shown, and how."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.known_goals import DEFAULT, HINDSIGHT, LIMIT, SET
+
+__all__ = ["SECTIONS", "Report", "Section", "Shown", "goal_rows", "markdown_table"]
+
+Report = Mapping[str, Any]
+Row = list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A table with the sentence above it."""
+
+    caption: str
+    headings: tuple[str, ...]
+    rows: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A bench on the page."""
+
+    name: str
+    title: str
+    about: str
+    tables: Callable[[Report], list[Shown]]
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown; a column is aligned to the right if all its cells are numbers."""
+    body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    right = [bool(body) and all(_numeric(row[place]) for row in body) for place in range(len(headings))]
+    lines = ["|".join(["", *(f" {cell} " for cell in row), ""]) for row in (headings, *body)]
+    lines.insert(1, "|" + "|".join("---:" if number else "---" for number in right) + "|")
+    return "\n".join(lines) + "\n"
+
+
+def _numeric(cell: str) -> bool:
+    return cell == "-" or cell.lstrip("+-")[:1].isdigit()
+
+
+def goal_rows(report: Report, mode: str) -> list[Row]:
+    """Goal, wanted, measured, verdict and worst cell, for whatever goals a file has."""
+    return [_goal(goal, mode) for goal in report.get("goals", [])]
+
+
+def _goal(goal: Mapping[str, Any], mode: str) -> Row:
+    if "group" in goal:  # the known-domain bench judges many cells at once
+        name = f"recall - best by hindsight: {goal['group']}, delta={goal['delta']}, k={goal['k']}, {goal['who']}"
+        where = f"{goal['where']}; {goal['failing']} of {goal['cells']} cells fail"
+        goal = {"name": name, "wanted": f">= -{LIMIT:g}", "measured": goal["worst"], "met": goal["met"], "where": where}
+    if goal["met"] is None:
+        return [goal["name"], goal["wanted"], "-", f"not measured in {mode} mode", "-"]
+    return [
+        goal["name"],
+        goal["wanted"],
+        _number(goal["measured"]),
+        "met" if goal["met"] else "**not met**",
+        goal["where"],
+    ]
+
+
+def _number(value: float | None) -> str:
+    """Three digits after the point for small numbers, none for large ones."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3f}"
+
+
+def _selection(report: Report) -> list[Shown]:
+    rows = [
+        [
+            cell["shape"],
+            f"{cell['d']:,}",
+            f"{cell['k']:,}",
+            _number(cell["ratio_to_numpy"]),
+            _number(cell["times_faster_than_opendp"]),
+            _number(cell["memory_multiple"]["podium"]),
+            _number(cell["memory_multiple"]["numpy"]),
+        ]
+        for cell in report["raw"]
+    ]
+    caption = (
+        "Time as a ratio, and peak extra memory over the bytes of the counts. A dash: OpenDP would have taken "
+        "too long and was left out."
+    )
+    headings = ("scores", "d", "k", "podium / NumPy", "OpenDP / podium", "memory, podium", "memory, NumPy")
+    return [Shown(caption, headings, rows)]
+
+
+def _canonical(report: Report) -> list[Shown]:
+    rows = [
+        [
+            f"{cell['epsilon']:g}",
+            _number(cell["times_faster_than_numpy"]),
+            _number(cell["times_faster_than_loop"]) + ("" if cell["loop_share"] == 1 else " (extrapolated)"),
+        ]
+        for cell in report["cells"]
+    ]
+    settings = report["settings"]
+    caption = f"d={settings['d']:,}, k={settings['k']:,}, gamma={settings['gamma']}: time as a ratio."
+    return [Shown(caption, ("epsilon", "NumPy / podium", "loop / podium"), rows)]
+
+
+def _joint(report: Report) -> list[Shown]:
+    rows = [
+        [
+            f"{cell['k']:,}",
+            f"{cell['epsilon']:g}",
+            _number(cell["times_faster_than_numpy"]),
+            _number(statistics.median(cell["seconds"]["podium"])),
+        ]
+        for cell in report["cells"]
+    ]
+    return [Shown("Time as a ratio, and in seconds.", ("k", "epsilon", "NumPy / podium", "podium, s"), rows)]
+
+
+def _limited_domain(report: Report) -> list[Shown]:
+    rows = [
+        [f"{row['k_bar']:,}", _number(row["release"] / row["race"]), _number(1000 * row["overhead"])]
+        for row in report["rows"]
+    ]
+    headings = ("k_bar", "release / race alone", "overhead, ms")
+    return [Shown("A whole release against its noise alone (medians).", headings, rows)]
+
+
+def _engines(report: Report) -> list[Shown]:
+    times = [
+        [
+            cell["engine"],
+            cell["question"],
+            f"{cell['rows']:,}",
+            _number(cell["ratio"]),
+            _number(cell["processor_ratio"]),
+            f"{cell['shared_items']} of {report['settings']['k']}",
+        ]
+        for cell in report["cells"]
+    ]
+    memory = [[cell["route"], f"{cell['items']:,}", f"{cell['peak_bytes'] / 1024:,.0f}"] for cell in report["memory"]]
+    return [
+        Shown(
+            "Time over that of the plain query; processor time where the engine is in the same process.",
+            ("engine", "question", "rows", "podium / plain", "processor time", "same items"),
+            times,
+        ),
+        Shown("Most memory that Python had allocated.", ("route", "items in the table", "KiB"), memory),
+    ]
+
+
+def _utility(report: Report) -> list[Shown]:
+    cells = report["cells"]
+    columns = list(cells[0]["columns"])
+    rows = []
+    for epsilon, k in sorted({(cell["epsilon"], cell["k"]) for cell in cells}):
+        here = [cell for cell in cells if (cell["epsilon"], cell["k"]) == (epsilon, k)]
+        others = [statistics.fmean(cell["columns"][name]["recall"]["mean"] for cell in here) for name in columns]
+        podium = statistics.fmean(cell["podium"]["mean"] for cell in here)
+        leads = [cell["lead"] for cell in here]
+        rows.append([f"{epsilon:g}", str(k), *map(_number, (podium, *others, min(leads), max(leads)))])
+    names = ", ".join(dict.fromkeys(cell["data"] for cell in cells))
+    caption = (
+        f"Mean recall over {names}, at delta={report['settings']['delta']}. Columns that bound users to D items have "
+        "the best D by hindsight. The lead is over the best column of a cell, at worst and at best."
+    )
+    return [Shown(caption, ("epsilon", "k", "podium", *columns, "least lead", "largest lead"), rows)]
+
+
+def _known(report: Report) -> list[Shown]:
+    who = (*HINDSIGHT, DEFAULT, SET)
+    groups: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for cell in report["cells"]:
+        if not cell["held_out"] and not cell["at_cliff"]:
+            groups.setdefault((cell["delta"], cell["k"]), []).append(cell)
+    rows = [
+        [delta, f"{k:,}", *(_number(statistics.fmean(cell["recall"][name] for cell in cells)) for name in who)]
+        for (delta, k), cells in sorted(groups.items(), key=lambda group: (float(group[0][0]), group[0][1]))
+    ]
+    epsilons = ", ".join(report["settings"]["epsilons"])
+    caption = (
+        f"Mean recall on the data sets of Shekelyan & Loukides 2022, over epsilon={epsilons}. `{DEFAULT}` is the "
+        f"planner's choice for a list in order, `{SET}` where the order does not matter."
+    )
+    return [Shown(caption, ("delta", "k", *who), rows)]
+
+
+def _opendp_recall(report: Report) -> list[Shown]:
+    rows = [
+        [
+            cell["data"],
+            f"{cell['d']:,}",
+            str(cell["k"]),
+            cell["rho"],
+            *(f"{cell['recall'][who]:.3f} ±{cell['standard_error'][who]:.3f}" for who in ("podium", "opendp")),
+            _number(cell["times_faster_than_opendp"]),
+        ]
+        for cell in report["cells"]
+    ]
+    caption = f"Mean recall of {report['settings']['runs']} runs with its standard error, and time as a ratio."
+    headings = ("data", "items", "k", "rho", "recall, podium", "recall, OpenDP", "OpenDP / podium, time")
+    return [Shown(caption, headings, rows)]
+
+
+SECTIONS = (
+    Section(
+        "selection",
+        "Noisy selection: NumPy and OpenDP",
+        "The same noise scale for all. NumPy is the one-liner that people write, which is not private: floating-point "
+        "noise from a predictable generator. OpenDP is `make_noisy_top_k` for pure DP.",
+        _selection,
+    ),
+    Section(
+        "canonical",
+        "The canonical mechanism: NumPy and the printed loop",
+        "One release on the Netflix counts, against a vectorised and a plain form of the same law.",
+        _canonical,
+    ),
+    Section(
+        "joint",
+        "The joint mechanism: NumPy",
+        "One release on the Netflix counts, against a vectorised form of the same law.",
+        _joint,
+    ),
+    Section(
+        "limited_domain",
+        "The limited domain: what a release adds to its noise",
+        "The domain, the receipt and the checks, beside the exact race on the same numbers.",
+        _limited_domain,
+    ),
+    Section(
+        "engines",
+        "Engines: the same query without privacy",
+        "A private top 10 and the query that anybody would write, on the same engine with its usual settings.",
+        _engines,
+    ),
+    Section(
+        "utility",
+        "Recall without a known domain",
+        "What `podium.top` finds by default on public data, beside five other ways at the same guarantee.",
+        _utility,
+    ),
+    Section(
+        "known",
+        "Recall with a known domain",
+        "The planner's choice beside the mechanism that was best by hindsight, which nobody knows for private data.",
+        _known,
+    ),
+    Section(
+        "opendp_recall",
+        "Peeling at the same rho: OpenDP",
+        "The planner's choice for a known domain (every item of the data set) beside OpenDP's `make_noisy_top_k` for "
+        "zero-concentrated DP, both within the same rho. The laws are the same up to how tightly rho is bounded, so "
+        "recall should differ by chance alone.",
+        _opendp_recall,
+    ),
+)
+"""Every bench that leaves a file, in the order of the page."""

@@ -1,0 +1,191 @@
+"""What podium's default is compared with: five ways to find the top k of unknown items, at the same guarantee.
+
+NumPy simulations with seeded, inexact noise: fair for accuracy, of no use for privacy. The three that bound users to D
+items are run for every D, so that the best can be picked by hindsight, which nobody can do with private data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from bench.utility_data import Integers, Pairs
+from podium.privacy import calibrate_gaussian, largest_rho, largest_selection_epsilon
+from podium.privacy.conversion import split_delta
+
+__all__ = ["BOUNDS", "COLUMNS", "Answer", "answers"]
+
+BOUNDS = (1, 2, 4, 8, 16, 32, 64, 128)
+DR, ZCDP = "limited domain, DR", "limited domain, zCDP"
+LAPLACE, GAUSSIAN, UNION = "Laplace threshold", "Gaussian sparse", "set union, peel"
+COLUMNS = (DR, ZCDP, LAPLACE, GAUSSIAN, UNION)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one run of one column found, best first; ``bound`` is D where users were bounded."""
+
+    column: str
+    bound: int | None
+    epsilon: float
+    k: int
+    found: Integers
+    estimates: Floats | None = None
+
+
+def answers(
+    pairs: Pairs, ks: tuple[int, ...], epsilons: tuple[float, ...], delta: float, rng: np.random.Generator
+) -> Iterator[Answer]:
+    """One run of everything. Bounds and lists of different lengths share their random cut and noise."""
+    order = np.argsort(-pairs.counts, kind="stable")
+    for epsilon in epsilons:
+        for k in ks:
+            for column, single in ((DR, _dr_epsilon(k, epsilon, delta)), (ZCDP, _zcdp_epsilon(k, epsilon, delta))):
+                yield Answer(column, None, epsilon, k, _limited_domain(pairs, order, k, single, delta, rng))
+    places = pairs.shuffled_places(rng)
+    widest = int(pairs.sizes.max())
+    for bound in BOUNDS:
+        if bound >= 2 * widest:
+            break
+        yield from _bounded(pairs, places < bound, bound, ks, epsilons, delta, rng)
+
+
+def _bounded(
+    pairs: Pairs,
+    kept: NDArray[np.bool_],
+    bound: int,
+    ks: tuple[int, ...],
+    epsilons: tuple[float, ...],
+    delta: float,
+    rng: np.random.Generator,
+) -> Iterator[Answer]:
+    counts = np.bincount(pairs.items[kept], minlength=len(pairs.counts))
+    weights = 1 / np.sqrt(np.minimum(pairs.sizes, bound))
+    shares = weights[pairs.users[kept]]
+    spread: Floats = np.bincount(pairs.items[kept], shares, minlength=len(pairs.counts)).astype(np.float64)
+    for epsilon in epsilons:
+        listed, values = _laplace(counts, bound, epsilon, delta, rng)
+        for k in ks:
+            yield Answer(LAPLACE, bound, epsilon, k, listed[:k], values[:k])
+        listed, values = _gaussian(counts, bound, epsilon, delta, rng)
+        for k in ks:
+            yield Answer(GAUSSIAN, bound, epsilon, k, listed[:k], values[:k])
+        union = _union(spread, bound, epsilon, delta, rng)
+        for k in ks:
+            yield Answer(UNION, bound, epsilon, k, _peeled(pairs, union, k, epsilon, delta, rng))
+
+
+# One selection after the other (Durfee & Rogers 2019), with the epsilon per item of two accountants
+
+
+def _limited_domain(
+    pairs: Pairs, order: Integers, k: int, single: float, delta: float, rng: np.random.Generator
+) -> Integers:
+    k_bar = max(10 * k, 1000)
+    top = order[:k_bar]
+    after = pairs.counts[order[k_bar]] if len(order) > k_bar else 0
+    bar = after + 1 + math.log(k_bar / (delta / 2)) / single + rng.gumbel() / single
+    noisy = pairs.counts[top] + rng.gumbel(size=len(top)) / single
+    best = np.argsort(-noisy)
+    found: Integers = top[best[noisy[best] > bar]][:k]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _dr_epsilon(k: int, epsilon: float, delta: float) -> float:
+    """By Theorem 1 of the paper: the smallest of three terms; half of delta is for the threshold."""
+    log = math.log(2 / delta)
+
+    def total(single: float) -> float:
+        spread = single * math.sqrt(2 * k * log)
+        return min(
+            k * single, k * single * math.tanh(single / 2) + spread, k * single**2 / 2 + single * math.sqrt(k / 2 * log)
+        )
+
+    return float(brentq(lambda single: total(single) - epsilon, 1e-9, 50))
+
+
+@lru_cache(maxsize=256)
+def _zcdp_epsilon(k: int, epsilon: float, delta: float) -> float:
+    rho = largest_rho(epsilon, _rest(delta))
+    return max(float(largest_selection_epsilon(rho / k)), epsilon / k)
+
+
+# Noise on every count of users who were bounded to D items
+
+
+def _laplace(
+    counts: Integers, bound: int, epsilon: float, delta: float, rng: np.random.Generator
+) -> tuple[Integers, Floats]:
+    scale = bound / epsilon
+    bar = 1 - scale * math.log(2 * _each(delta, bound))
+    present = np.flatnonzero(counts)
+    return _above(present, counts[present] + rng.laplace(scale=scale, size=len(present)), bar)
+
+
+def _gaussian(
+    counts: Integers, bound: int, epsilon: float, delta: float, rng: np.random.Generator
+) -> tuple[Integers, Floats]:
+    """With the exact loss of Gaussian noise, which is less than zCDP says."""
+    sigma = math.sqrt(bound) / _mu(epsilon, delta)
+    bar = 1 - sigma * ndtri(_each(delta / 2, bound))
+    present = np.flatnonzero(counts)
+    return _above(present, counts[present] + sigma * rng.standard_normal(len(present)), bar)
+
+
+def _union(spread: Floats, bound: int, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
+    """Items found with weights 1/sqrt(t), for half of rho (Gopi et al. 2020)."""
+    sigma = 1 / math.sqrt(_rho(epsilon, delta))
+    sizes = np.arange(1, bound + 1)
+    bar = np.max(1 / np.sqrt(sizes) - sigma * ndtri(-np.expm1(np.log1p(-delta / 2) / sizes)))
+    present = np.flatnonzero(spread)
+    return _above(present, spread[present] + sigma * rng.standard_normal(len(present)), float(bar))[0]
+
+
+def _peeled(pairs: Pairs, union: Integers, k: int, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
+    """The best k of what was found, by their true counts, for the other half."""
+    single = _selection_epsilon(_rho(epsilon, delta) / 2 / k)
+    best: Integers = union[np.argsort(-(pairs.counts[union] + rng.gumbel(size=len(union)) / single))][:k]
+    return best
+
+
+def _above(items: Integers, values: Floats, bar: float) -> tuple[Integers, Floats]:
+    passed = values > bar
+    best = np.argsort(-values[passed])
+    return items[passed][best], values[passed][best]
+
+
+def _each(delta: float, bound: int) -> float:
+    """What each of D items may fail with so that all together fail with delta."""
+    return -math.expm1(math.log1p(-delta) / bound)
+
+
+def _rest(delta: float) -> Fraction:
+    """The half of delta that is not for thresholds."""
+    whole = Fraction(repr(delta))
+    return split_delta(whole, whole / 2)
+
+
+@lru_cache(maxsize=64)
+def _mu(epsilon: float, delta: float) -> float:
+    return float(calibrate_gaussian(epsilon, _rest(delta)))
+
+
+@lru_cache(maxsize=64)
+def _rho(epsilon: float, delta: float) -> float:
+    return float(largest_rho(epsilon, _rest(delta)))
+
+
+@lru_cache(maxsize=256)
+def _selection_epsilon(rho: float) -> float:
+    return float(largest_selection_epsilon(Fraction(rho)))

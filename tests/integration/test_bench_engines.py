@@ -1,0 +1,131 @@
+"""The engines bench runs and reports what it promises. No assertion on a time: machines are shared and noisy."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+from bench import engines, engines_report, engines_servers, selection_report
+from bench.engines_data import COUNTRIES, Events, wide_table
+from bench.engines_goals import BOUNDED, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
+from bench.measure import Timing
+from rich.console import Console
+
+TINY = dataclasses.replace(
+    engines.QUICK,
+    mode="tiny",
+    rows=20_000,
+    text_rows=10_000,
+    bounded_rows=10_000,
+    server_rows=10_000,
+    repetitions=2,
+    wide_items=(2_000, 20_000),
+    servers=(),
+    part_rows=10_000,
+    users=4_000,
+    items=500,
+)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> engines.Results:
+    return engines.run(TINY, tmp_path_factory.mktemp("data"))
+
+
+def test_the_json_has_every_cell_and_goal(results: engines.Results, tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "engines.json"
+    engines.write_json(results, path)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert set(data) == {"bench", "version", "machine", "settings", "cells", "memory", "absent", "goals"}
+    assert [(cell["engine"], cell["route"], cell["rows"]) for cell in data["cells"]] == [
+        ("DuckDB", "top rows", 20_000),
+        ("DuckDB", "top rows", 20_000),
+        ("DuckDB", "counts of counts", 20_000),
+        ("DuckDB", "top rows", 10_000),
+        ("DuckDB", "bounded", 10_000),
+    ]
+    assert [len(cell["seconds"]["podium"]) for cell in data["cells"]] == [2, 2, 2, 2, 1]
+    assert {(cell["route"], cell["items"]) for cell in data["memory"]} == {
+        (route, items) for route in ("top rows", "counts of counts") for items in TINY.wide_items
+    }
+    assert len(data["goals"]) == 7
+    assert all(set(goal) == {"name", "wanted", "measured", "met", "where"} for goal in data["goals"])
+
+
+def test_the_report_says_what_was_not_measured(results: engines.Results, tmp_path: Path) -> None:
+    text = io.StringIO()
+    console = Console(file=text, width=selection_report.WIDTH)
+    engines_report.show(results.machine, "tiny", results.cells, results.memory, results.absent, console)
+    selection_report.show_goals(results.goals, "tiny", console)
+    assert "PostgreSQL: not measured, not part of the tiny mode" in text.getvalue()
+    assert text.getvalue().count("not measured in tiny mode") == 4
+    assert str(tmp_path.parent) not in text.getvalue()
+
+
+def test_the_private_answer_is_that_of_the_same_question(results: engines.Results) -> None:
+    # The first articles have hundreds of users more than the others, which no noise hides.
+    assert all(cell.shared >= 3 for cell in results.cells if cell.route != BOUNDED)
+
+
+def test_memory_does_not_grow_with_the_items(results: engines.Results) -> None:
+    assert results.goals[-1].met
+
+
+def test_a_shorter_table_is_a_prefix_and_always_the_same(tmp_path: Path) -> None:
+    long = Events(tmp_path / "a", part_rows=1_000, users=50, items=30).files(2_000)
+    short = Events(tmp_path / "b", part_rows=1_000, users=50, items=30).files(1_000)
+    with duckdb.connect() as connection:
+        parts = [connection.read_parquet(file).fetchall() for file in (*long, *short)]
+    assert parts[0] == parts[2] != parts[1]
+    users, articles, names, countries = (set(column) for column in zip(*parts[0], strict=True))
+    assert users <= set(range(50))
+    assert articles <= set(range(30))
+    assert names == {f"article-{article:07d}" for article in articles}
+    assert countries == set(COUNTRIES)
+
+
+def test_rows_that_are_no_whole_parts_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="rows=1500 is not a multiple of part_rows=1000"):
+        Events(tmp_path, part_rows=1_000).files(1_500)
+
+
+def test_wide_tables_differ_in_the_tail_only(tmp_path: Path) -> None:
+    query = (
+        "SELECT n, COUNT(*) FROM (SELECT COUNT(DISTINCT user_id) AS n FROM read_parquet(?) GROUP BY item) GROUP BY n"
+    )
+    with duckdb.connect() as connection:
+        small, large = (
+            dict(connection.execute(query, [wide_table(tmp_path, items)]).fetchall()) for items in (1_500, 3_000)
+        )
+    assert large.pop(1) - small.pop(1) == 1_500
+    assert small == large
+
+
+def _cell(engine: str, route: Route, podium: float) -> Cell:
+    return Cell(engine, route, "question", 1, Timing([podium]), Timing([1.0]), None, 10)
+
+
+def test_goals_judge_the_worst_cell_of_each_engine() -> None:
+    cells = [
+        _cell("DuckDB", TOP_ROWS, 0.9),
+        _cell("DuckDB", TOP_ROWS, 1.2),
+        _cell("DuckDB", TALLY, 1.2),
+        _cell("DuckDB", BOUNDED, 9.0),
+        _cell("Spark", TOP_ROWS, 1.0),
+    ]
+    memory = [MemoryCell(TOP_ROWS, 10, 100), MemoryCell(TOP_ROWS, 1000, 200), MemoryCell(TALLY, 10, 100)]
+    verdicts = [(goal.met, goal.measured) for goal in goals(cells, memory)]
+    assert verdicts == [(False, 1.2), (None, None), (True, 1.0), (True, 1.2), (None, None), (None, None), (False, 2.0)]
+
+
+def test_goals_without_cells_are_not_measured() -> None:
+    assert {goal.met for goal in goals([], [])} == {None}
+
+
+def test_an_engine_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(engines_servers._NEEDS, "Spark", ("no_such_module",))
+    assert engines_servers.missing("Spark") == "no_such_module is not installed"

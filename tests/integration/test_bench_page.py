@@ -1,0 +1,238 @@
+"""The page about the benches says what their files say, and the one in the documentation is of this form."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench import page
+from bench.__main__ import BENCHES
+from bench.known_goals import DEFAULT, HINDSIGHT, SET
+from bench.page_tables import SECTIONS, goal_rows, markdown_table
+
+ROOT = Path(__file__).parents[2]
+MACHINE = {"cpus": 3, "system": "Plan 9", "opendp": None}
+
+SELECTION = {
+    "machine": MACHINE,
+    "settings": {"mode": "quick"},
+    "raw": [
+        {
+            "shape": "zipf",
+            "d": 10_000,
+            "k": 10,
+            "ratio_to_numpy": 2.5,
+            "times_faster_than_opendp": 1234.4,
+            "memory_multiple": {"podium": 4.0, "numpy": 3.0},
+        },
+        {
+            "shape": "flat",
+            "d": 10_000,
+            "k": 10,
+            "ratio_to_numpy": 0.25,
+            "times_faster_than_opendp": None,
+            "memory_multiple": {"podium": 1.0, "numpy": 3.0},
+        },
+    ],
+    "goals": [
+        {"name": "fast", "wanted": "<= 1", "measured": 0.5, "met": True, "where": "zipf"},
+        {"name": "small", "wanted": "<= 4", "measured": 8.96, "met": False, "where": "flat"},
+        {"name": "beside OpenDP", "wanted": ">= 1000", "measured": None, "met": None, "where": ""},
+    ],
+}
+CANONICAL = {
+    "machine": MACHINE,
+    "settings": {"quick": True, "d": 17_770, "k": 1000, "gamma": 0.5},
+    "cells": [{"epsilon": 1.0, "times_faster_than_numpy": 40, "times_faster_than_loop": 900, "loop_share": 0.02}],
+    "goals": [],
+}
+JOINT = {
+    "machine": MACHINE,
+    "settings": {"quick": False},
+    "cells": [{"k": 10, "epsilon": 1.0, "times_faster_than_numpy": 7.5, "seconds": {"podium": [0.3, 0.1, 0.2]}}],
+}
+LIMITED_DOMAIN = {"machine": MACHINE, "rows": [{"k_bar": 100, "release": 0.003, "race": 0.002, "overhead": 0.001}]}
+ENGINES = {
+    "machine": MACHINE,
+    "settings": {"mode": "full", "k": 10},
+    "cells": [
+        {
+            "engine": "DuckDB",
+            "question": "podium.top",
+            "rows": 50_000_000,
+            "ratio": 1.05,
+            "processor_ratio": None,
+            "shared_items": 9,
+        }
+    ],
+    "memory": [{"route": "top rows", "items": 100_000, "peak_bytes": 2048}],
+    "absent": {"Spark": "there is no Java"},
+    "goals": [],
+}
+
+
+def utility_cell(data: str, podium: float, other: float) -> dict[str, Any]:
+    columns = {"Laplace threshold": {"recall": {"mean": other}}}
+    return {
+        "data": data,
+        "epsilon": 1.0,
+        "k": 10,
+        "podium": {"mean": podium},
+        "columns": columns,
+        "lead": podium - other,
+    }
+
+
+UTILITY = {
+    "machine": MACHINE,
+    "settings": {"mode": "full", "delta": "1e-6"},
+    "cells": [utility_cell("msweb", 1.0, 0.5), utility_cell("steam", 0.5, 0.25)],
+    "absent": ["retail"],
+    "goals": [],
+}
+WHO = (*HINDSIGHT, DEFAULT, SET)
+KNOWN = {
+    "machine": MACHINE,
+    "settings": {"mode": "quick", "epsilons": ["0.1", "1"]},
+    "cells": [
+        {"held_out": False, "at_cliff": False, "delta": "0", "k": 10, "recall": dict.fromkeys(WHO, mean)}
+        for mean in (0.25, 0.75)
+    ]
+    + [{"held_out": True, "at_cliff": False, "delta": "0", "k": 10, "recall": {}}],
+    "goals": [
+        {
+            "group": "SL",
+            "delta": "0",
+            "k": 10,
+            "who": "set",
+            "cells": 12,
+            "worst": -0.1,
+            "where": "PATENT epsilon=0.1",
+            "failing": 3,
+            "met": False,
+        }
+    ],
+}
+OPENDP_RECALL = {
+    "machine": MACHINE,
+    "settings": {"mode": "quick", "runs": 5},
+    "cells": [
+        {
+            "data": "msweb",
+            "d": 285,
+            "k": 30,
+            "rho": "1e-4",
+            "recall": {"podium": 0.78, "opendp": 0.77},
+            "standard_error": {"podium": 0.01, "opendp": 0.02},
+            "times_faster_than_opendp": 16.0,
+        }
+    ],
+}
+REPORTS: dict[str, dict[str, Any]] = {
+    "selection": SELECTION,
+    "canonical": CANONICAL,
+    "joint": JOINT,
+    "limited_domain": LIMITED_DOMAIN,
+    "engines": ENGINES,
+    "utility": UTILITY,
+    "known": KNOWN,
+    "opendp_recall": OPENDP_RECALL,
+}
+
+
+def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
+    text = page.render(REPORTS)
+    for line in (
+        "| Noisy selection: NumPy and OpenDP | quick | 1 | 1 | 1 |",
+        "| fast | <= 1 | 0.500 | met | zipf |",
+        "| small | <= 4 | 8.960 | **not met** | flat |",
+        "| beside OpenDP | >= 1000 | - | not measured in quick mode | - |",
+        "| zipf | 10,000 | 10 | 2.500 | 1,234 | 4.000 | 3.000 |",
+        "| flat | 10,000 | 10 | 0.250 | - | 1.000 | 3.000 |",
+        "| 1 | 40.000 | 900 (extrapolated) |",
+        "| 10 | 1 | 7.500 | 0.200 |",
+        "| 100 | 1.500 | 1.000 |",
+        "| DuckDB | podium.top | 50,000,000 | 1.050 | - | 9 of 10 |",
+        "| top rows | 100,000 | 2 |",
+        "| 1 | 10 | 0.750 | 0.375 | 0.250 | 0.500 |",
+        "| 0 | 10 |" + " 0.500 |" * 9,
+        "| msweb | 285 | 30 | 1e-4 | 0.780 ±0.010 | 0.770 ±0.020 | 16.000 |",
+        "Spark: not measured, there is no Java.",
+        "retail: not measured, its file is not there.",
+    ):
+        assert line in text.splitlines(), line
+    assert "`python -m bench --quick selection`, run: quick. Machine: cpus 3, system Plan 9." in text
+    assert "`python -m bench joint`, run: full. " in text
+    assert "`python -m bench limited_domain`, run: not recorded. " in text
+    assert "| >= -0.01 | -0.100 | **not met** | PATENT epsilon=0.1; 3 of 12 cells fail |" in text
+
+
+@pytest.mark.parametrize("name", list(REPORTS))
+def test_a_bench_without_a_file_is_named_as_not_run(name: str) -> None:
+    title = next(section.title for section in SECTIONS if section.name == name)
+    text = page.render({other: report for other, report in REPORTS.items() if other != name})
+    assert f"| {title} | not run | - | - | - |" in text
+    assert f"- {title}: not run. `python -m bench {name}` runs it." in text
+    assert f"## {title}" not in text
+    assert f"- {title}: not run." not in page.render(REPORTS)
+
+
+def test_a_verdict_is_read_and_never_judged_again() -> None:
+    other = copy.deepcopy(SELECTION)
+    other["goals"][0]["met"] = False  # type: ignore[index]
+    assert [row[3] for row in goal_rows(SELECTION, "quick")] == ["met", "**not met**", "not measured in quick mode"]
+    assert goal_rows(other, "quick")[0][3] == "**not met**"
+
+
+def test_a_table_aligns_numbers_and_escapes_bars() -> None:
+    assert markdown_table(("a|b", "n"), [["x|y", "+1.5"], ["z", "-"]]).splitlines()[1:] == [
+        "|---|---:|",
+        "| x\\|y | +1.5 |",
+        "| z | - |",
+    ]
+
+
+def test_every_bench_is_on_the_page_or_named_below_it() -> None:
+    assert {section.name for section in SECTIONS} == set(REPORTS)
+    text = page.render(REPORTS)
+    assert [name for name in BENCHES if not re.search(rf"`python -m bench (--quick )?{name}`", text)] == []
+
+
+def test_the_command_writes_the_page(tmp_path: Path) -> None:
+    (tmp_path / "joint.json").write_text(json.dumps(JOINT), encoding="utf-8")
+    docs = tmp_path / "docs"
+    assert page.main(["--results", str(tmp_path), "--publish", str(docs)]) == 0
+    assert (docs / "bench.md").read_text(encoding="utf-8") == page.render({"joint": JOINT})
+
+
+def test_without_results_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert page.main(["--results", str(tmp_path), "--publish", str(tmp_path)]) == 1
+    assert capsys.readouterr().out == (
+        f"no page written: {tmp_path} has no results. Run python -m bench --quick first.\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_is_a_name_of_the_command() -> None:
+    command = [sys.executable, "-m", "bench", "nothing"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr.rstrip().endswith(", page")
+
+
+def test_the_page_of_the_documentation_has_this_form() -> None:
+    """Its numbers are those of whoever ran the benches last; its words and tables are those of the code."""
+    text = (ROOT / "docs" / page.PAGE).read_text(encoding="utf-8")
+    assert text.startswith(page.render({}).partition("|")[0])
+    for section in SECTIONS:
+        shown = f"\n## {section.title}\n\n{section.about}\n\n`python -m bench " in text
+        assert shown != (f"- {section.title}: not run. " in text), section.name
+        assert re.search(rf"^\| {re.escape(section.title)} \| (quick|full|not run|not recorded) \|", text, re.M)
+    tables = [line for line in text.splitlines() if line.startswith("| goal |")]
+    assert tables
+    assert set(tables) == {"| goal | wanted | measured | verdict | worst cell |"}
