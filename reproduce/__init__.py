@@ -1,0 +1,1 @@
+"""The results of the papers, computed again: ``python -m reproduce [--quick] [NAME ...]``."""
