@@ -1,0 +1,90 @@
+"""Every example runs as it is, on the data that it makes up."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podium import Release
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def run(folder: Path, *arguments: str, code: int = 0) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ran.returncode == code, ran.stderr
+    return ran.stdout if code == 0 else ran.stderr
+
+
+def test_all_examples_are_run_here() -> None:
+    here = {"bakery.ipynb", "make_orders.py", "nightly.py", "top_of_csv.py"}
+    on_spark = {"spark_job.py"}
+    assert {path.name for path in EXAMPLES.iterdir() if path.is_file()} == here | on_spark
+
+
+def test_the_script() -> None:
+    printed = run(EXAMPLES.parent, "examples/top_of_csv.py").splitlines()
+    assert printed[0].startswith("most bought: rye, croissant, ")
+    assert [line.partition(":")[0] for line in printed[1:3]] == ["rye", "croissant"]
+    assert printed[3].endswith(", again: 0.0000 of rho")
+    assert printed[4].startswith("everything released about 'orders' together is (3, 1e-6)-differentially private")
+
+
+def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(EXAMPLES / "make_orders.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    notebook = json.loads((EXAMPLES / "bakery.ipynb").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    names: dict[str, object] = {}
+    shown = [run_cell("".join(cell["source"]), names) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(cell.get("outputs", []) == [] for cell in notebook["cells"])
+    (release,) = [value for value in shown if isinstance(value, Release)]
+    assert "<table" in release._repr_html_()
+    assert next(value for value in shown if isinstance(value, tuple))[::2] == (True, 0.0)
+    import matplotlib.pyplot as plt  # noqa: PLC0415 - only the notebook draws
+
+    plt.close("all")
+
+
+def run_cell(source: str, names: dict[str, object]) -> object:
+    """As a notebook does: run all of it, and the value of a last expression is what it shows."""
+    tree = ast.parse(source.removesuffix(";"))
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)  # noqa: S102 - our own notebook
+    return None if last is None else eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # type: ignore[attr-defined]  # noqa: S307
+
+
+def test_the_nightly_list_costs_once_a_night_and_stops_when_spent(tmp_path: Path) -> None:
+    run(tmp_path, str(EXAMPLES / "make_orders.py"), "orders.csv")
+    create = ("budget", "create", "orders", "--ledger", "ledger.db", "--source", "orders.csv", "--user", "customer")
+    run(tmp_path, "-m", "podium", *create, "--epsilon", "2", "--delta", "1e-6", "--items", "6", "--questions", "2")
+    ask = (
+        str(EXAMPLES / "nightly.py"), "orders.csv", "--ledger", "ledger.db", "--dataset", "orders", "--item", "product",
+        "--user", "customer", "-k", "3", "--night",
+    )  # fmt: skip
+    first = run(tmp_path, *ask, "monday")
+    assert first == "published 3 items for monday; enough for 3 items or 1 questions\n"
+    assert run(tmp_path, *ask, "monday") == first
+    run(tmp_path, *ask, "tuesday")
+    latest = (tmp_path / "published" / "latest.json").read_text(encoding="utf-8")
+    refused = run(tmp_path, *ask, "wednesday", code=3)
+    assert refused.startswith("nothing was published: this release may cost")
+    assert sorted(path.name for path in (tmp_path / "published").iterdir()) == [
+        "latest.json", "monday.card.md", "monday.json", "tuesday.card.md", "tuesday.json",
+    ]  # fmt: skip
+    assert (tmp_path / "published" / "latest.json").read_text(encoding="utf-8") == latest
+    assert Release.from_json(latest).items[:2] == ("rye", "croissant")
