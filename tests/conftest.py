@@ -7,6 +7,7 @@ import signal
 from typing import Any
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from xdist.scheduler import LoadScopeScheduling
 
 from podium.randomness.replay import ENABLING_VARIABLE
@@ -21,6 +22,11 @@ settings.register_profile(
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("PODIUM_HYPOTHESIS_PROFILE", "ci"))
+
+# Hypothesis also tries constants that it finds in whichever modules are loaded by then, so that its cases would
+# depend on which tests a worker ran before: a fixed profile means the same cases in every order.
+assert callable(providers._get_local_constants)
+providers._get_local_constants = lambda: providers._local_constants
 
 
 class ByModuleOneSpark(LoadScopeScheduling):  # type: ignore[misc]
