@@ -39,7 +39,8 @@ class Guarantee:
     ``gaussian`` says that all the loss is that of real Gaussian noise whose scales were fixed beforehand, so that the
     exact theorem applies with mu^2 = 2 rho: it gives a smaller epsilon than the rho alone.
 
-    ``a <= b`` means: whoever promises a has promised b. Two guarantees may be incomparable.
+    ``a <= b`` means: whoever promises a has promised b. Two guarantees may be incomparable. True is a proof; False may
+    also mean that the conversion of a zCDP loss is too coarse to show it, as it is for epsilons close to 0.
     """
 
     cost: Cost

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, exact_fraction, probability
+from podium.exact import Number, ball, ball_precision, exact_fraction, probability
 from podium.privacy.rounding import above, certified, significant_above
 
 if TYPE_CHECKING:
@@ -20,13 +20,18 @@ __all__ = ["Profile"]
 
 Point = tuple[Fraction, Fraction]
 
+_HULL_BITS = 512
+
 
 @dataclass(frozen=True, slots=True, init=False, order=True)
 class Profile:
     """Pairs under which one mechanism is (epsilon, delta)-DP, from small epsilon to small delta.
 
-    Between two pairs the true profile lies below the chord in ``e^epsilon``, because it is convex there; and
-    at ``e^epsilon = 0`` every profile is 1. Pairs that another pair improves on in both numbers are dropped.
+    The true profile ``delta(epsilon)`` is convex in ``e^epsilon``, so it lies below every chord; and because both
+    directions of a pair of neighbours are promised, ``delta(-epsilon) = 1 - e^-epsilon (1 - delta(epsilon))`` bounds it
+    on the other side of 0. So what is known everywhere is the lower convex hull of the pairs and their mirror images;
+    for one pair that is randomised response, the worst (epsilon, delta)-DP pair (Kairouz, Oh & Viswanath 2015).
+    Pairs that another pair improves on in both numbers are dropped.
     """
 
     points: tuple[Point, ...]
@@ -39,22 +44,20 @@ class Profile:
 
     def delta(self, epsilon: Fraction) -> Fraction:
         """An upper bound on delta at this epsilon."""
-        left: tuple[Fraction | None, Fraction] = (None, Fraction(1))
-        for right in self.points:
-            if epsilon == right[0]:
-                return right[1]
-            if epsilon < right[0]:
-                return _chord(left, right, epsilon)
-            left = right
-        return self.points[-1][1]
+        if epsilon >= self.points[-1][0]:
+            return self.points[-1][1]
+        left, right = next(edge for edge in pairwise(_hull(self.points)) if epsilon <= edge[1].epsilon)
+        return right.given if epsilon == right.epsilon else _chord(left, right, epsilon)
 
     def epsilon(self, delta: Fraction) -> Fraction | None:
         """A total that holds at this delta; None if no known point has so small a delta."""
         if delta < self.points[-1][1]:
             return None
-        if delta >= self.points[0][1]:
-            return _crossing((None, Fraction(1)), self.points[0], delta)
-        return next(_crossing(left, right, delta) for left, right in pairwise(self.points) if delta >= right[1])
+        corners = _hull(self.points)
+        if len(corners) == 1:
+            return corners[0].epsilon
+        left, right = next(edge for edge in pairwise(corners) if edge[1].epsilon >= 0 and delta >= edge[1].given)
+        return right.epsilon if delta == right.given else _crossing(left, right, delta)
 
     def combine(self, other: Profile) -> Profile:
         """Basic composition of any point of one with any point of the other."""
@@ -65,6 +68,44 @@ class Profile:
                 "delta", "1", allowed="a total below 1", hint="These profiles promise nothing together."
             )
         return Profile(useful)
+
+
+@dataclass(frozen=True, slots=True)
+class _Corner:
+    """A corner of the hull: a pair as given (epsilon >= 0), or the mirror image of one (epsilon < 0)."""
+
+    epsilon: Fraction
+    given: Fraction
+
+    def across(self) -> flint.arb:
+        """``e^epsilon`` at the current ball precision."""
+        return ball(self.epsilon).exp()
+
+    def up(self) -> flint.arb:
+        """The profile's bound there, at the current ball precision."""
+        if self.epsilon >= 0:
+            return ball(self.given)
+        return 1 - self.across() * ball(1 - self.given)
+
+
+def _hull(points: tuple[Point, ...]) -> list[_Corner]:
+    """The corners of the lower convex hull, left to right.
+
+    Any chord is a bound; that these are the lowest ones is decided to hundreds of digits, and need not be more exact.
+    """
+    mirrored = [_Corner(-epsilon, delta) for epsilon, delta in reversed(points) if epsilon > 0]
+    hull: list[_Corner] = []
+    with ball_precision(_HULL_BITS):
+        for corner in [*mirrored, *(_Corner(epsilon, delta) for epsilon, delta in points)]:
+            while len(hull) > 1 and not _turns_left(hull[-2], hull[-1], corner):
+                hull.pop()
+            hull.append(corner)
+    return hull
+
+
+def _turns_left(a: _Corner, b: _Corner, c: _Corner) -> bool:
+    cross = (b.across() - a.across()) * (c.up() - a.up()) - (b.up() - a.up()) * (c.across() - a.across())
+    return bool(cross.mid() > 0)
 
 
 def _loss(value: Number) -> Fraction:
@@ -82,22 +123,17 @@ def _front(points: list[Point]) -> tuple[Point, ...]:
     return tuple(front)
 
 
-def _chord(left: tuple[Fraction | None, Fraction], right: Point, epsilon: Fraction) -> Fraction:
+def _chord(left: _Corner, right: _Corner, epsilon: Fraction) -> Fraction:
     def value() -> flint.arb:
-        start = ball(0) if left[0] is None else ball(left[0]).exp()
-        share = (ball(right[0]).exp() - ball(epsilon).exp()) / (ball(right[0]).exp() - start)
-        return ball(right[1]) + share * ball(left[1] - right[1])
+        share = (right.across() - ball(epsilon).exp()) / (right.across() - left.across())
+        return right.up() + share * (left.up() - right.up())
 
-    return min(left[1], certified(value, significant_above))
+    return min(Fraction(1), certified(value, significant_above))
 
 
-def _crossing(left: tuple[Fraction | None, Fraction], right: Point, delta: Fraction) -> Fraction:
-    if delta == right[1]:
-        return right[0]
-    share = (delta - right[1]) / (left[1] - right[1])
-
+def _crossing(left: _Corner, right: _Corner, delta: Fraction) -> Fraction:
     def value() -> flint.arb:
-        start = ball(0) if left[0] is None else ball(left[0]).exp()
-        return (ball(right[0]).exp() * ball(1 - share) + start * ball(share)).log()
+        share = (ball(delta) - right.up()) / (left.up() - right.up())
+        return (right.across() * (1 - share) + left.across() * share).log()
 
-    return min(right[0], max(Fraction(0), certified(value, above)))
+    return min(right.epsilon, max(Fraction(0), certified(value, above)))

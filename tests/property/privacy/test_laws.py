@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.privacy.worlds import deltas, epsilons, events, guarantees, rhos
+from tests.property.privacy.worlds import deltas, epsilons, events, guarantees, pairs, rhos
 
 from podium.errors import InvalidArgument
 from podium.privacy import (
@@ -19,6 +19,7 @@ from podium.privacy import (
     encode_event,
     events_from_json,
     events_to_json,
+    gaussian_delta,
     largest_rho,
     largest_selection_epsilon,
     spent,
@@ -45,17 +46,23 @@ def test_a_sum_promises_less_than_its_parts(a: Guarantee, b: Guarantee) -> None:
         assert a.delta(epsilon=epsilon) <= both.delta(epsilon=epsilon) * UNIT
 
 
-@given(guarantees, guarantees, guarantees)
+@given(guarantees, guarantees)
 @settings(max_examples=60)
-def test_order_is_a_partial_order(a: Guarantee, b: Guarantee, c: Guarantee) -> None:
+def test_order_is_reflexive_and_has_two_sides(a: Guarantee, b: Guarantee) -> None:
     assert a <= a  # noqa: PLR0124
     assert not a < a  # noqa: PLR0124
+    assert (a < b) == (b > a)
+    assert (a <= b) == (b >= a)
+
+
+@given(pairs, pairs, pairs)
+@settings(max_examples=60)
+def test_order_is_transitive(a: Guarantee, b: Guarantee, c: Guarantee) -> None:
     if a <= b <= c:
         assert a <= c
-    assert (a < b) == (b > a)
 
 
-@given(guarantees, guarantees, deltas)
+@given(pairs, pairs, deltas)
 @settings(max_examples=80)
 def test_order_agrees_with_the_conversion(a: Guarantee, b: Guarantee, delta: Fraction) -> None:
     if a <= b:
@@ -64,6 +71,25 @@ def test_order_agrees_with_the_conversion(a: Guarantee, b: Guarantee, delta: Fra
         except InvalidArgument:
             return
         assert a.epsilon(delta=delta) <= weaker * UNIT + Fraction(1, 2**60)
+
+
+@given(guarantees, pairs)
+@settings(max_examples=80)
+def test_what_promises_more_holds_wherever_a_pair_claims_to(a: Guarantee, b: Guarantee) -> None:
+    if a <= b:
+        own = b.epsilon()
+        assert a.epsilon(delta=b.delta(epsilon=own)) <= own * UNIT
+
+
+@given(st.fractions(Fraction(1, 100), 9, max_denominator=1000), st.lists(epsilons, min_size=1, max_size=5), epsilons)
+@settings(max_examples=60)
+def test_a_profile_stays_above_the_mechanism_that_it_describes(
+    mu_squared: Fraction, known: list[Fraction], epsilon: Fraction
+) -> None:
+    """Gaussian noise is known at a few points only; between, below and beyond them nothing smaller is claimed."""
+    profile = Guarantee.profile([(at, gaussian_delta(mu_squared, at)) for at in known])
+    for at in (Fraction(0), epsilon):
+        assert profile.delta(epsilon=at) * UNIT >= gaussian_delta(mu_squared, at)
 
 
 @given(guarantees, deltas)

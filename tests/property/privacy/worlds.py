@@ -19,7 +19,7 @@ from podium.privacy import (
     SetSelection,
 )
 
-__all__ = ["deltas", "epsilons", "events", "guarantees", "rhos"]
+__all__ = ["deltas", "epsilons", "events", "guarantees", "pairs", "rhos"]
 
 epsilons = st.fractions(min_value=Fraction(1, 10**4), max_value=8, max_denominator=10**6)
 rhos = st.fractions(min_value=Fraction(1, 10**6), max_value=20, max_denominator=10**7)
@@ -50,10 +50,15 @@ events: st.SearchStrategy[Event] = st.one_of(
 
 _points = st.lists(st.tuples(epsilons, deltas), min_size=1, max_size=3)
 
-guarantees: st.SearchStrategy[Guarantee] = st.one_of(
+pairs: st.SearchStrategy[Guarantee] = st.one_of(
     epsilons.map(Guarantee.pure),
     st.builds(Guarantee.approximate, epsilons, deltas),
+    _points.map(Guarantee.profile),
+)
+"""Guarantees that are a list of (epsilon, delta) pairs and nothing else."""
+
+guarantees: st.SearchStrategy[Guarantee] = st.one_of(
+    pairs,
     rhos.map(Guarantee.zcdp),
     st.builds(Guarantee.approximate_zcdp, rhos, deltas),
-    _points.map(Guarantee.profile),
 )

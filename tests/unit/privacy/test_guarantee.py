@@ -119,8 +119,25 @@ def test_profile_is_read_between_its_points_as_a_chord() -> None:
         exact = 0.001 + share * 0.009
     assert float(profile.delta(epsilon="1.25")) == pytest.approx(float(exact), rel=1e-14)
     assert float(profile.epsilon(delta=profile.delta(epsilon="1.25"))) == pytest.approx(1.25, rel=1e-14)
-    # Below the first point: the chord to delta = 1 at e^epsilon = 0.
-    assert float(profile.delta(epsilon=0)) == pytest.approx(float(1 - 0.99 * mpmath.exp(-1)), rel=1e-14)
+    # Below the first point: the chord to its mirror image, as both directions of a pair are promised.
+    assert float(profile.delta(epsilon=0)) == pytest.approx(float(0.01 + 0.99 * mpmath.tanh(0.5)), rel=1e-14)
+
+
+def test_a_profile_of_one_point_says_what_the_pair_says() -> None:
+    profile, pair = Guarantee.profile([("0.7", "1e-6")]), Guarantee.approximate("0.7", "1e-6")
+    assert profile <= pair <= profile
+    for delta in ("1e-6", "2e-6", "0.01", "0.3"):
+        assert float(profile.epsilon(delta=delta)) == pytest.approx(float(pair.epsilon(delta=delta)), rel=1e-15)
+    for epsilon in ("0", "0.3", "0.7", "5"):
+        assert float(profile.delta(epsilon=epsilon)) == pytest.approx(float(pair.delta(epsilon=epsilon)), rel=1e-15)
+
+
+def test_a_point_above_a_chord_is_improved_by_it() -> None:
+    loose = Guarantee.profile([(1, "0.01"), ("1.5", "0.0099"), (2, 0)])
+    assert loose.delta(epsilon="1.5") < Fraction(99, 10000)
+    assert loose.delta(epsilon="1.5") == Guarantee.profile([(1, "0.01"), (2, 0)]).delta(epsilon="1.5")
+    assert Guarantee.profile([(0, "0.2")]).epsilon(delta="0.3") == 0
+    assert Guarantee.profile([(0, "0.2"), (1, "0.1")]).epsilon(delta="0.3") == 0
 
 
 def test_profiles_compose_point_by_point() -> None:
