@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from podium.exact import float_below
 from podium.randomness.bits import Words
-from podium.randomness.lineup import Lineup
+from podium.randomness.lineup import Lineup, chunk_length
 from podium.randomness.noise import Floats, Noise, exponential_bounds, float_stage_is_sound
 from podium.randomness.streams import Streams
 
@@ -25,8 +25,7 @@ __all__ = ["FLOAT_DIGITS", "Candidates", "FirstPass", "Opened"]
 FLOAT_DIGITS = 52
 """Digits of a stream that the float stage looks at: with 52, both ends of the interval are exact floats."""
 
-_LARGEST_CHUNK = 1 << 15
-_SMALLEST_CHUNK = 1 << 11
+_LEADERS_AT_ONCE = 1 << 10
 _SLACK = 2.0**-50
 _TINY = 1e-300
 _GENEROUS = 1.0 + 1e-6
@@ -93,10 +92,11 @@ class FirstPass:
         if self._floor is not None:
             # The bar stands from the start, so leaders are needed only for a baseline near the contest.
             self._bar = float_below(self._lineup.relative(self._floor))
-        self._enter(leaders, self._streams.heads(leaders, np.ones(1, dtype=np.intp)))
+        for start in range(0, len(leaders), _LEADERS_AT_ONCE):
+            some = leaders[start : start + _LEADERS_AT_ONCE]
+            self._enter(some, self._streams.heads(some, np.ones(1, dtype=np.intp)))
         if len(leaders) < len(self._lineup):
-            # Large enough for NumPy to pay off, small enough to fit a cache and a fraction of the scores' own memory.
-            chunk = min(max(len(self._lineup) // 4, _SMALLEST_CHUNK), _LARGEST_CHUNK)
+            chunk = chunk_length(len(self._lineup))
             for start in range(0, len(self._lineup), chunk):
                 self._screen(start, min(start + chunk, len(self._lineup)), leaders)
         self._prune()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from podium.randomness.bits import BitSource
 from podium.randomness.integers import Patience, distinct_below, uniform_stream
-from podium.randomness.lineup import Integers
+from podium.randomness.lineup import Integers, chunk_length
 
 __all__ = ["Grouping", "group_equal"]
 
@@ -23,6 +23,7 @@ _WORTH_IT = 1 << 10
 _TABLE_RATIO = 2
 _SAMPLE = 1 << 11
 _RARE = 1 << 10
+_LARGEST_LOOK = 1 << 9
 
 
 class Grouping:
@@ -46,11 +47,13 @@ class Grouping:
     def random_positions(self, groups: Sequence[int], bits: BitSource) -> list[int]:
         """For each group in turn the position of a uniformly random row of it that was not taken before."""
         wanted = Counter(group for group in groups if group < self._shared)
-        common = {group: count for group, count in wanted.items() if self._is_common(group, count)}
-        rows = self._hits(common, bits) | self._listed({g: c for g, c in wanted.items() if g not in common}, bits)
-        queues = {group: iter(found) for group, found in rows.items()}
+        rows = self._hits({group: count for group, count in wanted.items() if self._is_common(group, count)}, bits)
+        for group in rows:
+            del wanted[group]
+        rows |= self._listed(wanted, bits)
+        # Every order of a group's rows is equally likely, so they may be handed out from the end.
         return [
-            next(queues[group]) if group < self._shared else int(self._alone[group - self._shared]) for group in groups
+            rows[group].pop() if group < self._shared else int(self._alone[group - self._shared]) for group in groups
         ]
 
     def _is_common(self, group: int, count: int) -> bool:
@@ -64,7 +67,7 @@ class Grouping:
         if not wanted:
             return {}
         patience = Patience()
-        for batch in uniform_stream(len(self._raw), 4 * sum(wanted.values()) + 64, bits):
+        for batch in uniform_stream(len(self._raw), min(4 * sum(wanted.values()) + 64, _LARGEST_LOOK), bits):
             before = sum(map(len, found.values()))
             for position, value in zip(batch.tolist(), self._raw[batch.astype(np.intp)].tolist(), strict=True):
                 if value in open_values:
@@ -83,15 +86,7 @@ class Grouping:
             return {}
         groups = sorted(wanted)
         values = self.values[groups]
-        is_wanted = np.zeros(self._width, dtype=np.bool_)
-        is_wanted[values - self._low] = True
-        distances = self._raw - self._low
-        if len(self._alone):
-            distances[self._alone] = 0  # beyond the table; put back below
-        mask = is_wanted[distances]
-        mask[self._alone] = False
-        del distances
-        rows = np.flatnonzero(mask)
+        rows = self._rows_with(values)
         rows = rows[np.argsort(self._raw[rows], kind="stable")]
         found = self._raw[rows]
         starts, stops = np.searchsorted(found, values), np.searchsorted(found, values, side="right")
@@ -99,6 +94,19 @@ class Grouping:
             group: [int(rows[start + i]) for i in distinct_below(int(stop - start), wanted[group], bits)]
             for group, start, stop in zip(groups, starts, stops, strict=True)
         }
+
+    def _rows_with(self, values: NDArray[np.int64]) -> NDArray[np.intp]:
+        """All rows with one of these small values; in chunks, as all distances at once weigh what the scores do."""
+        # One place more than the table, for everything beyond it.
+        is_wanted = np.zeros(self._width + 1, dtype=np.bool_)
+        is_wanted[values - self._low] = True
+        chunk = chunk_length(len(self._raw))
+        found = []
+        for start in range(0, len(self._raw), chunk):
+            distances = self._raw[start : start + chunk] - self._low
+            np.minimum(distances, self._width, out=distances)
+            found.append(np.flatnonzero(is_wanted[distances]) + start)
+        return np.concatenate(found)
 
 
 def group_equal(raw: Integers) -> Grouping | None:

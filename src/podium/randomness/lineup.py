@@ -20,13 +20,23 @@ from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, float_above, float_below
 from podium.randomness.noise import Floats
 
-__all__ = ["Integers", "Lineup", "Special", "exact_integers", "multiplicity_vector"]
+__all__ = ["Integers", "Lineup", "Special", "chunk_length", "exact_integers", "multiplicity_vector"]
 
 Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
 
+_LARGEST_CHUNK = 1 << 15
+_SMALLEST_CHUNK = 1 << 11
 _FAST_LIMIT = 1 << 62
 _FLOAT_SLACK = 2.0**-50
 _TINY = 1e-300
+
+
+def chunk_length(length: int) -> int:
+    """How many scores to look at together.
+
+    Large enough for NumPy to pay off, small enough to fit a cache and a fraction of the scores' own memory.
+    """
+    return min(max(length // 4, _SMALLEST_CHUNK), _LARGEST_CHUNK)
 
 
 def exact_integers(scores: object, name: str = "scores") -> tuple[Integers, Fraction]:

@@ -81,9 +81,11 @@ def race(
     source = system_bits() if bits is None else bits
     lineup, grouping = _line_up(values, unit / width, multiplicities, specials)
     heat = Heat(lineup, family, FreshStreams(source), places=places + (grid is not None))
-    groups, members = _names(heat.groups[:places], lineup, grouping, source)
+    winners = heat.groups[:places]
     gaps = () if grid is None else heat.gaps(places, grid, unit, to=gaps_to)
-    noisy = () if value_grid is None else heat.values(value_grid, unit)[: len(groups)]
+    noisy = () if value_grid is None else heat.values(value_grid, unit)[: len(winners)]
+    del heat  # its candidates are not needed for the names, and weigh as much
+    groups, members = _names(winners, lineup, grouping, source)
     return Finish(groups, members, gaps, noisy)
 
 
@@ -134,6 +136,8 @@ def _names(
     """Positions in the scores that were given, and random members of the groups."""
     if grouping is not None:
         return tuple(grouping.random_positions(groups, source)), (0,) * len(groups)
+    if lineup.counts is None:
+        return tuple(groups), (0,) * len(groups)
     return tuple(groups), tuple(random_members(groups, map(lineup.multiplicity, groups), source))
 
 
