@@ -21,7 +21,8 @@ from podium.errors import (
     interruption_note,
 )
 from podium.exact import Number
-from podium.ledger import Budget, Ledger, Reason, Reservation, Status, open_ledger
+from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRelease, open_ledger
+from podium.ledger.status import require_user
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, allowance_for
 from podium.privacy import bounded_range_rho, calibrate_sigma
@@ -36,7 +37,8 @@ class Curator:
     """A table, its user column, and the budget that everything released about it must share.
 
     The first curator of a data set registers it with ``budget``; later ones need only its name, and the same source:
-    a budget protects the users of one table. ``insist`` lets the owner use another one, such as a copy. ``ledger`` is
+    a budget protects the users of one table, named by one column. ``insist`` lets the owner use another table, such as
+    a copy. ``ledger`` is
     a path, a URL or an open ledger. Threads and processes may share a ledger, and a curator serves many threads.
     """
 
@@ -71,9 +73,11 @@ class Curator:
     def _join(self, budget: Budget | None, location: str, *, insist: bool) -> None:
         """Register the data set, or make sure that it is the one that was registered."""
         if budget is not None:
-            self._ledger.register(self._dataset, budget, source=location, insist=insist)
+            self._ledger.register(self._dataset, budget, source=location, user=self._user, insist=insist)
             return
-        known = self._ledger.status(self._dataset).source
+        status = self._ledger.status(self._dataset)
+        require_user(self._dataset, status.user, self._user)
+        known = status.source
         if not insist and location not in (known, _location(known, known, None)):
             raise InvalidArgument(
                 "source",
@@ -229,15 +233,18 @@ class Curator:
         stored = self._ledger.find_release(self._dataset, key, analyst=who, suits=answered_by(asked))
         if stored is not None:
             return told_again(stored, k)
-        reservation = self._ledger.reserve(
+        claimed = self._ledger.reserve_once(
             self._dataset,
             asked.plan.worst_case,
             question_text(asked),
             analyst=who,
             question_key=key,
             idempotency_key=idempotency_key,
+            suits=answered_by(asked),
         )
-        return self._paid(asked, reservation) if reservation.fresh else self._repeated(reservation, k, idempotency_key)
+        if isinstance(claimed, StoredRelease):
+            return told_again(claimed, k)
+        return self._paid(asked, claimed) if claimed.fresh else self._repeated(claimed, k, idempotency_key)
 
     def _paid(self, asked: Asked, reservation: Reservation) -> Release:
         """Answer and settle. Whatever goes wrong, rows may have been read: the reservation stays charged."""
