@@ -12,14 +12,8 @@ from typing import Literal, overload
 from podium.curator.answering import answer, bare
 from podium.curator.asking import Asked, Options, Preview, ask, column_name, question_about
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
-from podium.errors import (
-    InvalidArgument,
-    LedgerLocked,
-    LedgerUnavailable,
-    PodiumError,
-    QuestionForfeited,
-    interruption_note,
-)
+from podium.curator.settling import settled
+from podium.errors import InvalidArgument, PodiumError, QuestionForfeited, interruption_note
 from podium.exact import Number
 from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRelease, open_ledger
 from podium.ledger.status import require_user
@@ -250,7 +244,7 @@ class Curator:
         """Answer and settle. Whatever goes wrong, rows may have been read: the reservation stays charged."""
         failure: BaseException
         try:
-            return self._settled(reservation, answer(self._source, asked))
+            return settled(self._ledger, reservation, answer(self._source, asked))
         except Exception:  # noqa: BLE001 - which error it was may depend on rows
             failure = QuestionForfeited(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
         except BaseException as interruption:  # noqa: BLE001 - raised again below
@@ -259,15 +253,6 @@ class Curator:
         with suppress(PodiumError):
             self._ledger.forfeit(reservation, Reason.FAILED)
         raise bare(failure)
-
-    def _settled(self, reservation: Reservation, release: Release) -> Release:
-        written, events = release.to_json(), release.paid.events
-        try:
-            entry = self._ledger.settle(reservation, written, events)
-        except (LedgerLocked, LedgerUnavailable):
-            # Once more: it is paid for, and if only the reply was lost, the same entry comes back.
-            entry = self._ledger.settle(reservation, written, events)
-        return replace(release, paid=replace(release.paid, entry=entry.hash))
 
     def _repeated(self, reservation: Reservation, k: int, idempotency_key: str | None) -> Release:
         """The same idempotency key again: the first attempt's answer, or what became of it."""

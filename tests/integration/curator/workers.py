@@ -13,6 +13,7 @@ from typing import Any
 
 from podium import Curator
 from podium.curator import curator as path
+from podium.curator import settling
 from podium.errors import BudgetExceeded
 from podium.estimates import MeasureCounts
 from podium.ledger import Ledger, open_ledger, reservations
@@ -86,7 +87,7 @@ STEPS: dict[str, Step] = {
     "before settling": before(Ledger, "settle"),
     "while settling, before it commits": after(reservations, "settle"),
     "after settling": after(Ledger, "settle"),
-    "before the answer is returned": before(path, "replace"),
+    "before the answer is returned": before(settling, "replace"),
 }
 """Every place between two steps of a question."""
 
