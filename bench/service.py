@@ -3,8 +3,7 @@
     python -m bench.service [--quick]
 
 Both run with two workers on this machine, asked by the same callers in turns. A fresh question is one that nobody asked
-before; a plan reads no rows; a repeated question and a permalink are answered from the ledger. Then many analysts
-ask at once for a while, and the books are checked: nothing overspent, no failure, every answer paid exactly once.
+before; a plan reads no rows; a repeated question and a permalink are answered from the ledger.
 """
 
 from __future__ import annotations
@@ -29,10 +28,8 @@ from typing import Any
 from bench.measure import machine
 from bench.service_baseline import TABLE_VARIABLE
 from bench.serving import Running, free_port, new_token, running, stopped, views, wait_for
-from bench.storm import check_books, storm
 
 BUDGET = "epsilon = 100\ndelta = 1e-3\nitems = 100000\nquestions = 20000"
-STORM_BUDGET = "epsilon = 3\ndelta = 1e-6\nitems = 120\nquestions = 60"
 CALLERS = 4
 
 
@@ -43,12 +40,10 @@ class Plan:
     users: int
     rounds: int
     seconds: float
-    analysts: int
-    storm_seconds: float
 
 
-FULL = Plan(users=200_000, rounds=5, seconds=3.0, analysts=64, storm_seconds=60.0)
-QUICK = Plan(users=3_000, rounds=2, seconds=1.0, analysts=16, storm_seconds=5.0)
+FULL = Plan(users=200_000, rounds=5, seconds=3.0)
+QUICK = Plan(users=3_000, rounds=2, seconds=1.0)
 
 
 @dataclass(slots=True)
@@ -78,7 +73,6 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a small table and seconds instead of minutes")
     plan = QUICK if parser.parse_args().quick else FULL
     print(report(measure(plan), plan))
-    print(storm_report(plan))
 
 
 def measure(plan: Plan) -> dict[str, Measured]:
@@ -199,24 +193,6 @@ def report(measured: dict[str, Measured], plan: Plan) -> str:
             f"{found.rate / plain.rate:>12.2f}{median / base:>14.2f}"
         )
     return "\n".join([*lines, "", "ratios are to the same framework's non-private query, in the same run"])
-
-
-def storm_report(plan: Plan) -> str:
-    """Many analysts at once, and whether the books are in order; raises if they are not."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        views(folder / "views.parquet")
-        with running(folder, budget=STORM_BUDGET) as server:
-            seen = storm(server, plan.analysts, plan.storm_seconds)
-        check_books(str(folder / "ledger.db"), seen)
-    failed = sum(number for status, number in seen.statuses.items() if status >= 500) + seen.lost
-    if failed:
-        raise RuntimeError(f"{failed} requests failed")
-    shown = ", ".join(f"{number} x {status}" for status, number in sorted(seen.statuses.items()))
-    return (
-        f"{plan.analysts} analysts for {plan.storm_seconds:g} s, every question sent twice: {shown}; none failed, "
-        f"nothing overspent, {len(seen.entries)} questions answered, each from one settled entry, the ledger verifies"
-    )
 
 
 if __name__ == "__main__":

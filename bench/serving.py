@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ import duckdb
 from podium.service.state import open_state
 from podium.service.tokens import Tokens
 
-__all__ = ["Running", "free_port", "new_token", "running", "stopped", "views", "wait_for"]
+__all__ = ["Running", "free_port", "new_token", "new_tokens", "running", "stopped", "views", "wait_for"]
 
 
 def views(path: Path, *, users: int = 3_000, without: int | None = None) -> Path:
@@ -106,9 +106,15 @@ def stopped(process: subprocess.Popen[bytes]) -> None:
 
 def new_token(server: Running, name: str, role: str = "analyst") -> str:
     """A token for a real server, made as the command line makes it."""
+    (secret,) = new_tokens(server, [name], role)
+    return secret
+
+
+def new_tokens(server: Running, names: Iterable[str], role: str = "analyst") -> list[str]:
+    """One for each name."""
     state = open_state(server.state)
     try:
-        return Tokens(state).create(name, role=role, datasets=["*"])[0]
+        return [Tokens(state).create(name, role=role, datasets=["*"])[0] for name in names]
     finally:
         state.close()
 

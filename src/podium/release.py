@@ -136,6 +136,8 @@ class Release:
                 "paid": [encode_event(event) for event in self.paid.events],
                 "guarantee": self.guarantee.to_json(),
                 "theorem": self.theorem,
+                # What a ledger is given to settle has none yet.
+                **({} if self.paid.entry is None else {"entry": self.paid.entry}),
             },
             ensure_ascii=False,
         )
@@ -210,7 +212,7 @@ class Release:
                 outcome=tuple(outcome) if raw["ordered"] else frozenset(outcome),
                 values=None if raw["values"] is None else tuple(Fraction(value) for value in raw["values"]),
                 value_kind=raw["value_kind"],
-                paid=Receipt(tuple(decode_event(event) for event in raw["paid"])),
+                paid=Receipt(tuple(decode_event(event) for event in raw["paid"]), entry=raw.get("entry")),
                 guarantee=Guarantee.from_json(raw["guarantee"]),
                 theorem=raw["theorem"],
             )

@@ -73,15 +73,16 @@ events = st.one_of(
     st.booleans(),
     st.lists(events, min_size=1, max_size=4),
     st.lists(fractions, max_size=3),
+    st.none() | st.just("0f" * 32),
 )
 def test_json_round_trip(
-    names: list[Any], stopped: bool, ordered: bool, paid: list[Any], values: list[Fraction]
+    names: list[Any], stopped: bool, ordered: bool, paid: list[Any], values: list[Fraction], entry: str | None
 ) -> None:
     outcome: Any = (*names, BOTTOM) if stopped and ordered else tuple(names)
     release = made(
         outcome=outcome if ordered else frozenset(names),
         k=len(names) + 1,
-        paid=Receipt(tuple(paid)),
+        paid=Receipt(tuple(paid), entry=entry),
         guarantee=total(paid),
         values=tuple(values) or None,
         value_kind="counts" if values else None,

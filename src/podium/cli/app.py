@@ -12,6 +12,7 @@ from podium.cli.budget_create import create
 from podium.cli.budget_data_version import data_version
 from podium.cli.budget_history import history
 from podium.cli.budget_raise import raise_
+from podium.cli.budget_recover import recover
 from podium.cli.budget_show import show
 from podium.cli.budget_unlock import unlock
 from podium.cli.budget_verify import verify
@@ -83,6 +84,7 @@ _COMMANDS: tuple[tuple[typer.Typer, Callable[..., None]], ...] = (
     (_budget, data_version),
     (_budget, raise_),
     (_budget, unlock),
+    (_budget, recover),
     (_token, create_token),
     (_token, list_tokens),
     (_token, revoke_token),

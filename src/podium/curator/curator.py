@@ -12,16 +12,11 @@ from typing import Literal, overload
 from podium.curator.answering import answer, bare
 from podium.curator.asking import Asked, Options, Preview, ask, column_name, question_about
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
-from podium.errors import (
-    InvalidArgument,
-    LedgerLocked,
-    LedgerUnavailable,
-    PodiumError,
-    QuestionForfeited,
-    interruption_note,
-)
+from podium.curator.settling import settled
+from podium.errors import InvalidArgument, PodiumError, QuestionForfeited, interruption_note
 from podium.exact import Number
-from podium.ledger import Budget, Ledger, Reason, Reservation, Status, open_ledger
+from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRelease, open_ledger
+from podium.ledger.status import require_user
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, allowance_for
 from podium.privacy import bounded_range_rho, calibrate_sigma
@@ -36,7 +31,8 @@ class Curator:
     """A table, its user column, and the budget that everything released about it must share.
 
     The first curator of a data set registers it with ``budget``; later ones need only its name, and the same source:
-    a budget protects the users of one table. ``insist`` lets the owner use another one, such as a copy. ``ledger`` is
+    a budget protects the users of one table, named by one column. ``insist`` lets the owner use another table, such as
+    a copy. ``ledger`` is
     a path, a URL or an open ledger. Threads and processes may share a ledger, and a curator serves many threads.
     """
 
@@ -71,9 +67,11 @@ class Curator:
     def _join(self, budget: Budget | None, location: str, *, insist: bool) -> None:
         """Register the data set, or make sure that it is the one that was registered."""
         if budget is not None:
-            self._ledger.register(self._dataset, budget, source=location, insist=insist)
+            self._ledger.register(self._dataset, budget, source=location, user=self._user, insist=insist)
             return
-        known = self._ledger.status(self._dataset).source
+        status = self._ledger.status(self._dataset)
+        require_user(self._dataset, status.user, self._user)
+        known = status.source
         if not insist and location not in (known, _location(known, known, None)):
             raise InvalidArgument(
                 "source",
@@ -229,21 +227,24 @@ class Curator:
         stored = self._ledger.find_release(self._dataset, key, analyst=who, suits=answered_by(asked))
         if stored is not None:
             return told_again(stored, k)
-        reservation = self._ledger.reserve(
+        claimed = self._ledger.reserve_once(
             self._dataset,
             asked.plan.worst_case,
             question_text(asked),
             analyst=who,
             question_key=key,
             idempotency_key=idempotency_key,
+            suits=answered_by(asked),
         )
-        return self._paid(asked, reservation) if reservation.fresh else self._repeated(reservation, k, idempotency_key)
+        if isinstance(claimed, StoredRelease):
+            return told_again(claimed, k)
+        return self._paid(asked, claimed) if claimed.fresh else self._repeated(claimed, k, idempotency_key)
 
     def _paid(self, asked: Asked, reservation: Reservation) -> Release:
         """Answer and settle. Whatever goes wrong, rows may have been read: the reservation stays charged."""
         failure: BaseException
         try:
-            return self._settled(reservation, answer(self._source, asked))
+            return settled(self._ledger, reservation, answer(self._source, asked))
         except Exception:  # noqa: BLE001 - which error it was may depend on rows
             failure = QuestionForfeited(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
         except BaseException as interruption:  # noqa: BLE001 - raised again below
@@ -252,15 +253,6 @@ class Curator:
         with suppress(PodiumError):
             self._ledger.forfeit(reservation, Reason.FAILED)
         raise bare(failure)
-
-    def _settled(self, reservation: Reservation, release: Release) -> Release:
-        written, events = release.to_json(), release.paid.events
-        try:
-            entry = self._ledger.settle(reservation, written, events)
-        except (LedgerLocked, LedgerUnavailable):
-            # Once more: it is paid for, and if only the reply was lost, the same entry comes back.
-            entry = self._ledger.settle(reservation, written, events)
-        return replace(release, paid=replace(release.paid, entry=entry.hash))
 
     def _repeated(self, reservation: Reservation, k: int, idempotency_key: str | None) -> Release:
         """The same idempotency key again: the first attempt's answer, or what became of it."""

@@ -17,6 +17,7 @@
     │   ├── LedgerLocked       another process kept the ledger busy for too long
     │   ├── LedgerTampered     the ledger contradicts itself
     │   ├── LedgerUnavailable  the file or server cannot be opened, or is not a ledger of ours
+    │   ├── QuestionPending    the same question is being answered for somebody else
     │   ├── ReservationClosed  the reservation was settled or forfeited before
     │   └── UnknownDataset     no data set of that name is registered
     ├── MissingLibrary         an optional library is not installed (also an ImportError)
@@ -43,6 +44,7 @@ from podium.errors.ledgers import (
     LedgerLocked,
     LedgerTampered,
     LedgerUnavailable,
+    QuestionPending,
     ReservationClosed,
     UnknownDataset,
 )
@@ -67,6 +69,7 @@ __all__ = [
     "NotRandom",
     "PodiumError",
     "QuestionForfeited",
+    "QuestionPending",
     "QuestionRefused",
     "ReservationClosed",
     "SamplerFailed",

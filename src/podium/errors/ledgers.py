@@ -11,6 +11,7 @@ __all__ = [
     "LedgerLocked",
     "LedgerTampered",
     "LedgerUnavailable",
+    "QuestionPending",
     "ReservationClosed",
     "UnknownDataset",
 ]
@@ -89,6 +90,23 @@ class LedgerTampered(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     """The file or server cannot be opened, or what is there is not a ledger that this podium can read."""
+
+
+class QuestionPending(LedgerError):
+    """Somebody else is answering the same question, and was not done in time. Nothing was charged."""
+
+    def __init__(self, dataset: str, patience: float) -> None:
+        self.dataset = dataset
+        self.patience = patience
+        super().__init__(
+            f"the same question about dataset={dataset!r} is being answered, and was not done after "
+            f"patience={patience:g} seconds; nothing was charged. An answer is paid for once, and free for whoever "
+            "waits for it. Ask again in a while; if whoever asked first is gone for good, the owner can give that up "
+            "with 'podium budget recover'."
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (QuestionPending, (self.dataset, self.patience))
 
 
 class ReservationClosed(LedgerError):

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from podium.errors import DatasetExists, InvalidArgument, LedgerTampered, UnknownDataset
+from podium.errors import DatasetExists, InvalidArgument, LedgerTampered, QuestionPending, UnknownDataset
 from podium.exact import positive_integer
-from podium.ledger import reservations
+from podium.ledger import reservations, waiting
 from podium.ledger.account import Contradiction
 from podium.ledger.backend import Backend, BrokenRule
 from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry, Kind, Reason
-from podium.ledger.owner import Owner, certainly_gone, this_process
 from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of
 from podium.ledger.schema import migrate
-from podium.ledger.status import Status, status_of
-from podium.ledger.store import Located, Store
+from podium.ledger.status import Status, require_user, status_of
+from podium.ledger.store import Holder, Located, Store
 from podium.ledger.texts import label, long_text, withheld_text
 from podium.ledger.verification import Verification, read_copy, verify_copy
 from podium.privacy import Charge, Cost, Event
@@ -28,8 +28,10 @@ __all__ = ["Ledger"]
 
 _FIRST_VERSION = "1"
 _FAILURES_ALLOWED = 3
+_PATIENCE = 60.0
 
 _Suits: TypeAlias = Callable[[str], bool]
+_T = TypeVar("_T")
 
 
 class Ledger:
@@ -66,6 +68,7 @@ class Ledger:
         budget: Budget,
         *,
         source: str,
+        user: str | None = None,
         data_version: str = _FIRST_VERSION,
         failures_allowed: int = _FAILURES_ALLOWED,
         insist: bool = False,
@@ -73,8 +76,9 @@ class Ledger:
         """Fix the total of a data set under a name, once and for all.
 
         ``source`` says where the data is (a location, never a fingerprint of rows): registering the same source under
-        a second name is refused unless the owner insists, because both totals then add up. Registering again with the
-        same budget and source changes nothing. After ``failures_allowed`` forfeited reservations the data set locks.
+        a second name is refused unless the owner insists, because both totals then add up. ``user`` names the column
+        whose values are protected; once named, the data set has no other. Registering again with the same budget,
+        source and user changes nothing. After ``failures_allowed`` forfeited reservations the data set locks.
         """
         name, where = label(dataset, "dataset"), long_text(source, "source")
         version = label(data_version, "data_version")
@@ -83,13 +87,14 @@ class Ledger:
             "totals": Totals.of(budget).to_json(),
             "failures_allowed": positive_integer(failures_allowed, "failures_allowed"),
             "insisted": insist,
+            **({} if user is None else {"user": long_text(user, "user")}),
         }
         with self._honest(name), self._backend.transaction(write=True) as session:
             store = Store(session)
             head = store.lock_registry()
             located = store.account(name, lock=True)
             if located is not None:
-                return _registered_before(store, located, budget, where)
+                return _registered_before(store, located, budget, where, user)
             other = store.named_source(where)
             if other is not None and not insist:
                 raise DatasetExists(name, other)
@@ -138,16 +143,69 @@ class Ledger:
         share so that one's release can answer the other. A second call with the same ``idempotency_key`` returns the
         first one's reservation and charges nothing.
         """
-        text = long_text(question, "question")
-        request = Request(
-            _charge(worst_case),
-            text,
-            key_of(text if question_key is None else long_text(question_key, "question_key")),
-            None if analyst is None else label(analyst, "analyst"),
-            None if idempotency_key is None else label(idempotency_key, "idempotency_key"),
-        )
-        with self._writing(dataset) as (store, located):
-            return reservations.reserve(store, located, request)
+        request = _request(worst_case, question, question_key, analyst, idempotency_key)
+        return self._held(dataset, lambda store, located: reservations.reserve(store, located, request))
+
+    def reserve_once(
+        self,
+        dataset: str,
+        worst_case: Charge,
+        question: str,
+        *,
+        analyst: str | None = None,
+        question_key: str | None = None,
+        idempotency_key: str | None = None,
+        suits: _Suits | None = None,
+        patience: float = _PATIENCE,
+    ) -> Reservation | StoredRelease:
+        """The release that answers a question, or else a reservation for it: what ``find_release`` and ``reserve`` do.
+
+        While somebody else holds a reservation whose release would do, in whatever process, this waits for it, so that
+        an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with nothing charged.
+        """
+        request = _request(worst_case, question, question_key, analyst, idempotency_key)
+        end = time.monotonic() + patience
+        while True:
+            claimed = self._held(dataset, lambda store, located: waiting.claim(store, located, request, suits))
+            if not isinstance(claimed, Holder):
+                return claimed
+            if not self._closed(claimed, end):
+                raise QuestionPending(dataset, patience)
+
+    def _held(self, dataset: str, work: Callable[[Store, Located], _T]) -> _T:
+        """Do the work in a transaction; a reservation that it makes is in hand before anybody else can see it."""
+        made: _T | None = None
+        try:
+            with self._writing(dataset) as (store, located):
+                made = work(store, located)
+                if isinstance(made, Reservation) and made.fresh:
+                    waiting.in_hand.add(made.hash)
+        except BaseException:
+            if isinstance(made, Reservation) and made.fresh:
+                # Whether it was committed or not, nobody will work on it.
+                waiting.in_hand.discard(made.hash)
+            raise
+        return made
+
+    def _closed(self, holder: Holder, end: float) -> bool:
+        """Wait until a reservation is closed, or close it if nobody works on it; False if it takes too long."""
+        pauses = waiting.pauses()
+        while (reason := waiting.given_up(holder)) is None:
+            pause = next(pauses)
+            if time.monotonic() + pause > end:
+                return False
+            time.sleep(pause)
+            with self._reading(holder.dataset) as (store, located):
+                if not store.is_open(located, holder.number):
+                    return True
+        self._give_up(holder, reason)
+        return True
+
+    def _give_up(self, holder: Holder, reason: Reason) -> tuple[Entry, ...]:
+        with self._writing(holder.dataset) as (store, located):
+            if not store.is_open(located, holder.number):
+                return ()
+            return (reservations.forfeit(store, located, holder.number, reason),)
 
     def settle(self, reservation: Reservation, release_json: str, events: Charge) -> Entry:
         """Store the release and charge what it cost, in one transaction; only then may it be shown.
@@ -158,7 +216,9 @@ class Ledger:
         release = withheld_text(release_json, "release_json")
         actual = _charge(events)
         with self._writing(reservation.dataset) as (store, located):
-            return reservations.settle(store, located, reservation, release, actual)
+            entry = reservations.settle(store, located, reservation, release, actual)
+        waiting.in_hand.discard(reservation.hash)
+        return entry
 
     def release_of(self, reservation: Reservation) -> StoredRelease | None:
         """What a reservation was settled with; None if it was not."""
@@ -166,27 +226,29 @@ class Ledger:
             return reservations.release_of(store, located, reservation)
 
     def forfeit(self, reservation: Reservation, reason: Reason = Reason.FAILED) -> Entry:
-        """Close a reservation without a release. All of it stays charged, and it counts as a failure."""
+        """Close a reservation without a release. All of it stays charged, and it counts as a failure.
+
+        If the database cannot be reached, the next equal question of this process closes it, or the next recovery.
+        """
+        waiting.in_hand.discard(reservation.hash)
         with self._writing(reservation.dataset) as (store, located):
             return reservations.forfeit(store, located, reservation, Reason(reason))
 
     def recover(self, *, force: bool = False) -> tuple[Entry, ...]:
-        """Forfeit the open reservations of processes that are certainly gone (done at every opening, too).
+        """Forfeit the open reservations that nobody works on any more (done at every opening, too).
 
-        With ``force`` those of every other process: for machines that will not come back.
+        Those of processes that are certainly gone, and those that this process gave up. With ``force`` those of every
+        other process: for machines that will not come back.
         """
         with self._backend.transaction(write=False) as session:
-            owners = Store(session).owners()
-        forfeited = []
-        for dataset, number, text in owners:
-            owner = Owner.from_text(text)
-            gone = owner is not None and certainly_gone(owner)
-            ours = owner is not None and owner.token == this_process().token
-            if gone or (force and not ours):
-                reason = Reason.CRASHED if gone else Reason.ABANDONED
-                with self._writing(dataset) as (store, located):
-                    if store.is_open(located, number):
-                        forfeited.append(reservations.forfeit(store, located, number, reason))
+            holders = Store(session).holders()
+        forfeited: list[Entry] = []
+        for holder in holders:
+            reason = waiting.given_up(holder)
+            if reason is None and force and not waiting.ours(holder):
+                reason = Reason.ABANDONED
+            if reason is not None:
+                forfeited += self._give_up(holder, reason)
         return tuple(forfeited)
 
     def find_release(
@@ -290,14 +352,26 @@ def _unknown(store: Store, dataset: str) -> UnknownDataset:
     return UnknownDataset(dataset, near[0] if near else None)
 
 
-def _registered_before(store: Store, located: Located, budget: Budget, source: str) -> Entry:
-    first = store.entry(located, 1)
-    if first is None:
-        raise Contradiction("its registration is missing")
+def _registered_before(store: Store, located: Located, budget: Budget, source: str, user: str | None) -> Entry:
+    first = store.registered(located)
     known = (located.account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
     if located.account.source != source or budget not in known:
         raise DatasetExists(located.account.dataset, located.account.dataset)
+    require_user(located.account.dataset, first.facts.get("user"), user)
     return first
+
+
+def _request(
+    worst_case: Charge, question: str, question_key: str | None, analyst: str | None, idempotency_key: str | None
+) -> Request:
+    text = long_text(question, "question")
+    return Request(
+        _charge(worst_case),
+        text,
+        key_of(text if question_key is None else long_text(question_key, "question_key")),
+        None if analyst is None else label(analyst, "analyst"),
+        None if idempotency_key is None else label(idempotency_key, "idempotency_key"),
+    )
 
 
 def _charge(charge: Charge) -> Cost | tuple[Event, ...]:

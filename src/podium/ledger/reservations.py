@@ -30,10 +30,12 @@ __all__ = [
     "Reservation",
     "State",
     "StoredRelease",
+    "asked_before",
     "find",
     "forfeit",
     "key_of",
     "release_of",
+    "require_analyst",
     "reserve",
     "settle",
 ]
@@ -52,7 +54,8 @@ class Reservation:
     """A worst case that is charged until it is settled or forfeited.
 
     ``fresh`` is False if the idempotency key had been used: then ``state`` says what became of the first attempt, and
-    running the mechanism again would be of no use, because one reservation pays for one release.
+    running the mechanism again would be of no use, because one reservation pays for one release. ``hash`` is that of
+    its entry.
     """
 
     dataset: str
@@ -63,6 +66,7 @@ class Reservation:
     analyst: str | None
     state: State
     fresh: bool
+    hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,9 @@ def reserve(store: Store, located: Located, request: Request) -> Reservation:
     account = located.account
     cost, events = charge_of(request.charge, reserve=True)
     require_analyst(account, request.analyst)
-    if request.idempotency_key is not None:
-        before = store.asked(located, request.idempotency_key)
-        if before is not None:
-            return _asked_before(store, located, before, request, cost)
+    before = asked_before(store, located, request)
+    if before is not None:
+        return before
     if account.locked:
         raise DatasetLocked(account.dataset, account.failures)
     account.totals.limits.check_kind(cost)
@@ -141,7 +144,12 @@ def require_analyst(account: Account, analyst: str | None) -> None:
         )
 
 
-def _asked_before(store: Store, located: Located, before: Entry, request: Request, cost: Cost) -> Reservation:
+def asked_before(store: Store, located: Located, request: Request) -> Reservation | None:
+    """What was reserved with the same idempotency key; refused if it was for another question."""
+    before = None if request.idempotency_key is None else store.asked(located, request.idempotency_key)
+    if before is None:
+        return None
+    cost, _ = charge_of(request.charge, reserve=True)
     if (before.question, before.analyst, before.cost) != (request.question, request.analyst, cost):
         raise InvalidArgument(
             "idempotency_key",
@@ -164,6 +172,7 @@ def _reservation(entry: Entry, state: State, *, fresh: bool) -> Reservation:
         entry.analyst,
         state,
         fresh,
+        entry.hash,
     )
 
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from podium.errors import InvalidArgument
 from podium.ledger.account import Account, Sum, recorded_cost
 from podium.ledger.budget import Totals
 from podium.ledger.store import Located, Store
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
 
-__all__ = ["Remaining", "Status", "status_of"]
+__all__ = ["Remaining", "Status", "require_user", "status_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,14 @@ class Remaining:
 class Status:
     """Where a data set stands.
 
-    ``spent`` is settled or forfeited, ``reserved`` is the worst case of what is open. ``items_left`` and
+    ``user`` is the column whose values are protected, None if the registration named none. ``spent`` is settled or
+    forfeited, ``reserved`` is the worst case of what is open. ``items_left`` and
     ``questions_left`` say how far the rest goes at the planned epsilon per item and delta per question.
     """
 
     dataset: str
     source: str
+    user: str | None
     data_version: str
     totals: Totals
     spent: Cost
@@ -93,6 +96,7 @@ class Status:
         return {
             "dataset": self.dataset,
             "source": self.source,
+            "user": self.user,
             "data_version": self.data_version,
             "promise": self.promise,
             "total": self.totals.to_json(),
@@ -127,6 +131,7 @@ def status_of(store: Store, located: Located) -> Status:
     return Status(
         dataset=account.dataset,
         source=account.source,
+        user=store.registered(located).facts.get("user"),
         data_version=account.data_version,
         totals=account.totals,
         spent=(account.held - reserved).cost,
@@ -143,6 +148,17 @@ def status_of(store: Store, located: Located) -> Status:
         entries=account.sequence,
         head=account.head,
     )
+
+
+def require_user(dataset: str, registered: str | None, user: str | None) -> None:
+    """Refuse a user column that is not the registered one: it would protect somebody else."""
+    if registered is not None and user != registered:
+        raise InvalidArgument(
+            "user",
+            user,
+            allowed=f"{registered!r}, whose values dataset={dataset!r} protects since it was registered",
+            hint="Another user column is another promise: register another data set for it.",
+        )
 
 
 def _items_left(totals: Totals, remaining: Remaining) -> int:

@@ -22,7 +22,7 @@ from podium.ledger.rows import (
 )
 from podium.randomness import system_bits
 
-__all__ = ["Located", "RawDataset", "Registration", "Store", "rebuild_analysts"]
+__all__ = ["Holder", "Located", "RawDataset", "Registration", "Store", "rebuild_analysts"]
 
 _SALT_BYTES = 16
 
@@ -42,6 +42,15 @@ class Registration(NamedTuple):
     dataset: str
     previous: str | None
     hash: str | None
+
+
+class Holder(NamedTuple):
+    """An open reservation: its data set and number, the process that made it, and the hash of its entry."""
+
+    dataset: str
+    number: int
+    owner: str
+    hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,13 @@ class Store:
         """One entry."""
         return _first(self._entries(located, "sequence = ?", sequence))
 
+    def registered(self, located: Located) -> Entry:
+        """The registration."""
+        first = self.entry(located, 1)
+        if first is None:
+            raise Contradiction("its registration is missing")
+        return first
+
     def closing(self, located: Located, reservation: int) -> Entry | None:
         """The entry that settled or forfeited a reservation."""
         return _first(self._entries(located, "reservation = ? AND kind IN ('settled', 'forfeited')", reservation))
@@ -153,13 +169,19 @@ class Store:
         sql = "SELECT COUNT(*) FROM open_reservations WHERE dataset_id = ? AND sequence = ?"
         return bool(self._session.rows(sql, (located.id, reservation))[0][0])
 
-    def owners(self) -> list[tuple[str, int, str]]:
-        """Data set, number and owner of every open reservation."""
+    def open_for(self, located: Located, question_key: str, data_version: str) -> list[Entry]:
+        """Those of the same question on the same data, oldest first."""
+        opened = self.open_reservations(located)
+        return [one for one in opened if (one.question_key, one.data_version) == (question_key, data_version)]
+
+    def holders(self) -> list[Holder]:
+        """Who holds which reservation open."""
         sql = (
-            "SELECT d.name, o.sequence, o.owner FROM open_reservations o JOIN datasets d ON d.id = o.dataset_id "
-            "ORDER BY d.id, o.sequence"
+            "SELECT d.name, o.sequence, o.owner, e.hash FROM open_reservations o "
+            "JOIN datasets d ON d.id = o.dataset_id "
+            "JOIN entries e ON e.dataset_id = o.dataset_id AND e.sequence = o.sequence ORDER BY d.id, o.sequence"
         )
-        return [(row[0], row[1], row[2]) for row in self._session.rows(sql)]
+        return [Holder(*row) for row in self._session.rows(sql)]
 
     def _entries(self, located: Located, where: str, *parameters: Value) -> list[Entry]:
         sql = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE dataset_id = ? AND {where}"  # noqa: S608

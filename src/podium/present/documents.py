@@ -15,7 +15,7 @@ __all__ = ["plan_document", "preview_document", "release_document"]
 
 
 def release_document(release: Release) -> dict[str, Any]:
-    """What ``Release.to_json`` says, and the ledger's entry that settled it."""
+    """What ``Release.to_json`` says, and the ledger's entry that settled it, also where there is none."""
     return {**json.loads(release.to_json()), "entry": release.paid.entry}
 
 

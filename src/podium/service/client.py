@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -231,8 +231,7 @@ def _document(raw: bytes) -> dict[str, Any]:
 
 
 def _release(document: dict[str, Any]) -> Release:
-    release = Release.from_json(json.dumps(document))
-    return replace(release, paid=replace(release.paid, entry=document["entry"]))
+    return Release.from_json(json.dumps(document))
 
 
 def _written(number: Number | None) -> str | None:

@@ -16,7 +16,6 @@ from podium.service.sessions import Sessions
 from podium.service.settings import Settings
 from podium.service.state import open_state
 from podium.service.tokens import Token, Tokens
-from podium.service.turns import Answered, Turns
 
 __all__ = ["Service"]
 
@@ -38,19 +37,9 @@ class Service:
         self.requests = Rate("requests", limits.requests_per_minute)
         self.questions = Rate("questions", limits.questions_per_minute)
         self.failures = Rate("attempts without a valid token", limits.failures_per_minute)
-        self._turns, self._answered = Turns(self.state), Answered()
 
     def answer(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Release:
-        """Ask, in this thread. Equal questions wait for each other, so that the second finds the first one's answer."""
-        question = f"{dataset} {self.datasets.status(dataset).data_version} {asking.to_text()}"
-        if self._answered.has(question):
-            return self._ask(dataset, asking, token, idempotency_key)
-        with self._turns.of(question):
-            release = self._ask(dataset, asking, token, idempotency_key)
-        self._answered.add(question)
-        return release
-
-    def _ask(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Release:
+        """Ask, in this thread."""
         curator = self.datasets.get(dataset).curator
         if idempotency_key is None:
             return asking.ask(curator, analyst=token.name, idempotency_key=None)

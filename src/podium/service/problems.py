@@ -29,6 +29,7 @@ STATUSES: Mapping[type[errors.PodiumError], int] = {
     errors.UnknownDataset: 404,
     errors.LedgerLocked: 503,
     errors.LedgerUnavailable: 503,
+    errors.QuestionPending: 503,
     errors.SourceUnavailable: 503,
     errors.MissingLibrary: 501,
     errors.PodiumError: 500,

@@ -30,7 +30,6 @@ _TABLES = (
     """CREATE TABLE service_jobs (
         id TEXT PRIMARY KEY, dataset TEXT NOT NULL, analyst TEXT NOT NULL, question TEXT NOT NULL, state TEXT NOT NULL,
         entry TEXT, problem TEXT, owner TEXT NOT NULL, created BIGINT NOT NULL)""",
-    "CREATE TABLE service_turns (question TEXT PRIMARY KEY, owner TEXT NOT NULL)",
     "CREATE TABLE service_datasets (name TEXT PRIMARY KEY, definition TEXT NOT NULL, created BIGINT NOT NULL)",
 )
 _EXISTS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -77,10 +78,25 @@ def test_what_was_handed_out_was_settled(table: Path) -> None:
     asking.start()
     asking.join(timeout=120)
     assert asking.exitcode == 0
-    answer = table.with_name("answer.json").read_text(encoding="utf-8")
+    answer = Release.from_json(table.with_name("answer.json").read_text(encoding="utf-8"))
     with open_ledger(table.with_name("ledger.db")) as ledger:
-        assert [entry.release for entry in ledger.history("views")] == [None, None, answer]
-    assert Release.from_json(answer).items == ("a", "b", "c")
+        *before, last = ledger.history("views")
+    assert [entry.release for entry in before] == [None, None]
+    # The receipt that was handed out names the entry; what the entry holds cannot name itself.
+    assert answer.paid.entry == last.hash
+    assert replace(answer, paid=replace(answer.paid, entry=None)).to_json() == last.release
+    assert answer.items == ("a", "b", "c")
+
+
+def test_equal_questions_of_many_processes_are_paid_for_once(table: Path) -> None:
+    with curator(table) as (asked, _):
+        done = workers.together(6, workers.ask_the_same, table, 4)
+        assert asked.status.questions_asked == 4
+    assert len({tuple(entries) for _, entries in done}) == 1
+    assert sum(paid for paid, _ in done) == 4
+    with open_ledger(table.with_name("ledger.db")) as ledger:
+        assert [entry.kind for entry in ledger.history("views")].count(Kind.SETTLED) == 4
+        assert ledger.verify(receipts=done[0][1]).sound
 
 
 def test_sixteen_processes_reach_a_pure_total_exactly(table: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from podium import Curator
 from podium.curator import curator as path
+from podium.curator import settling
 from podium.errors import BudgetExceeded
 from podium.estimates import MeasureCounts
 from podium.ledger import Ledger, open_ledger, reservations
@@ -68,9 +69,9 @@ def after(owner: Any, name: str) -> Step:
 STEPS: dict[str, Step] = {
     "before the plan": before(path, "ask"),
     "before looking for a stored release": before(Ledger, "find_release"),
-    "before reserving": before(Ledger, "reserve"),
+    "before reserving": before(Ledger, "reserve_once"),
     "while reserving, before it commits": after(reservations, "reserve"),
-    "after reserving": after(Ledger, "reserve"),
+    "after reserving": after(Ledger, "reserve_once"),
     "before the snapshot": before(DuckDBSource, "snapshot"),
     "before reading counts": before(SqlSnapshot, "counts_of_counts"),
     "before reading rows": before(SqlSnapshot, "top_rows"),
@@ -86,7 +87,7 @@ STEPS: dict[str, Step] = {
     "before settling": before(Ledger, "settle"),
     "while settling, before it commits": after(reservations, "settle"),
     "after settling": after(Ledger, "settle"),
-    "before the answer is returned": before(path, "replace"),
+    "before the answer is returned": before(settling, "replace"),
 }
 """Every place between two steps of a question."""
 
@@ -120,6 +121,18 @@ def _run(barrier: Any, results: Any, work: Callable[..., Any], number: int, argu
         results.put(work(number, *arguments))
     except Exception as error:  # noqa: BLE001 - reported by the parent
         results.put(error)
+
+
+def ask_the_same(_: int, table: Path, questions: int) -> tuple[int, list[str]]:
+    """Ask what all others ask: how many were paid for here, and which entries answered them."""
+    paid, entries = 0, []
+    ledger = open_ledger(table.with_name("ledger.db"), timeout=TIMEOUT)
+    with ledger, Curator(table, dataset="views", user="user_id", ledger=ledger) as curator:
+        for number in range(questions):
+            release = curator.top("article", k=2, where=f"user_id <> {10_000 + number}")
+            paid += release.paid.events != ()
+            entries.append(str(release.paid.entry))
+    return paid, entries
 
 
 def spend(number: int, table: Path, options: str) -> int:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
@@ -46,6 +47,41 @@ def test_sixteen_processes_stay_within_an_approximate_total(url: str) -> None:
         assert sum(done) == status.questions_asked >= 20
         # The last refusal was for want of three more items, or of one more question.
         assert status.items_left < 3 or status.questions_left == 0
+        assert ledger.verify().sound
+
+
+def test_equal_questions_of_many_processes_are_paid_for_once(url: str) -> None:
+    with open_ledger(url) as ledger:
+        ledger.register("clicks", PURE, source="s")
+        done = workers.together(8, workers.ask_the_same, url, 10)
+        assert sum(paid for paid, _ in done) == 10
+        assert len({tuple(answers) for _, answers in done}) == 1
+        kinds = [entry.kind for entry in ledger.history("clicks")]
+        assert (kinds.count(Kind.RESERVED), kinds.count(Kind.SETTLED)) == (10, 10)
+        assert ledger.status("clicks").remaining.epsilon == 0
+        assert ledger.verify().sound
+
+
+def test_who_waits_for_a_process_that_is_killed_goes_on(url: str) -> None:
+    here = workers.context()
+    reserved = here.Event()
+    with open_ledger(url) as ledger:
+        ledger.register("clicks", PURE, source="s")
+        holder = here.Process(target=workers.reserve_and_wait, args=(url, reserved))
+        holder.start()
+        assert reserved.wait(timeout=120)
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(workers.ask_the_same, 0, url, 1)
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=0.5)
+            assert holder.pid is not None
+            os.kill(holder.pid, signal.SIGKILL)
+            paid, _ = waiting.result(timeout=120)
+        holder.join()
+        assert paid == 1
+        entries = ledger.history("clicks")[1:]
+        assert [entry.kind for entry in entries] == [Kind.RESERVED, Kind.FORFEITED, Kind.RESERVED, Kind.SETTLED]
+        assert entries[1].facts == {"reason": Reason.CRASHED.value}
         assert ledger.verify().sound
 
 

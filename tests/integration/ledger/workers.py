@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 from collections.abc import Callable
 from fractions import Fraction
 from multiprocessing.context import ForkServerContext
@@ -10,7 +11,7 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from podium.errors import BudgetExceeded
-from podium.ledger import Budget, open_ledger
+from podium.ledger import Budget, Reservation, open_ledger
 from podium.privacy import Cost, limited_domain_events
 
 TIMEOUT = 60.0
@@ -77,6 +78,29 @@ def spend_mixed(number: int, url: str) -> int:
                 got = (number + done) % 3
                 ledger.settle(reservation, "{}", limited_domain_events(single, call, items=got, bottom=True))
             done += 1
+
+
+def ask_the_same(_: int, url: str, questions: int) -> tuple[int, list[str]]:
+    """Ask what all others ask, in the same order: how many were paid for here, and which entries answered them."""
+    cost = Cost(epsilon="0.1", rho="0.005")
+    paid, answers = 0, []
+    with open_ledger(url, timeout=TIMEOUT) as ledger:
+        for number in range(questions):
+            found = ledger.reserve_once("clicks", cost, f"question {number}", patience=TIMEOUT)
+            if isinstance(found, Reservation):
+                paid += 1
+                answers.append(ledger.settle(found, "{}", cost).hash)
+            else:
+                answers.append(found.hash)
+    return paid, answers
+
+
+def reserve_and_wait(url: str, reserved: Event) -> None:
+    """Reserve a question and work on it until killed."""
+    with open_ledger(url, timeout=TIMEOUT) as ledger:
+        ledger.reserve_once("clicks", Cost(epsilon="0.1", rho="0.005"), "question 0")
+        reserved.set()
+        threading.Event().wait()
 
 
 def spend_for_ever(url: str, started: Event) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
 from tests.command_line import ASK, create_budget, document, podium, succeeded
 
 from podium.ledger import open_ledger
+from podium.ledger.owner import this_process
 from podium.privacy import Selection
 
 LEDGER = ("--ledger", "ledger.db")
@@ -169,3 +172,17 @@ def test_the_owner_is_told_of_a_mistyped_name() -> None:
         ran = podium("budget", *arguments, *LEDGER)
         assert ran.exit_code == 5
         assert "Did you mean 'views'?" in ran.stderr
+
+
+def test_recover_gives_up_what_another_machine_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    create_budget()
+    elsewhere = replace(this_process(), host="another", boot="another", token="another")
+    with monkeypatch.context() as there, open_ledger("ledger.db") as ledger:
+        there.setattr("podium.ledger.reservations.this_process", lambda: elsewhere)
+        ledger.reserve("views", Selection("0.01"), "a question")
+    assert succeeded("budget", "recover", *LEDGER) == "1 reservation still open\n"
+    assert succeeded("budget", "recover", *LEDGER, "--force") == (
+        "gave up reservation 2 of 'views'\n0 reservations still open\n"
+    )
+    (status,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
+    assert (status["failures"], status["open_reservations"]) == (1, 0)
