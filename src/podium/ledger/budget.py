@@ -89,7 +89,10 @@ class Budget:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Budget:
         """The budget that ``to_json`` wrote."""
-        return cls(**document)
+        try:
+            return cls(**document)
+        except TypeError:
+            raise InvalidArgument("budget", document, allowed="what Budget.to_json wrote") from None
 
 
 @dataclass(frozen=True, slots=True)

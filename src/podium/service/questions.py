@@ -68,7 +68,14 @@ class Asking:
     @classmethod
     def from_text(cls, text: str) -> Asking:
         """The question that ``to_text`` wrote."""
-        return cls.of(**json.loads(text))
+        try:
+            found = json.loads(text)
+            if {"item", "k", "sql", *OPTIONS}.issuperset(found):
+                return cls.of(**found)
+        except (RecursionError, TypeError, ValueError) as error:
+            if isinstance(error, InvalidArgument):
+                raise
+        raise InvalidArgument("question", text, allowed="what Asking.to_text wrote")
 
     def plan(self, curator: Curator) -> Preview:
         """What it would do; free."""

@@ -111,6 +111,8 @@ def load(path: Path | str, *, environment: Mapping[str, str] | None = None) -> S
         raise InvalidArgument("config", str(path), allowed="a TOML file that can be read") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument("config", str(path), allowed="a TOML file", hint=f"{error}.") from None
+    except (RecursionError, ValueError):
+        raise InvalidArgument("config", str(path), allowed="a TOML file of ordinary depth and numbers") from None
     return read(document, folder=file.parent, environment=os.environ if environment is None else environment)
 
 
