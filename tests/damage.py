@@ -11,8 +11,8 @@ __all__ = ["HOSTILE_TEXTS", "damaged", "values"]
 
 HOSTILE_TEXTS = (
     "", " ", "0", "-1", "1/0", "1/3", "-1/2", "0/0", "1e-6", "1e999999999", "1e-999999999", "9" * 5000, "NaN", "sNaN",
-    "Infinity", "-0", "0x10", "1_000", "\u0661\u0662", "2026-02-30", "2026-01-31", "24:00", "+99:99", "=", "AAAA", "\x00",
-    "\ud800", "\u202e", "__class__", "selection", "counts", "gaps", "True", "null", "{}", "[]",
+    "Infinity", "-0", "0x10", "1_000", "\u0661\u0662", "2026-02-30", "2026-01-31", "24:00", "+99:99", "=", "AAAA",
+    "\x00", "\ud800", "\u202e", "__class__", "selection", "counts", "gaps", "True", "null", "{}", "[]",
 )  # fmt: skip
 """Texts that readers of numbers, dates and names trip over."""
 

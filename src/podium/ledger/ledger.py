@@ -17,6 +17,7 @@ from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.owner import Owner, certainly_gone, this_process
 from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of
+from podium.ledger.rows import whole_number
 from podium.ledger.schema import migrate
 from podium.ledger.status import Status, status_of
 from podium.ledger.store import Located, Store
@@ -179,14 +180,16 @@ class Ledger:
             owners = Store(session).owners()
         forfeited = []
         for dataset, number, text in owners:
+            with self._honest(str(dataset)):
+                open_one = whole_number(number)
             owner = Owner.from_text(text)
             gone = owner is not None and certainly_gone(owner)
             ours = owner is not None and owner.token == this_process().token
             if gone or (force and not ours):
                 reason = Reason.CRASHED if gone else Reason.ABANDONED
                 with self._writing(dataset) as (store, located):
-                    if store.is_open(located, number):
-                        forfeited.append(reservations.forfeit(store, located, number, reason))
+                    if store.is_open(located, open_one):
+                        forfeited.append(reservations.forfeit(store, located, open_one, reason))
         return tuple(forfeited)
 
     def find_release(

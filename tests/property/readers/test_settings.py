@@ -35,7 +35,8 @@ GOOD: dict[str, Any] = {
     "limits": {"body_bytes": 65_536, "requests_per_minute": 600},
     "datasets": {
         "views": {
-            "source": "views.parquet", "user": "user_id", "table": "t", "types": {"weekday": "integer"}, "insist": False,
+            "source": "views.parquet", "user": "user_id", "table": "t", "types": {"weekday": "integer"},
+            "insist": False,
             "budget": {"epsilon": Decimal(1), "delta": Decimal("1e-6"), "items": 10, "questions": 10},
         },
     },
