@@ -18,6 +18,7 @@ from pathlib import Path
 
 from podium.errors import LedgerLocked, LedgerUnavailable
 from podium.ledger.backend import BrokenRule, Pool, Row, Session, Value
+from podium.ledger.mounts import refuse_network_file
 
 __all__ = ["APPLICATION_ID", "SQLiteBackend"]
 
@@ -135,6 +136,7 @@ def _prepare(path: Path, *, create: bool) -> None:
     The file is never opened otherwise than by SQLite once it exists: closing it here would drop the locks that other
     connections of this process hold.
     """
+    refuse_network_file(path)
     try:
         if create:
             with suppress(FileExistsError):
