@@ -16,9 +16,13 @@ import importlib.util
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-__all__ = ["TARGETS", "main"]
+__all__ = ["FAILURES", "TARGETS", "main"]
+
+FAILURES = Path("build/fuzz")
+"""Where atheris keeps the bytes that made a target fail."""
 
 TARGETS = {
     "conditions": "tests.property.query.test_fuzz:test_conditions_are_understood_or_refused",
@@ -86,6 +90,8 @@ def _guided(address: str, seconds: float) -> None:
     with atheris.instrument_imports(include=["podium"], enable_loader_override=False):
         test = _test(address)
     options = [sys.argv[0], f"-max_total_time={int(seconds)}", "-rss_limit_mb=4096"]
+    FAILURES.mkdir(parents=True, exist_ok=True)
+    options.append(f"-artifact_prefix={FAILURES}/")
     # Hypothesis reads many bytes for one case; short inputs would end before the first accident.
     options += ["-max_len=8192", "-len_control=0"]
     atheris.Setup(options, test.hypothesis.fuzz_one_input)

@@ -42,7 +42,6 @@ def verify(
     Examples:
       podium budget verify --ledger ledger.db
       podium budget verify views --ledger ledger.db --receipt 4f0c...
-      podium budget verify --ledger ledger.db --receipt answer.json
     """
     from podium.ledger import open_ledger
 

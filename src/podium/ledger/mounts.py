@@ -20,7 +20,8 @@ _ALLOWING = "one machine"
 _MOUNTS = Path("/proc/self/mountinfo")
 _KINDS = frozenset({
     "9p", "afp", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs", "gfs2", "glusterfs", "gpfs", "lustre",
-    "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "panfs", "pvfs2", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
+    "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "panfs", "pvfs2", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs",
+    "vmhgfs",
 })  # fmt: skip
 _FUSE_ON_THE_MACHINE = ("fuseblk", "fuse.lxcfs", "fuse.overlayfs", "fuse.fuse-overlayfs", "fuse.portal")
 

@@ -41,6 +41,8 @@ class Asking:
             raise InvalidArgument("item", item, allowed="either item and k, or sql, and not both")
         if sql is None:
             named = (item,) if isinstance(item, str) else tuple(item or ())
+            if not all(isinstance(name, str) for name in named):
+                raise InvalidArgument("item", item, allowed="the name of a column, or a list of names")
             return cls(named, 10 if k is None else k, None, tuple(sorted(chosen.items())))
         for name in (*(["k"] if k is not None else []), *chosen):
             if name not in _WITH_SQL:
