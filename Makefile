@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench reproduce docs clean system
+.PHONY: help demo test lint bench reproduce docs fuzz audit clean system
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -36,6 +36,15 @@ docs: $(VENV)/.docs  ## draw the pictures and build the documentation site into 
 	@$(BIN)/python -m podium.present docs/pictures
 	@$(BIN)/python tools/pages.py docs/tutorial.md --pictures docs/pictures
 	@$(BIN)/zensical build --clean --strict
+
+fuzz: $(VENV)/.test  ## fuzz every target of tools/fuzz.py for FUZZ_SECONDS (60) each, with atheris where it installs
+	@$(PIP) install --group fuzz || echo "atheris does not install here: drawing at random"
+	@for target in $$($(BIN)/python -m tools.fuzz); do \
+		echo "== $$target"; $(BIN)/python -m tools.fuzz $$target --seconds $(or $(FUZZ_SECONDS),60) || exit 1; done
+
+audit: $(VENV)/.runtime  ## known vulnerabilities of what is installed (asks an advisory service on the network)
+	@$(PIP) install --group audit
+	@$(BIN)/pip-audit --skip-editable
 
 clean:  ## remove everything that the other commands made
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -36,5 +36,16 @@ class ByModuleOneSpark(LoadScopeScheduling):  # type: ignore[misc]
         return "spark" if "test_spark" in nodeid.partition("::")[0] else str(super()._split_scope(nodeid))
 
 
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Exploring means many cases, also where a test states how few are enough every day."""
+    if settings.get_current_profile_name() != "explore":
+        return
+    for item in items:
+        pinned = getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)
+        if pinned is not None:
+            more = settings(pinned, max_examples=max(settings.default.max_examples, pinned.max_examples))
+            getattr(item.obj, "__func__", item.obj)._hypothesis_internal_use_settings = more
+
+
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> ByModuleOneSpark:
     return ByModuleOneSpark(config, log)

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from podium.errors import InvalidArgument
+from podium.exact import exact_fraction, positive_integer
 from podium.histogram import Item, item_order
 from podium.privacy.costs import Cost, spent
 from podium.privacy.encoding import decode_event, encode_event
@@ -199,27 +201,48 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """The release that ``to_json`` wrote."""
+        """The release that ``to_json`` wrote; ``InvalidArgument`` for anything else, however close."""
         try:
             raw = json.loads(text)
             if raw["format"] != _FORMAT:
                 raise InvalidArgument("format", raw["format"], allowed=f"{_FORMAT}", hint="Use a newer podium.")
-            outcome = [_decode(item) for item in raw["outcome"]]
+            outcome = [_decode(item) for item in _of(raw["outcome"], list)]
             return cls(
-                mechanism=raw["mechanism"],
-                parameters=raw["parameters"],
-                k=raw["k"],
-                outcome=tuple(outcome) if raw["ordered"] else frozenset(outcome),
-                values=None if raw["values"] is None else tuple(Fraction(value) for value in raw["values"]),
-                value_kind=raw["value_kind"],
-                paid=Receipt(tuple(decode_event(event) for event in raw["paid"]), entry=raw.get("entry")),
+                mechanism=_of(raw["mechanism"], str),
+                parameters={_of(name, str): _of(value, str) for name, value in _of(raw["parameters"], dict).items()},
+                k=positive_integer(raw["k"], "k"),
+                outcome=tuple(outcome) if _of(raw["ordered"], bool) else frozenset(outcome),
+                values=_decode_values(raw["values"]),
+                value_kind=_value_kind(raw["value_kind"], raw["values"]),
+                paid=Receipt(tuple(decode_event(event) for event in _of(raw["paid"], list)), entry=_entry(raw)),
                 guarantee=Guarantee.from_json(raw["guarantee"]),
-                theorem=raw["theorem"],
+                theorem=_of(raw["theorem"], str),
             )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgument):
                 raise
             raise InvalidArgument("text", "not a release", allowed="what Release.to_json wrote") from None
+
+
+def _of(value: Any, kind: type) -> Any:
+    """A part of a document that must have this type."""
+    if type(value) is not kind:
+        raise TypeError
+    return value
+
+
+def _entry(raw: dict[str, Any]) -> str | None:
+    return None if raw.get("entry") is None else _of(raw["entry"], str)
+
+
+def _decode_values(raw: Any) -> tuple[Fraction, ...] | None:
+    return None if raw is None else tuple(exact_fraction(_of(value, str), "values") for value in _of(raw, list))
+
+
+def _value_kind(kind: Any, values: Any) -> ValueKind | None:
+    if kind not in (None, "gaps", "counts") or (kind is None) != (values is None):
+        raise ValueError
+    return kind  # type: ignore[no-any-return]
 
 
 def _encode(item: Any) -> Any:
@@ -238,14 +261,14 @@ def _encode(item: Any) -> Any:
 
 
 def _decode(raw: Any) -> Item:
-    if not isinstance(raw, dict):
-        return raw  # type: ignore[no-any-return]
-    ((kind, value),) = raw.items()
+    if raw is None or isinstance(raw, (str, bool, int)):
+        return raw
+    ((kind, value),) = _of(raw, dict).items()
     if kind == "bottom":
         return BOTTOM
     if kind == "tuple":
-        return tuple(_decode(part) for part in value)
-    return _KINDS[kind][2](value)  # type: ignore[no-any-return]
+        return tuple(_decode(part) for part in _of(value, list))
+    return _KINDS[kind][2](_of(value, str))  # type: ignore[no-any-return]
 
 
 # A datetime is also a date, so it comes first.
@@ -255,5 +278,5 @@ _KINDS: dict[str, tuple[type, Any, Any]] = {
     "time": (dt.time, dt.time.isoformat, dt.time.fromisoformat),
     "decimal": (Decimal, str, Decimal),
     "float": (float, float.__repr__, float),
-    "bytes": (bytes, lambda item: base64.b64encode(item).decode("ascii"), base64.b64decode),
+    "bytes": (bytes, lambda item: base64.b64encode(item).decode("ascii"), partial(base64.b64decode, validate=True)),
 }

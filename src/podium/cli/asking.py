@@ -33,6 +33,7 @@ class Place:
     insist: bool
     epsilon: str | None
     delta: str | None
+    answer_every: str | None = None
 
     def check(self) -> None:
         """Raise unless there is either a ledger with a data set, or an epsilon for a single question."""
@@ -78,6 +79,7 @@ class Place:
                 types=self.declared,
                 analyst=self.analyst,
                 insist=self.insist,
+                answer_every=self.answer_every,
             ) as curator,
         ):
             yield curator
@@ -97,7 +99,9 @@ def answer(
     output.check()
     with progress("planning" if dry_run else "asking"):
         if place.ledger is None:
-            result, left = once(), None
+            from podium.curator.schedule import on_schedule, period_of
+
+            result, left = on_schedule(None if dry_run else period_of(place.answer_every), once), None
         else:
             with place.curator() as curator:
                 result = budgeted(curator)

@@ -50,6 +50,7 @@ EXIT_CODES = (
     ),
     ExitCode(UNSOUND, "the ledger contradicts itself", (errors.LedgerTampered,)),
     ExitCode(REFUTED, "an audit refuted a claim, or could not be made", (errors.AuditError,)),
+    ExitCode(9, "the answer is on stdout, because its file could not be written", (errors.OutputFailed,)),
     ExitCode(INTERRUPTED, "interrupted (Ctrl-C); what was reserved is forfeited"),
 )  # fmt: skip
 

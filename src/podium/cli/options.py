@@ -11,9 +11,10 @@ import typer
 from podium.errors import InvalidArgument
 
 __all__ = [
-    "AnalystOption", "DatasetOption", "Delta", "DomainSize", "DryRun", "Epsilon", "Format", "Insist", "K", "KBar",
-    "LedgerOption", "MaxItemsPerUser", "Mechanism", "MechanismOption", "OutputFile", "PlotFile", "ReleaseFormat",
-    "ReleaseFormatOption", "SourceOption", "Table", "TextFormatOption", "Types", "User", "declared_types",
+    "AnalystOption", "AnswerEvery", "DatasetOption", "Delta", "DomainSize", "DryRun", "Epsilon", "Format", "Insist",
+    "K", "KBar", "LedgerOption", "MaxItemsPerUser", "Mechanism", "MechanismOption", "OutputFile", "PlotFile",
+    "ReleaseFormat", "ReleaseFormatOption", "SourceOption", "Table", "TextFormatOption", "Types", "User",
+    "declared_types",
 ]  # fmt: skip
 
 
@@ -95,6 +96,13 @@ Types = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show the plan, the most it can cost and the SQL; read nothing.")
 ]
+AnswerEvery = Annotated[
+    str | None,
+    typer.Option(
+        "--answer-every", metavar="SECONDS",
+        help="Answer or fail a whole number of these periods after asking, so that the time tells less about rows.",
+    ),
+]  # fmt: skip
 Insist = Annotated[bool, typer.Option("--insist", help="The table is a copy of the registered one: use it anyway.")]
 ReleaseFormatOption = Annotated[
     ReleaseFormat, typer.Option("--format", "-f", help="How to write the answer; parquet needs --output.")

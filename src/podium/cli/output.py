@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.cli.console import on_terminal, print_result, say
 from podium.cli.options import Format, ReleaseFormat
-from podium.errors import InvalidArgument, MissingLibrary
+from podium.errors import InvalidArgument, MissingLibrary, OutputFailed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -54,18 +55,28 @@ class Output:
         heading = heading or ", ".join(items or ["item"])
         if self.path is None:
             print_result(self._drawing(release, heading) if self._drawn() else self._text(release, heading, items))
-        elif self.format is ReleaseFormat.PARQUET:
-            from podium.present.tables import write_parquet
-
-            write_parquet(release, self.path, item=items)
         else:
-            self.path.write_text(f"{self._text(release, heading, items).rstrip()}\n", encoding="utf-8")
+            try:
+                with _replacing(self.path) as file:
+                    self._write_file(file, release, heading, items)
+            except OSError:
+                # It is paid for, so it must not be lost; a table of bytes is of no use on a terminal.
+                print_result(json.dumps(release_document(release), ensure_ascii=False))
+                raise OutputFailed(str(self.path)) from None
         if self.plot is not None:
             from podium.present.plots import plot_release
 
             plot_release(release, self.plot)
         for path in filter(None, (self.path, self.plot)):
             say(f"wrote {path}")
+
+    def _write_file(self, file: Path, release: Release, heading: str, items: Sequence[str] | None) -> None:
+        if self.format is ReleaseFormat.PARQUET:
+            from podium.present.tables import write_parquet
+
+            write_parquet(release, file, item=items)
+        else:
+            file.write_text(f"{self._text(release, heading, items).rstrip()}\n", encoding="utf-8")
 
     def _drawn(self) -> bool:
         return self.format is ReleaseFormat.TABLE and on_terminal()
@@ -86,6 +97,20 @@ class Output:
         from podium.present import release_text
 
         return release_text(release, heading=heading)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A file beside this one, which takes its place when it is complete; what is not a plain file is written to."""
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    part = path.with_name(f"{path.name}.part")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def check_picture(path: Path) -> None:

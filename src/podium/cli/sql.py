@@ -11,6 +11,7 @@ import podium
 from podium.cli.asking import Place, answer
 from podium.cli.options import (
     AnalystOption,
+    AnswerEvery,
     DatasetOption,
     Delta,
     DryRun,
@@ -54,6 +55,7 @@ def sql(
     table: Table = None,
     types: Types = None,
     insist: Insist = False,
+    answer_every: AnswerEvery = None,
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: PlotFile = None,
@@ -72,7 +74,7 @@ def sql(
     """
     place = Place(
         source=source, user=user, table=table, types=types, ledger=ledger, dataset=dataset, analyst=analyst,
-        insist=insist, epsilon=epsilon, delta=delta,
+        insist=insist, epsilon=epsilon, delta=delta, answer_every=answer_every,
     )  # fmt: skip
 
     def once() -> Release | Preview:

@@ -12,6 +12,7 @@ from typing import Literal, overload
 from podium.curator.answering import answer, bare
 from podium.curator.asking import Asked, Options, Preview, ask, column_name, question_about
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
+from podium.curator.schedule import on_schedule, period_of
 from podium.curator.settling import settled
 from podium.errors import InvalidArgument, PodiumError, QuestionForfeited, interruption_note
 from podium.exact import Number
@@ -34,6 +35,8 @@ class Curator:
     a budget protects the users of one table, named by one column. ``insist`` lets the owner use another table, such as
     a copy. ``ledger`` is
     a path, a URL or an open ledger. Threads and processes may share a ledger, and a curator serves many threads.
+    With ``answer_every`` seconds, what becomes of a question that reads rows is settled and told a whole number of
+    these periods after the reading began, so that the time of an answer tells less about rows.
     """
 
     def __init__(
@@ -48,7 +51,9 @@ class Curator:
         types: Mapping[str, str] | None = None,
         analyst: str | None = None,
         insist: bool = False,
+        answer_every: Number | None = None,
     ) -> None:
+        self._period = period_of(answer_every)
         with ExitStack() as opened:
             self._source: Source = open_source(source, table=table, types=types)
             if self._source is not source:
@@ -244,7 +249,9 @@ class Curator:
         """Answer and settle. Whatever goes wrong, rows may have been read: the reservation stays charged."""
         failure: BaseException
         try:
-            return settled(self._ledger, reservation, answer(self._source, asked))
+            # Settled on the schedule too: entries tell when they were written, and others may watch the ledger.
+            released = on_schedule(self._period, lambda: answer(self._source, asked))
+            return settled(self._ledger, reservation, released)
         except Exception:  # noqa: BLE001 - which error it was may depend on rows
             failure = QuestionForfeited(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
         except BaseException as interruption:  # noqa: BLE001 - raised again below

@@ -43,8 +43,11 @@ def answered_by(asked: Asked) -> Callable[[str], bool]:
     rows, stated = asked.plan.rows, asked.plan.facts.k_bar
 
     def suits(other: str) -> bool:
-        asked_before: dict[str, Any] = json.loads(other)
-        k, k_bar = asked_before["k"], asked_before["k_bar"]
+        try:
+            asked_before: dict[str, Any] = json.loads(other)
+            k, k_bar = asked_before["k"], asked_before["k_bar"]
+        except (KeyError, RecursionError, TypeError, ValueError):
+            return False  # not a question of a curator
         same = k_bar == rows or (stated is None and k_bar == Facts(k=k).rows)
         return bool(k >= asked.question.k and same)
 

@@ -21,6 +21,7 @@
     │   ├── ReservationClosed  the reservation was settled or forfeited before
     │   └── UnknownDataset     no data set of that name is registered
     ├── MissingLibrary         an optional library is not installed (also an ImportError)
+    ├── OutputFailed           the answer is released, but its file could not be written (also an OSError)
     ├── QuestionForfeited      a question failed after its data was read; what was reserved stays charged
     ├── QuestionRefused        a part of a question is outside the language; no row was read
     └── SourceError            the data could not be read
@@ -34,7 +35,7 @@ No message ever contains a value that depends on private rows.
 
 from __future__ import annotations
 
-from podium.errors.arguments import InvalidArgument, MissingLibrary, UnknownEvent
+from podium.errors.arguments import InvalidArgument, MissingLibrary, OutputFailed, UnknownEvent
 from podium.errors.audits import AuditError, NotRandom, SamplerFailed, UnusableOutcome
 from podium.errors.budgets import BudgetError, BudgetExceeded, BudgetMismatch
 from podium.errors.ledgers import (
@@ -67,6 +68,7 @@ __all__ = [
     "LedgerUnavailable",
     "MissingLibrary",
     "NotRandom",
+    "OutputFailed",
     "PodiumError",
     "QuestionForfeited",
     "QuestionPending",

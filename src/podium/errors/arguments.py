@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podium.errors.root import PodiumError, quote
 
-__all__ = ["InvalidArgument", "MissingLibrary", "UnknownEvent"]
+__all__ = ["InvalidArgument", "MissingLibrary", "OutputFailed", "UnknownEvent"]
 
 
 class InvalidArgument(PodiumError, ValueError):
@@ -60,6 +60,20 @@ class MissingLibrary(PodiumError, ImportError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild_missing, (self.library, self.purpose, self.extra))
+
+
+class OutputFailed(PodiumError, OSError):
+    """An answer was released and paid for, but the file that it should go to could not be written."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"output={path!r} could not be written, although the answer was released. The answer is on stdout instead. "
+            "Make room there, or name another file; with a ledger, asking the same again is free."
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (OutputFailed, (self.path,))
 
 
 def _rebuild(name: str, value: object, allowed: str, hint: str) -> InvalidArgument:

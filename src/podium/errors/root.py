@@ -22,7 +22,10 @@ class PodiumError(Exception):
 
 def quote(value: object) -> str:
     """A value as a message shows it: like ``repr``, cut short."""
-    text = _readable(value)
+    try:
+        text = _readable(value)
+    except Exception:  # noqa: BLE001 - Python writes no number of 5,000 digits, and a foreign ``repr`` may do anything
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= 80 else text[:77] + "..."
 
 

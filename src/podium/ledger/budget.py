@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
 from podium.privacy import Guarantee, Limits, SelectionPlan, calibrate_epsilon
 
 __all__ = ["Budget", "Totals"]
@@ -89,7 +89,10 @@ class Budget:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Budget:
         """The budget that ``to_json`` wrote."""
-        return cls(**document)
+        try:
+            return cls(**document)
+        except TypeError:
+            raise InvalidArgument("budget", document, allowed="what Budget.to_json wrote") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +141,8 @@ class Totals:
             Budget.from_json(document["budget"]),
             _limits_from_json(document["limits"]),
             None if cap is None else _limits_from_json(cap),
-            Fraction(document["epsilon_per_item"]),
-            Fraction(document["delta_per_call"]),
+            exact_fraction(document["epsilon_per_item"], "epsilon_per_item"),
+            exact_fraction(document["delta_per_call"], "delta_per_call"),
         )
 
 
@@ -179,9 +182,9 @@ def _limits_to_json(limits: Limits) -> dict[str, str | None]:
 def _limits_from_json(document: Mapping[str, str | None]) -> Limits:
     epsilon, rho = document["epsilon"], document["rho"]
     return Limits(
-        None if epsilon is None else Fraction(epsilon),
-        None if rho is None else Fraction(rho),
-        Fraction(document["delta"] or 0),
+        None if epsilon is None else exact_fraction(epsilon, "epsilon"),
+        None if rho is None else exact_fraction(rho, "rho"),
+        exact_fraction(document["delta"] or 0, "delta"),
     )
 
 

@@ -17,6 +17,7 @@ from podium.ledger.backend import Backend, BrokenRule
 from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of
+from podium.ledger.rows import whole_number
 from podium.ledger.schema import migrate
 from podium.ledger.status import Status, require_user, status_of
 from podium.ledger.store import Holder, Located, Store
@@ -244,6 +245,8 @@ class Ledger:
             holders = Store(session).holders()
         forfeited: list[Entry] = []
         for holder in holders:
+            with self._honest(str(holder.dataset)):
+                whole_number(holder.number)
             reason = waiting.given_up(holder)
             if reason is None and force and not waiting.ours(holder):
                 reason = Reason.ABANDONED

@@ -41,9 +41,12 @@ class Owner:
     def from_text(cls, text: str) -> Owner | None:
         """The owner that ``to_text`` wrote; None if the text is something else."""
         try:
-            return cls(**json.loads(text))
-        except (TypeError, ValueError):
+            found = cls(**json.loads(text))
+        except (RecursionError, TypeError, ValueError):
             return None
+        names = (found.host, found.boot, found.namespace, found.started, found.token)
+        sound = all(isinstance(name, str) for name in names) and isinstance(found.pid, int) and 0 < found.pid < 2**31
+        return found if sound else None
 
 
 def this_process() -> Owner:

@@ -7,6 +7,7 @@ Exact numbers are stored as text in lowest terms. Whatever a row holds that podi
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 
 from podium.ledger.account import Account, Contradiction, Sum
@@ -18,12 +19,14 @@ from podium.privacy import Cost
 __all__ = [
     "ACCOUNT_COLUMNS",
     "ENTRY_COLUMNS",
+    "UNREADABLE",
     "account_from_row",
     "account_to_row",
     "entry_from_row",
     "entry_to_row",
     "sum_from_row",
     "sum_to_row",
+    "whole_number",
 ]
 
 ENTRY_COLUMNS = (
@@ -37,6 +40,12 @@ ACCOUNT_COLUMNS = (
 )
 
 
+UNREADABLE = (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError)
+"""What reading a document raises that podium did not write."""
+
+_AMOUNT = re.compile(r"[0-9]+(?:/[0-9]+)?")
+
+
 def entry_from_row(dataset: str, row: Row) -> Entry:
     """The entry in a row of ``ENTRY_COLUMNS``."""
     sequence, kind, at, epsilon, rho, delta, reservation, *texts, salt, previous, digest = row
@@ -44,21 +53,21 @@ def entry_from_row(dataset: str, row: Row) -> Entry:
     if kind not in list(Kind):
         raise Contradiction("its kind is unknown")
     return Entry(
-        dataset,
-        _whole(sequence),
+        _text(dataset),
+        whole_number(sequence),
         Kind(kind),
         _text(at),
         _text(previous),
         _text(salt),
         cost=_cost(epsilon, rho, delta),
-        reservation=None if reservation is None else _whole(reservation),
+        reservation=None if reservation is None else whole_number(reservation),
         analyst=analyst,
         question=question,
         question_key=question_key,
         data_version=data_version,
         idempotency_key=idempotency_key,
         owner=owner,
-        details=details,
+        details=_object(details),
         release=release,
         hash=_text(digest),
     )
@@ -92,17 +101,17 @@ def entry_to_row(entry: Entry) -> tuple[Value, ...]:
 def account_from_row(row: Row) -> Account:
     """The account in a row of ``ACCOUNT_COLUMNS``."""
     name, source, totals, data_version, allowed, epsilon, unbounded, rho, delta, *counts, head = row
-    failures, questions, raises, sequence = map(_whole, counts)
+    failures, questions, raises, sequence = map(whole_number, counts)
     try:
         read = Totals.from_json(json.loads(totals))
-    except (KeyError, TypeError, ValueError):
+    except UNREADABLE:
         raise Contradiction("its totals cannot be read") from None
     return Account(
         dataset=_text(name),
         source=_text(source),
         totals=read,
         data_version=_text(data_version),
-        failures_allowed=_whole(allowed),
+        failures_allowed=whole_number(allowed),
         held=sum_from_row((epsilon, unbounded, rho, delta)),
         failures=failures,
         questions=questions,
@@ -132,7 +141,7 @@ def account_to_row(account: Account) -> tuple[Value, ...]:
 def sum_from_row(row: Row) -> Sum:
     """The sum in four columns."""
     epsilon, unbounded, rho, delta = row
-    return Sum(_exact(epsilon), _whole(unbounded), _exact(rho), _exact(delta))
+    return Sum(_exact(epsilon), whole_number(unbounded), _exact(rho), _exact(delta))
 
 
 def sum_to_row(value: Sum) -> tuple[Value, ...]:
@@ -148,7 +157,8 @@ def _cost(epsilon: object, rho: object, delta: object) -> Cost | None:
 
 def _exact(value: object) -> Fraction:
     try:
-        number = Fraction(value) if isinstance(value, str) else None
+        # Only what podium writes: Fraction would also read '1e999999999', for hours.
+        number = Fraction(value) if isinstance(value, str) and _AMOUNT.fullmatch(value) else None
     except (ValueError, ZeroDivisionError):
         number = None
     if number is None or number < 0 or str(number) != value:
@@ -156,7 +166,19 @@ def _exact(value: object) -> Fraction:
     return number
 
 
-def _whole(value: object) -> int:
+def _object(value: str | None) -> str | None:
+    """A text of JSON that is an object."""
+    try:
+        found = None if value is None else json.loads(value)
+    except (RecursionError, ValueError):
+        found = value
+    if not isinstance(found, dict | None):
+        raise Contradiction("its details cannot be read")
+    return value
+
+
+def whole_number(value: object) -> int:
+    """An integer, as it was written."""
     if not isinstance(value, int):
         raise Contradiction("a count is not a whole number")
     return value

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from podium.errors import LedgerUnavailable
+from podium.ledger.account import Contradiction
 from podium.ledger.backend import Backend, Session
+from podium.ledger.rows import whole_number
 from podium.ledger.sqlite import APPLICATION_ID
 from podium.ledger.store import rebuild_analysts
 from podium.randomness import system_bits
@@ -104,6 +106,16 @@ LATEST = _MIGRATIONS[-1].version
 
 def migrate(backend: Backend, *, create: bool) -> None:
     """Bring the ledger to the present version; make it if there is none and ``create`` says so."""
+    try:
+        _migrate(backend, create=create)
+    except Contradiction as contradiction:
+        raise LedgerUnavailable(
+            f"ledger={backend.name!r} cannot be brought to version {LATEST}: {contradiction}. Only podium may write to "
+            "a ledger. Put back a backup, and compare it with the hashes in receipts."
+        ) from None
+
+
+def _migrate(backend: Backend, *, create: bool) -> None:
     with backend.transaction(write=False) as session:
         version = _version(session)
     if version == 0 and not create:
@@ -136,4 +148,4 @@ def _version(session: Session) -> int:
     if not exists:
         return 0
     ((version,),) = session.rows("SELECT COALESCE(MAX(version), 0) FROM migrations")
-    return int(version)
+    return whole_number(version)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from podium.errors import LedgerLocked, LedgerUnavailable
 from podium.ledger.backend import BrokenRule, Pool, Row, Session, Value
+from podium.ledger.mounts import refuse_network_file
 
 __all__ = ["APPLICATION_ID", "SQLiteBackend"]
 
@@ -26,6 +27,8 @@ APPLICATION_ID = 0x504F4449
 
 _SETTINGS = ("journal_mode=TRUNCATE", "synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "trusted_schema=OFF")
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_SMALLEST_FILE = 512
+"""One page. SQLite takes a shorter file for an empty database, and would write over somebody's notes."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -96,7 +99,8 @@ class SQLiteBackend:
             yield
         except sqlite3.IntegrityError:
             raise BrokenRule from None
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # SQLite quotes a damaged schema in its own message, which need not be text.
             # The low byte is the kind of trouble, the rest says more than we need.
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY:
                 raise LedgerLocked(self.name, self._timeout) from None
@@ -132,6 +136,7 @@ def _prepare(path: Path, *, create: bool) -> None:
     The file is never opened otherwise than by SQLite once it exists: closing it here would drop the locks that other
     connections of this process hold.
     """
+    refuse_network_file(path)
     try:
         if create:
             with suppress(FileExistsError):
@@ -145,7 +150,7 @@ def _prepare(path: Path, *, create: bool) -> None:
             f"ledger={str(path)!r} cannot be opened. A ledger is a file in a folder that exists and may be written. "
             "Check the path."
         ) from None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(found.st_mode) or 0 < found.st_size < _SMALLEST_FILE:
         raise _not_ours(path)
     if os.name == "posix" and found.st_mode & _OTHERS:
         raise LedgerUnavailable(

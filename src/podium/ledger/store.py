@@ -19,6 +19,7 @@ from podium.ledger.rows import (
     entry_to_row,
     sum_from_row,
     sum_to_row,
+    whole_number,
 )
 from podium.randomness import system_bits
 
@@ -208,7 +209,7 @@ class Store:
                 data_version=data_version, details=canonical_json(details),
             )
         )  # fmt: skip
-        located = Located(last + 1, Account.opened(entry))
+        located = Located(whole_number(last) + 1, Account.opened(entry))
         marks = ", ".join("?" * len(account_to_row(located.account)))
         self._session.run(
             f"INSERT INTO datasets (id, {ACCOUNT_COLUMNS}) VALUES (?, {marks})",  # noqa: S608
@@ -296,7 +297,7 @@ class Store:
         rows = self._session.rows(f"SELECT id, {ACCOUNT_COLUMNS} FROM datasets{where} ORDER BY id", parameters)  # noqa: S608
         return [
             RawDataset(
-                dataset=row[1],
+                dataset=row[1] if isinstance(row[1], str) else repr(row[1]),
                 account=row[1:],
                 entries=self._raw("entries", ENTRY_COLUMNS, row[0]),
                 opened=self._raw("open_reservations", "sequence, owner", row[0]),

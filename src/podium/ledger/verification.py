@@ -14,7 +14,7 @@ from typing import Any
 from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst, recorded_cost
 from podium.ledger.backend import Row
 from podium.ledger.entries import Entry, Kind
-from podium.ledger.rows import account_from_row, entry_from_row, sum_from_row
+from podium.ledger.rows import UNREADABLE, account_from_row, entry_from_row, sum_from_row
 from podium.ledger.store import RawDataset, Registration, Store
 
 __all__ = ["Copy", "Problem", "Verification", "read_copy", "verify_copy"]
@@ -188,7 +188,7 @@ def _verify_dataset(raw: RawDataset) -> tuple[Account, list[str]]:
                 walk.follow(entry)
         except Contradiction as contradiction:
             raise _Found(Problem(raw.dataset, expected, str(contradiction))) from None
-        except (KeyError, TypeError, ValueError):
+        except UNREADABLE:
             raise _Found(Problem(raw.dataset, expected, "its details cannot be read")) from None
     if walk is None:
         raise _Found(Problem(raw.dataset, 1, "it is missing"))

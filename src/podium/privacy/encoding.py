@@ -96,7 +96,7 @@ def events_from_json(text: str) -> tuple[Event, ...]:
     """The receipt that ``events_to_json`` wrote."""
     try:
         runs = json.loads(text, parse_float=Decimal)
-    except json.JSONDecodeError:
+    except (RecursionError, TypeError, ValueError):
         raise InvalidArgument("events", text, allowed="a JSON array of events") from None
     if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
         raise InvalidArgument("events", text, allowed="a JSON array of events")

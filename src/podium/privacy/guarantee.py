@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -19,7 +20,7 @@ from podium.privacy.profile import Profile
 from podium.privacy.rounding import above, certified, display
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 __all__ = ["Guarantee", "total"]
 
@@ -170,13 +171,21 @@ class Guarantee:
     def from_json(cls, document: Mapping[str, Any]) -> Guarantee:
         """The guarantee that ``to_json`` wrote."""
         fields = {"version", "epsilon", "rho", "delta", "profiles"}
+        allowed = f"version {_VERSION} with {sorted(fields)}"
+        if not isinstance(document, Mapping):
+            raise InvalidArgument("guarantee", document, allowed=allowed)
         gaussian = document.get("version") == _GAUSSIAN_VERSION and document.get("gaussian") is True
         if set(document) - ({"gaussian"} if gaussian else set()) != fields or (
             document["version"] != _VERSION and not gaussian
         ):
-            raise InvalidArgument("guarantee", dict(document), allowed=f"version {_VERSION} with {sorted(fields)}")
+            raise InvalidArgument("guarantee", dict(document), allowed=allowed)
         cost = Cost(epsilon=document["epsilon"], rho=document["rho"], delta=document["delta"])
-        profiles = tuple(Profile((a, b) for a, b in points) for points in document["profiles"])
+        try:
+            profiles = [Profile((a, b) for a, b in points) for points in document["profiles"]]
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InvalidArgument):
+                raise
+            raise InvalidArgument("profiles", document["profiles"], allowed="lists of (epsilon, delta) pairs") from None
         return cls(cost, profiles=tuple(sorted(profiles)), gaussian=gaussian)
 
     def _parts(self) -> list[str]:

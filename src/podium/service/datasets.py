@@ -163,6 +163,7 @@ class Datasets:
             table=settings.table,
             types=settings.types,
             insist=settings.insist,
+            answer_every=self._settings.limits.answer_every_seconds,
         )
         self._closing.callback(curator.close)
         self._open[settings.name] = Dataset(settings, schema, curator)

@@ -12,6 +12,8 @@ from http import HTTPStatus
 from typing import Any
 
 from podium import errors
+from podium.errors import InvalidArgument
+from podium.exact import exact_fraction
 from podium.service.refusals import Refusal
 
 __all__ = ["MEDIA_TYPE", "STATUSES", "UNEXPECTED", "problem", "restored", "status_of"]
@@ -41,7 +43,19 @@ UNEXPECTED = (
     "Report the request id to whoever runs the service."
 )
 
-_FIELDS = ("measure", "requested", "remaining", "budget", "dataset", "failures", "name", "allowed", "hint", "part")
+_FIELDS = (
+    "measure",
+    "requested",
+    "remaining",
+    "budget",
+    "dataset",
+    "failures",
+    "name",
+    "allowed",
+    "hint",
+    "part",
+    "reason",
+)
 _FRACTIONS = ("requested", "remaining")
 _PUBLIC = {name: cls for name, cls in vars(errors).items() if inspect.isclass(cls)}
 
@@ -83,15 +97,32 @@ def restored(document: Mapping[str, Any], status: int) -> Exception:
     # The text is the whole message already, so the constructor, which would write it again, is passed over.
     error = cls.__new__(cls)
     Exception.__init__(error, detail)
+    try:
+        _restore_fields(error, document)
+    except (AttributeError, InvalidArgument, TypeError):
+        return Refusal(status, detail, error=cls.__name__)
+    return error
+
+
+def _restore_fields(error: Exception, document: Mapping[str, Any]) -> None:
+    """Set the public fields of an error; raises where a field has another type than the service sends."""
     for name in _FIELDS:
         if name in document:
-            value = document[name]
-            setattr(error, name, Fraction(value) if name in _FRACTIONS else value)
+            setattr(error, name, _field(name, document[name]))
     if isinstance(error, errors.BudgetExceeded):
         error.short_by = error.requested - error.remaining
     if isinstance(error, errors.InvalidArgument):
         error.value = document.get("value")
-    return error
+    if isinstance(error, errors.PodiumError) and not error.lines:
+        raise TypeError
+
+
+def _field(name: str, value: Any) -> Any:
+    if name in _FRACTIONS:
+        return exact_fraction(value, name)
+    if not isinstance(value, int if name == "failures" else str):
+        raise TypeError
+    return value
 
 
 def _fields(error: BaseException) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class Asking:
             raise InvalidArgument("item", item, allowed="either item and k, or sql, and not both")
         if sql is None:
             named = (item,) if isinstance(item, str) else tuple(item or ())
+            if not all(isinstance(name, str) for name in named):
+                raise InvalidArgument("item", item, allowed="the name of a column, or a list of names")
             return cls(named, 10 if k is None else k, None, tuple(sorted(chosen.items())))
         for name in (*(["k"] if k is not None else []), *chosen):
             if name not in _WITH_SQL:
@@ -68,7 +70,14 @@ class Asking:
     @classmethod
     def from_text(cls, text: str) -> Asking:
         """The question that ``to_text`` wrote."""
-        return cls.of(**json.loads(text))
+        try:
+            found = json.loads(text)
+            if {"item", "k", "sql", *OPTIONS}.issuperset(found):
+                return cls.of(**found)
+        except (RecursionError, TypeError, ValueError) as error:
+            if isinstance(error, InvalidArgument):
+                raise
+        raise InvalidArgument("question", text, allowed="what Asking.to_text wrote")
 
     def plan(self, curator: Curator) -> Preview:
         """What it would do; free."""

@@ -57,7 +57,10 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one caller, or one request, may use. Rates hold for each worker."""
+    """What one caller, or one request, may use. Rates hold for each worker.
+
+    ``answer_every_seconds`` rounds up how long a question that reads rows takes, see ``Curator``.
+    """
 
     body_bytes: int = 65_536
     requests_per_minute: int = 600
@@ -66,6 +69,7 @@ class Limits:
     parallel_questions: int = 4
     queued_questions: int = 256
     session_hours: int = 12
+    answer_every_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +115,8 @@ def load(path: Path | str, *, environment: Mapping[str, str] | None = None) -> S
         raise InvalidArgument("config", str(path), allowed="a TOML file that can be read") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument("config", str(path), allowed="a TOML file", hint=f"{error}.") from None
+    except (RecursionError, ValueError):
+        raise InvalidArgument("config", str(path), allowed="a TOML file of ordinary depth and numbers") from None
     return read(document, folder=file.parent, environment=os.environ if environment is None else environment)
 
 
@@ -195,7 +201,7 @@ def _section(cls: type[T], raw: Mapping[str, Any], name: str) -> T:
 
 
 def _typed(value: object, kind: object, name: str) -> Any:
-    if kind == "int":
+    if kind in ("int", "int | None"):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise InvalidArgument(name, value, allowed="a whole number above 0")
         return value
