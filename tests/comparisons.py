@@ -44,7 +44,7 @@ def exact_shares(method: Spectral, tally: Sequence[int]) -> list[Fraction]:
     for (winner, loser), count in zip(method.graph.directed.tolist(), tally, strict=True):
         walk[loser][winner] = Fraction(min(count, method.comparisons_per_pair), full)
     for place in range(size):
-        walk[place][place] = 1 - sum(walk[place])
+        walk[place][place] = 1 - sum(walk[place], Fraction(0))
     # x = c/m + (1-c) x P, one row per item, with the right side as the last column.
     rows = [
         [*((Fraction(i == j) - (1 - c) * walk[i][j]) for i in range(size)), c / size]  # column j of I - (1-c)P

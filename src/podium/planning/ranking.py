@@ -26,6 +26,7 @@ MECHANISMS = ("auto", "exponential", "noisy", "set")
 MIXINGS = (Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 """How much of each step may be forgotten: less follows the comparisons further, more needs less noise."""
 _MISS = Fraction(1, 20)
+_CLEARLY = 0.05
 _TOURNAMENTS, _RUNS, _EDGES_AT_ALL = 10, 20, 50_000
 
 
@@ -161,11 +162,13 @@ def _method(facts: RankingFacts, epsilon_per_item: Fraction) -> tuple[RankingMet
         max((place for place in places if candidates[place].name == name), key=lambda place: found[place])
         for name in dict.fromkeys(method.name for method in candidates)
     ]
-    best = candidates[max(best_of, key=lambda place: found[place])]
+    first = candidates[max(best_of, key=lambda place: found[place])]
+    best = candidates[max(best_of, key=lambda place: found[place] - _CLEARLY * isinstance(candidates[place], Wins))]
+    passed_over = "" if first is best else "; wins follow how often an item is compared, and must be clearly better"
     told = ", ".join(f"{facts.k * found[place]:.1f} by {_called(candidates[place])}" for place in best_of)
     return best, (
         f"On Bradley-Terry-Luce comparisons made up for these public facts, of the true top {facts.k} one finds "
-        f"{told}: so {_called(best)}."
+        f"{told}: so {_called(best)}{passed_over}."
     )
 
 

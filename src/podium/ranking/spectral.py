@@ -69,7 +69,8 @@ class Spectral(RankingMethod):
             )
         if self.neighbours not in ("user", "comparison"):
             raise InvalidArgument("neighbours", self.neighbours, allowed="'user' or 'comparison'")
-        if self._full >= _LARGEST_WHOLE or 8 * self._rounding > self.ideal_sensitivity or self.steps > _MOST_STEPS:
+        finest = min(self.ideal_sensitivity, Fraction(1))
+        if self._full >= _LARGEST_WHOLE or 8 * self._rounding > finest or self.steps > _MOST_STEPS:
             raise InvalidArgument(
                 "comparisons_per_pair",
                 self.comparisons_per_pair,
