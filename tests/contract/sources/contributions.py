@@ -61,8 +61,8 @@ class ContributionContract:
         """Who preferred which of each pair, both orders listed; what is not listed is no part of a user's share."""
         pairs = tuple((one, other) for one in TEXTS[:9:2] for other in TEXTS[:9:2] if one != other)
         for most in (None, 1, 3):
-            bound = {} if most is None else {"max_items_per_user": most, "salt": SALT}
-            reading = Reading(("better", "worse"), "who", **bound)
+            salt = None if most is None else SALT
+            reading = Reading(("better", "worse"), "who", max_items_per_user=most, salt=salt)
             expected = reference.ordered(reference.histogram(COMPARISONS, reading, pairs))
             with load(COMPARISONS).snapshot(reading, domain=DomainItems(pairs)) as snapshot:
                 assert rows_of(snapshot, len(pairs)) == (expected, 0)
