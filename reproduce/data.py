@@ -24,6 +24,7 @@ __all__ = [
     "events",
     "files_of",
     "missing",
+    "ratings",
     "zipf",
 ]
 
@@ -154,6 +155,19 @@ def events(name: str) -> Events:
     _, user = np.unique(table["user_id"].to_numpy(), return_inverse=True)
     pairs = np.unique(user.astype(np.int64) * len(names) + item)
     return Events(pairs // len(names), pairs % len(names), tuple(names.tolist()))
+
+
+@functools.cache
+def ratings(name: str) -> tuple[Events, Counts]:
+    """The (user, item) pairs of a file of ratings, and what each was rated; of several ratings, the last."""
+    table = pq.read_table(_path(name))
+    titles: Any = table["title"].to_numpy(zero_copy_only=False)
+    names, item = np.unique(titles.astype(str), return_inverse=True)
+    _, user = np.unique(table["user_id"].to_numpy(), return_inverse=True)
+    rated = dict(zip((user.astype(np.int64) * len(names) + item).tolist(), table["rating"].to_pylist(), strict=True))
+    pairs = np.array(sorted(rated), dtype=np.int64)
+    values = np.array([rated[pair] for pair in pairs.tolist()], dtype=np.int64)
+    return Events(pairs // len(names), pairs % len(names), tuple(names.tolist())), values
 
 
 def zipf(size: int, exponent: float) -> Scores:

@@ -30,6 +30,7 @@ NAMES = (
     "gaps",
     "sparse",
     "joint",
+    "ranking",
 )
 """Modules of this package with a ``STUDY``, in the order of the report."""
 

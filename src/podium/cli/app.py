@@ -21,6 +21,7 @@ from podium.cli.exit_codes import exit_code_table
 from podium.cli.explain import explain
 from podium.cli.mechanisms import mechanisms
 from podium.cli.plan import plan
+from podium.cli.rank import rank
 from podium.cli.running import Group, command
 from podium.cli.serve import serve
 from podium.cli.sql import sql
@@ -71,6 +72,7 @@ app.add_typer(_token, name="token")
 _COMMANDS: tuple[tuple[typer.Typer, Callable[..., None]], ...] = (
     (app, top),
     (app, sql),
+    (app, rank),
     (app, plan),
     (app, demo),
     (app, mechanisms),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from podium.curator.asking import Asked
+from podium.curator.comparing import ranked
 from podium.curator.rounds import SourceReader
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.estimates import MeasureCounts
@@ -52,6 +53,8 @@ def _answer(source: Source, asked: Asked) -> Release:
 
 
 def _released(source: Source, asked: Asked) -> Release:
+    if asked.ranking is not None:
+        return ranked(source, asked, asked.ranking)
     if isinstance(asked.plan.mechanism, AdaptiveTopK):
         return asked.plan.mechanism.release(SourceReader(source, asked, asked.fresh_salt()))
     with source.snapshot(asked.reading(), domain=asked.domain) as snapshot:

@@ -15,9 +15,10 @@ from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, Plan, plan_for
 from podium.query import Question, parse_where
 from podium.randomness import system_bits
+from podium.ranking import RankingMethod
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading, Source
 
-__all__ = ["Asked", "Options", "Preview", "ask", "column_name", "question_about"]
+__all__ = ["Asked", "Calibrate", "Options", "Preview", "ask", "column_name", "question_about"]
 
 _SALT_BYTES = 32
 _SHOWN_SALT = "0" * 2 * _SALT_BYTES
@@ -60,12 +61,13 @@ def _is_frame(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with everything that decides how it is answered."""
+    """A question with everything that decides how it is answered; ``ranking`` says how comparisons become scores."""
 
     question: Question
     plan: Plan
     domain: Domain | None
     user: str
+    ranking: RankingMethod | None = None
 
     def reading(self) -> Reading:
         """What to count; the salt that decides which items a user keeps is fresh each time."""
@@ -81,7 +83,8 @@ class Asked:
             first = self.plan.mechanism.first_stage.weights
             return Preview(self.plan, source.queries(self.weighted(first, (), _SHOWN_SALT)))
         reading = self._reading(_SHOWN_SALT)
-        return Preview(self.plan, source.queries(reading, limit=self.plan.rows, domain=self.domain))
+        rows = self.plan.rows if self.ranking is None else len(self.ranking.graph.comparisons)
+        return Preview(self.plan, source.queries(reading, limit=rows, domain=self.domain))
 
     def weighted(self, weights: Weights, without: tuple[Item, ...], salt: str) -> Reading:
         """What a round counts: each user spreads weight over their items, but for those that are out."""

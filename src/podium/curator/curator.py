@@ -11,6 +11,7 @@ from typing import Literal, overload
 
 from podium.curator.answering import answer, bare
 from podium.curator.asking import Asked, Options, Preview, ask, column_name, question_about
+from podium.curator.comparing import RankOptions, ask_ranking
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
 from podium.curator.schedule import on_schedule, period_of
 from podium.curator.settling import settled
@@ -220,6 +221,44 @@ class Curator:
         question = parse_sql(text, schema=self._source.schema(), table=self._dataset, user=self._user)
         options = Options(max_items_per_user=max_items_per_user)
         asked = self._ask(question, options, epsilon)
+        return asked.preview(self._source) if dry_run else self._run(asked, analyst, idempotency_key)
+
+    def rank(
+        self,
+        *,
+        winner: str,
+        loser: str,
+        comparisons_per_pair: int,
+        items: object = None,
+        pairs: object = None,
+        k: int = 10,
+        epsilon: Number | None = None,
+        max_comparisons_per_user: int | None = None,
+        where: str | None = None,
+        method: str = "auto",
+        mixing: Number | None = None,
+        normalisation: int | None = None,
+        mechanism: str = "auto",
+        analyst: str | None = None,
+        idempotency_key: str | None = None,
+        dry_run: bool = False,
+    ) -> Release | Preview:
+        """The k best items of a table of comparisons, paid from the data set's budget; arguments as ``podium.rank``."""
+        options = RankOptions(
+            winner=winner,
+            loser=loser,
+            k=k,
+            comparisons_per_pair=comparisons_per_pair,
+            items=items,
+            pairs=pairs,
+            max_comparisons_per_user=max_comparisons_per_user,
+            where=where,
+            method=method,
+            mixing=mixing,
+            normalisation=normalisation,
+            mechanism=mechanism,
+        )
+        asked = ask_ranking(self._source, self._user, options, lambda facts: self._allowance(facts, epsilon))
         return asked.preview(self._source) if dry_run else self._run(asked, analyst, idempotency_key)
 
     def _ask(self, question: Question, options: Options, epsilon: Number | None) -> Asked:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias, overload
 
 from podium.curator.answering import answer
-from podium.curator.asking import Options, Preview, ask, question_about
+from podium.curator.asking import Asked, Calibrate, Options, Preview, ask, question_about
+from podium.curator.comparing import RankOptions, ask_ranking
 from podium.exact import Number
 from podium.planning.plan import allowance_for
-from podium.query import Question, parse_sql
+from podium.query import parse_sql
 from podium.release import Release
 from podium.sources import Source, open_source
 
-__all__ = ["sql", "top"]
+__all__ = ["rank", "sql", "top"]
 
-_Asking: TypeAlias = Callable[[Source], Question]
+_Asking: TypeAlias = Callable[[Source, Calibrate], Asked]
 
 
 @overload
@@ -94,8 +95,11 @@ def top(
         k_bar=k_bar,
         mechanism=mechanism,
     )
-    once = _Once(source, user, epsilon, delta, table=table, types=types)
-    return once.ask(lambda opened: question_about(opened, item, k, where), options, dry_run=dry_run)
+    once = _Once(source, epsilon, delta, table=table, types=types)
+    return once.ask(
+        lambda opened, calibrate: ask(opened, question_about(opened, item, k, where), user, options, calibrate),
+        dry_run=dry_run,
+    )
 
 
 @overload
@@ -140,12 +144,110 @@ def sql(
     dry_run: bool = False,
 ) -> Release | Preview:
     """The same, for a question written as SQL; ``name`` is what its FROM calls the table."""
-    once = _Once(source, user, epsilon, delta, table=table, types=types)
+    once = _Once(source, epsilon, delta, table=table, types=types)
 
-    def question(opened: Source) -> Question:
-        return parse_sql(text, schema=opened.schema(), table=name, user=user)
+    def asking(opened: Source, calibrate: Calibrate) -> Asked:
+        question = parse_sql(text, schema=opened.schema(), table=name, user=user)
+        return ask(opened, question, user, Options(max_items_per_user=max_items_per_user), calibrate)
 
-    return once.ask(question, Options(max_items_per_user=max_items_per_user), dry_run=dry_run)
+    return once.ask(asking, dry_run=dry_run)
+
+
+@overload
+def rank(
+    source: object,
+    *,
+    winner: str,
+    loser: str,
+    user: str,
+    comparisons_per_pair: int,
+    items: object = ...,
+    pairs: object = ...,
+    k: int = ...,
+    epsilon: Number,
+    delta: Number = ...,
+    max_comparisons_per_user: int | None = ...,
+    where: str | None = ...,
+    method: str = ...,
+    mixing: Number | None = ...,
+    normalisation: int | None = ...,
+    mechanism: str = ...,
+    table: str | None = ...,
+    types: Mapping[str, str] | None = ...,
+    dry_run: Literal[False] = ...,
+) -> Release: ...
+@overload
+def rank(
+    source: object,
+    *,
+    winner: str,
+    loser: str,
+    user: str,
+    comparisons_per_pair: int,
+    items: object = ...,
+    pairs: object = ...,
+    k: int = ...,
+    epsilon: Number,
+    delta: Number = ...,
+    max_comparisons_per_user: int | None = ...,
+    where: str | None = ...,
+    method: str = ...,
+    mixing: Number | None = ...,
+    normalisation: int | None = ...,
+    mechanism: str = ...,
+    table: str | None = ...,
+    types: Mapping[str, str] | None = ...,
+    dry_run: bool,
+) -> Release | Preview: ...
+def rank(
+    source: object,
+    *,
+    winner: str,
+    loser: str,
+    user: str,
+    comparisons_per_pair: int,
+    items: object = None,
+    pairs: object = None,
+    k: int = 10,
+    epsilon: Number,
+    delta: Number = 0,
+    max_comparisons_per_user: int | None = None,
+    where: str | None = None,
+    method: str = "auto",
+    mixing: Number | None = None,
+    normalisation: int | None = None,
+    mechanism: str = "auto",
+    table: str | None = None,
+    types: Mapping[str, str] | None = None,
+    dry_run: bool = False,
+) -> Release | Preview:
+    """The k best items of a table of comparisons (user, winner, loser), private for every user: one shot, no ledger.
+
+    What can be compared is public: ``items``, of which all pairs count, or ``pairs``; a list, or a file with a column
+    ``item``, or with two called like those of winners and losers. Other comparisons are dropped. A user's comparison of
+    a pair counts once, and of each user at most ``max_comparisons_per_user`` count.
+
+    ``comparisons_per_pair`` says how many users are expected to prefer one item of a pair to the other: more of them
+    change nothing, and the noise shrinks as it grows. ``method`` is spectral (Bradley-Terry-Luce scores), borda
+    (average shares of wins) or wins; auto takes what finds most on comparisons made up for these public facts.
+    ``mixing`` and ``normalisation`` belong to spectral. ``mechanism`` is exponential, noisy or set (no order).
+    """
+    options = RankOptions(
+        winner=winner,
+        loser=loser,
+        k=k,
+        comparisons_per_pair=comparisons_per_pair,
+        items=items,
+        pairs=pairs,
+        max_comparisons_per_user=max_comparisons_per_user,
+        where=where,
+        method=method,
+        mixing=mixing,
+        normalisation=normalisation,
+        mechanism=mechanism,
+    )
+    once = _Once(source, epsilon, delta, table=table, types=types)
+    return once.ask(lambda opened, calibrate: ask_ranking(opened, user, options, calibrate), dry_run=dry_run)
 
 
 class _Once:
@@ -154,7 +256,6 @@ class _Once:
     def __init__(
         self,
         source: object,
-        user: str,
         epsilon: Number,
         delta: Number,
         *,
@@ -162,19 +263,13 @@ class _Once:
         types: Mapping[str, str] | None,
     ) -> None:
         self._source, self._table, self._types = source, table, types
-        self._user, self._epsilon, self._delta = user, epsilon, delta
+        self._epsilon, self._delta = epsilon, delta
 
-    def ask(self, asking: _Asking, options: Options, *, dry_run: bool) -> Release | Preview:
+    def ask(self, asking: _Asking, *, dry_run: bool) -> Release | Preview:
         """Plan, then answer or show the plan."""
         opened = open_source(self._source, table=self._table, types=self._types)
         try:
-            asked = ask(
-                opened,
-                asking(opened),
-                self._user,
-                options,
-                lambda facts: allowance_for(facts, epsilon=self._epsilon, delta=self._delta),
-            )
+            asked = asking(opened, lambda facts: allowance_for(facts, epsilon=self._epsilon, delta=self._delta))
             return asked.preview(opened) if dry_run else answer(opened, asked)
         finally:
             if opened is not self._source:

@@ -15,7 +15,7 @@ from typing import Any
 from podium.curator.asking import Asked
 from podium.histogram import Item, item_order
 from podium.ledger import StoredRelease
-from podium.mechanisms import AdaptiveTopK
+from podium.mechanisms import AdaptiveTopK, OneshotLaplace
 from podium.mechanisms.base import describe
 from podium.planning.facts import Facts
 from podium.planning.plan import Plan
@@ -77,7 +77,16 @@ def _facts(asked: Asked) -> dict[str, Any]:
         "epsilon_per_item": str(plan.epsilon_per_item),
         "delta": str(plan.delta_per_call),
         "counts": _counts(plan),
+        **_ranking(asked),
     }
+
+
+def _ranking(asked: Asked) -> dict[str, Any]:
+    """How comparisons become scores; a set has no first places that could answer for a smaller k."""
+    if asked.ranking is None:
+        return {}
+    ordered = not isinstance(asked.plan.mechanism, OneshotLaplace)
+    return {"ranking": {**asked.ranking.describe(), "set_of": None if ordered else asked.question.k}}
 
 
 def _counts(plan: Plan) -> dict[str, str] | None:

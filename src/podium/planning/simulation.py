@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-__all__ = ["EventTable", "article_events", "zipf_pairs"]
+__all__ = ["EventTable", "Tournament", "article_events", "gumbel_noise", "tournament", "zipf_pairs"]
 
 _TOPICS = (
     "heat-pumps", "night-trains", "sourdough", "sea-turtles", "old-phones", "city-bikes", "solar-roofs", "wild-bees",
@@ -74,6 +74,43 @@ def zipf_pairs(
     who = np.repeat(np.arange(users), events)
     pairs = np.unique(who * items + _pick(popularity, draw.random(len(who))))
     return pairs // items, pairs % items
+
+
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """Made-up comparisons: the true weights of the items, and how many preferred the first and the second of a pair."""
+
+    weights: NDArray[np.float64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+
+def tournament(
+    edges: NDArray[np.int64],
+    *,
+    items: int,
+    comparisons_per_pair: int,
+    seed: int,
+    spread: float = 2.0,
+    even: float = 0.25,
+) -> Tournament:
+    """Comparisons of pairs (first, second) by the Bradley-Terry-Luce model: i is preferred to j with w_i/(w_i + w_j).
+
+    Logarithms of weights are uniform in an interval of length ``spread``. How often items are seen differs: a pair is
+    compared a_i a_j ``comparisons_per_pair`` times, with a uniform in (``even``, 1). The same arguments give the same.
+    """
+    draw = np.random.default_rng(seed)
+    weights = np.exp(spread * draw.random(items))
+    seen = even + (1 - even) * draw.random(items)
+    one, other = edges[:, 0], edges[:, 1]
+    times = np.rint(comparisons_per_pair * seen[one] * seen[other]).astype(np.int64)
+    first = draw.binomial(times, weights[one] / (weights[one] + weights[other]))
+    return Tournament(weights, first, times - first)
+
+
+def gumbel_noise(shape: tuple[int, int], *, seed: int) -> NDArray[np.float64]:
+    """Standard Gumbel noise, to predict what a mechanism would find. The same arguments give the same."""
+    return np.random.default_rng(seed).gumbel(size=shape)
 
 
 def _events_per_activity(popularity: NDArray[np.float64], skew: float, items_per_user: float) -> float:

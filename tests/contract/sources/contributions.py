@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from tests.contract.sources import reference
-from tests.contract.sources.checks import SALT, SCALARS, check_groups, check_top, rows_of
-from tests.contract.sources.data import EVENTS, TEXTS
+from tests.contract.sources.checks import SALT, SCALARS, Load, check_groups, check_top, rows_of
+from tests.contract.sources.data import COMPARISONS, EVENTS, TEXTS
 
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Missing, Operator
@@ -56,6 +56,17 @@ class ContributionContract:
         counts = reference.histogram(EVENTS, bounded)
         reading = replace(bounded, weights=((3, 2**31),))
         check_groups(events, {item: 2**31 * count for item, count in counts.items()}, reading)
+
+    def test_comparisons_of_public_pairs(self, load: Load) -> None:
+        """Who preferred which of each pair, both orders listed; what is not listed is no part of a user's share."""
+        pairs = tuple((one, other) for one in TEXTS[:9:2] for other in TEXTS[:9:2] if one != other)
+        for most in (None, 1, 3):
+            salt = None if most is None else SALT
+            reading = Reading(("better", "worse"), "who", max_items_per_user=most, salt=salt)
+            expected = reference.ordered(reference.histogram(COMPARISONS, reading, pairs))
+            with load(COMPARISONS).snapshot(reading, domain=DomainItems(pairs)) as snapshot:
+                assert rows_of(snapshot, len(pairs)) == (expected, 0)
+            assert len(expected) > 5
 
     def test_weights_in_a_domain(self, events: Source) -> None:
         """How many items a user has is counted after the others are dropped."""

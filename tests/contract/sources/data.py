@@ -11,7 +11,7 @@ from typing import Any
 
 from podium.query.schema import Column, Kind
 
-__all__ = ["DOMAIN", "EMPTY", "EVENTS", "FLOATS", "NAMES", "WIDE", "Table", "utc"]
+__all__ = ["COMPARISONS", "DOMAIN", "EMPTY", "EVENTS", "FLOATS", "NAMES", "WIDE", "Table", "utc"]
 
 
 def utc(*parts: int) -> dt.datetime:
@@ -133,6 +133,14 @@ NAMES = Table(
         ("b", 2, 2, "y", "t", "w", 5),
         ("b", 3, 1, "x", "t", "v", 6),
         ("c", 3, 1, "x", "t", "v", 6),
+    ),
+)
+COMPARISONS = Table(
+    "comparisons",
+    (Column("who", Kind.INTEGER), Column("better", Kind.TEXT), Column("worse", Kind.TEXT)),
+    tuple(
+        (_pick(range(12), row, "who"), _pick(TEXTS[:9], row, "better"), _pick(TEXTS[:9], row, "worse"))
+        for row in range(200)
     ),
 )
 FLOATS = Table(

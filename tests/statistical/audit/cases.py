@@ -17,6 +17,7 @@ OTHERS = [
     "an OpenDP measurement",
     "sessions on the page",
     "the whole path",
+    "the whole path of a ranking",
     *(f"low bits: {name}" for name in NUMBERS),
 ]
 

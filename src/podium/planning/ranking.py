@@ -1,0 +1,202 @@
+"""Which scores and which mechanism for a ranking: from public facts, and comparisons made up for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from podium.errors import InvalidArgument
+from podium.exact import Number, ball, ball_precision, dyadic_above, rational_bounds
+from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
+from podium.mechanisms.base import Mechanism
+from podium.planning.facts import Facts
+from podium.planning.plan import Allowance, Plan
+from podium.planning.simulation import gumbel_noise, tournament
+from podium.privacy import total
+from podium.privacy.rounding import display
+from podium.ranking import METHODS, Borda, ComparisonGraph, RankingMethod, Spectral, Wins
+
+__all__ = ["MECHANISMS", "MIXINGS", "RankingFacts", "plan_ranking"]
+
+MECHANISMS = ("auto", "exponential", "noisy", "set")
+MIXINGS = (Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
+"""How much of each step may be forgotten: less follows the comparisons further, more needs less noise."""
+_MISS = Fraction(1, 20)
+_CLEARLY = 0.05
+_TOURNAMENTS, _RUNS, _EDGES_AT_ALL = 10, 20, 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingFacts:
+    """What is public about a ranking. ``mixing`` and ``normalisation`` belong to the spectral method."""
+
+    graph: ComparisonGraph
+    k: int
+    comparisons_per_pair: int
+    max_comparisons_per_user: int | None = None
+    method: str = "auto"
+    mixing: Number | None = None
+    normalisation: int | None = None
+    mechanism: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.method not in ("auto", *METHODS):
+            raise InvalidArgument("method", self.method, allowed=", ".join(map(repr, ("auto", *METHODS))))
+        if self.mechanism not in MECHANISMS:
+            raise InvalidArgument("mechanism", self.mechanism, allowed=", ".join(map(repr, MECHANISMS)))
+        for name in ("mixing", "normalisation"):
+            if getattr(self, name) is not None and self.method not in ("auto", "spectral"):
+                allowed = f"None with method={self.method!r}: it belongs to 'spectral'"
+                raise InvalidArgument(name, getattr(self, name), allowed=allowed)
+
+    @property
+    def question(self) -> Facts:
+        """The same as for any question about a known domain."""
+        size = len(self.graph.items)
+        return Facts(k=self.k, domain_size=size, max_items_per_user=self.max_comparisons_per_user)
+
+    def candidates(self) -> tuple[RankingMethod, ...]:
+        """The methods that the caller leaves open; the first of equally good ones is taken."""
+        counted = (self.graph, self.comparisons_per_pair, self.max_comparisons_per_user)
+        found: list[RankingMethod] = []
+        if self.method in ("auto", "spectral"):
+            found += self._spectral()
+        if self.method in ("auto", "borda"):
+            found.append(Borda(*counted))
+        if self.method in ("auto", "wins"):
+            found.append(Wins(*counted))
+        return tuple(found)
+
+    def _spectral(self) -> list[Spectral]:
+        """One for each mixing that is left open and can be computed exactly enough; the largest surely can."""
+        if self.mixing is not None:
+            return [self._mixed(self.mixing)]
+        found = []
+        for mixing in MIXINGS[:-1]:
+            with suppress(InvalidArgument):
+                found.append(self._mixed(mixing))
+        return [*found, self._mixed(MIXINGS[-1])]
+
+    def _mixed(self, mixing: Number) -> Spectral:
+        return Spectral(
+            self.graph,
+            self.comparisons_per_pair,
+            self.max_comparisons_per_user,
+            mixing=mixing,
+            normalisation=self.normalisation,
+        )
+
+
+def plan_ranking(facts: RankingFacts, allowance: Allowance) -> tuple[Plan, RankingMethod]:
+    """The scores that find most of the true top k on made-up comparisons, and the mechanism that selects from them."""
+    question = facts.question
+    method, why = _method(facts, allowance.epsilon_per_item)
+    mechanism, how = _mechanism(facts, allowance)
+    reach = _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS) * method.span / allowance.epsilon_per_item
+    sentence = (
+        f"Every item returned has, with probability 0.95, a score at most {display(reach)} below the k-th "
+        f"({method.unit})."
+    )
+    plan = Plan(
+        facts=question,
+        mechanism=mechanism,
+        measure=None,
+        promise=allowance.promise or total(mechanism.worst_case),
+        why=f"{why} {how}",
+        reach=reach,
+        reach_sentence=sentence,
+        epsilon_per_item=allowance.epsilon_per_item,
+        theorem=None if isinstance(mechanism, OneshotLaplace) else allowance.theorem,
+        pure=allowance.pure,
+    )
+    return plan, method
+
+
+def _mechanism(facts: RankingFacts, allowance: Allowance) -> tuple[Mechanism, str]:
+    """Scores move both ways, so the general versions."""
+    k, single = facts.k, allowance.epsilon_per_item
+    if facts.mechanism == "set":
+        return _as_a_set(facts, allowance)
+    if facts.mechanism == "noisy" and not allowance.pure:
+        raise InvalidArgument("mechanism", "noisy", allowed="'auto' or 'exponential' where the budget has a delta")
+    if allowance.pure and facts.mechanism != "exponential":
+        noisy = NoisyTopK(k, k * single, noise="exponential", gaps=False, monotone=False)
+        return noisy, "One round of exponential noise gives the order for a pure budget."
+    return ExponentialTopK(k, single, monotone=False), "Exponential mechanisms in turn return all k items in order."
+
+
+def _as_a_set(facts: RankingFacts, allowance: Allowance) -> tuple[Mechanism, str]:
+    """The whole epsilon for a set; the approximate scale where its theorem holds and it is the smaller one."""
+    if allowance.promise is None and not allowance.pure:
+        raise InvalidArgument(
+            "mechanism",
+            "set",
+            allowed="'auto' or 'exponential' where a ledger adds up rho",
+            hint="Laplace noise for a set costs epsilon^2/2 there, which is more than selections in turn.",
+        )
+    if allowance.promise is None:
+        return OneshotLaplace(facts.k, facts.k * allowance.epsilon_per_item, monotone=False), _ONCE
+    epsilon, delta = allowance.promise.epsilon(), allowance.promise.cost.delta
+    pure = OneshotLaplace(facts.k, epsilon, monotone=False)
+    if not (0 < delta <= Fraction(1, 20) and epsilon <= Fraction(1, 5)):
+        return pure, _ONCE
+    if facts.k <= 16 * _log_above(Fraction(len(facts.graph.items)) / delta):
+        return pure, _ONCE
+    return OneshotLaplace(facts.k, epsilon, delta=delta, monotone=False), _ONCE
+
+
+_ONCE = "Laplace noise once on every score gives the k items as a set."
+
+
+def _method(facts: RankingFacts, epsilon_per_item: Fraction) -> tuple[RankingMethod, str]:
+    candidates = facts.candidates()
+    if len(candidates) == 1:
+        return candidates[0], f"Scores: {_called(candidates[0])}, as asked."
+    found = _found(facts, candidates, epsilon_per_item)
+    places = range(len(candidates))
+    best_of = [
+        max((place for place in places if candidates[place].name == name), key=lambda place: found[place])
+        for name in dict.fromkeys(method.name for method in candidates)
+    ]
+    first = candidates[max(best_of, key=lambda place: found[place])]
+    best = candidates[max(best_of, key=lambda place: found[place] - _CLEARLY * isinstance(candidates[place], Wins))]
+    passed_over = "" if first is best else "; wins follow how often an item is compared, and must be clearly better"
+    told = ", ".join(f"{facts.k * found[place]:.1f} by {_called(candidates[place])}" for place in best_of)
+    return best, (
+        f"On Bradley-Terry-Luce comparisons made up for these public facts, of the true top {facts.k} one finds "
+        f"{told}: so {_called(best)}{passed_over}."
+    )
+
+
+def _called(method: RankingMethod) -> str:
+    if isinstance(method, Spectral):
+        return f"spectral scores (mixing {display(Fraction(method.mixing))})"
+    return {"borda": "average shares of wins", "wins": "wins"}[method.name]
+
+
+def _found(facts: RankingFacts, candidates: Sequence[RankingMethod], epsilon_per_item: Fraction) -> list[float]:
+    """The share of the true top k that each method would find, on the same made-up comparisons and noise."""
+    graph = facts.graph
+    edges = np.array(graph.edges, dtype=np.int64)
+    size, number = len(graph.items), max(2, min(_TOURNAMENTS, _EDGES_AT_ALL // len(edges)))
+    shares = np.zeros(len(candidates))
+    for seed in range(number):
+        made = tournament(edges, items=size, comparisons_per_pair=facts.comparisons_per_pair, seed=seed)
+        noise = gumbel_noise((_RUNS, size), seed=seed)
+        best = set(np.argsort(-made.weights)[: facts.k].tolist())
+        tally = np.concatenate([made.first, made.second])
+        for place, method in enumerate(candidates):
+            scores = np.array([float(value) for value in method.values(tally)])
+            noisy = scores + float(method.span / epsilon_per_item) * noise
+            chosen = np.argpartition(-noisy, facts.k - 1, axis=1)[:, : facts.k]
+            shares[place] += sum(len(best & set(row)) for row in chosen.tolist()) / (facts.k * _RUNS * number)
+    return [float(share) for share in shares]
+
+
+def _log_above(ratio: Fraction) -> Fraction:
+    with ball_precision(96):
+        return dyadic_above(rational_bounds(ball(ratio).log())[1], 10)
