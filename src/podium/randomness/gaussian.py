@@ -44,21 +44,6 @@ def _quantile_ball(rate: flint.arb) -> flint.arb:
     return -(flint.arb(2).sqrt()) * (2 * (-rate).exp()).erfcinv()
 
 
-def _survival(x: Floats) -> Floats:
-    """P(Z > x). The exponent x^2/2 is taken in two parts, because its rounding error grows with x^2."""
-    from scipy.special import erfcx, ndtr  # noqa: PLC0415
-
-    point = np.minimum(np.maximum(x, 0.0), 40.0)
-    coarse = np.round(point * 16.0) / 16.0
-    tail = np.exp(-0.5 * coarse * coarse) * np.exp(-0.5 * (point - coarse) * (point + coarse))
-    survivals: Floats = np.where(x <= 0.0, ndtr(-x), 0.5 * erfcx(point / math.sqrt(2.0)) * tail)
-    return np.where(x > 40.0, 0.0, survivals)
-
-
-def _survival_ball(x: flint.arb) -> flint.arb:
-    return (x / flint.arb(2).sqrt()).erfc() / 2
-
-
 @functools.cache
 def gaussian_stage_is_sound() -> bool:
     """Whether SciPy's quantile keeps the error that the float stage allows it, measured against balls."""
@@ -75,16 +60,7 @@ def _is_close(value: float, exact: flint.arb) -> bool:
     return math.isfinite(value) and bool(abs(flint.arb(value) - exact) <= RELATIVE_ERROR * (1 + abs(exact)))
 
 
-GAUSSIAN = Noise(
-    "gaussian",
-    -math.inf,
-    _quantile,
-    _quantile_ball,
-    _survival,
-    _survival_ball,
-    reach=_REACH,
-    is_sound=gaussian_stage_is_sound,
-)
+GAUSSIAN = Noise("gaussian", -math.inf, _quantile, _quantile_ball, reach=_REACH, is_sound=gaussian_stage_is_sound)
 
 
 def family_named(name: object) -> Noise:

@@ -1,4 +1,4 @@
-"""The five noise families, as quantile and survival functions with rigorous bounds.
+"""The five noise families, as quantile functions with rigorous bounds.
 
 All of them have a survival function whose logarithm is 1-Lipschitz, which is what makes adding them to scores
 private. Each is written as a function of E = -log U >= 0, U uniform: the largest of m independent draws
@@ -39,7 +39,6 @@ _LOG2 = math.log(2.0)
 RELATIVE_ERROR = 2.0**-48
 """What we allow each NumPy function; the self-test demands a quarter of it, measured against balls."""
 _SLACK = 2.0**-46
-_TINY = 1e-300
 _BALL_BITS = 128
 
 
@@ -56,8 +55,6 @@ class Noise:
     lowest: float
     from_rate: Callable[[Floats], Floats]
     from_rate_ball: Callable[[flint.arb], flint.arb]
-    survival: Callable[[Floats], Floats]
-    survival_ball: Callable[[flint.arb], flint.arb]
     reach: float = math.inf
     is_sound: Callable[[], bool] | None = None
 
@@ -77,12 +74,6 @@ class Noise:
         rate = np.array([-math.log1p(p - 1.0) if p > 0.5 else (-math.log(p) if p > 0.0 else math.inf)])
         with np.errstate(divide="ignore", over="ignore"):
             return float(self.from_rate(rate)[0])
-
-    def survival_bounds(self, x: Floats) -> tuple[Floats, Floats]:
-        """Floats that enclose P(Z > x)."""
-        with np.errstate(over="ignore", under="ignore"):
-            middle = self.survival(x)
-        return np.maximum(middle * (1.0 - _SLACK) - _TINY, 0.0), np.minimum(middle * (1.0 + _SLACK) + _TINY, 1.0)
 
 
 def _slack(value: Floats) -> Floats:
@@ -187,37 +178,16 @@ def _half_logistic_ball(rate: flint.arb) -> flint.arb:
     return -(rate / 2).tanh().log()
 
 
-def _upper(tail: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-    return lambda x: np.where(x <= 0.0, 1.0, tail(np.maximum(x, 0.0)))
-
-
-def _upper_ball(tail: Callable[[flint.arb], flint.arb]) -> Callable[[flint.arb], flint.arb]:
-    return lambda x: flint.arb(1) if x <= 0 else tail(x)
-
-
-def _laplace_survival(x: Floats) -> Floats:
-    tail = 0.5 * np.exp(-np.abs(x))
-    return np.where(x >= 0.0, tail, 1.0 - tail)
-
-
-def _laplace_survival_ball(x: flint.arb) -> flint.arb:
-    return (-x).exp() / 2 if x >= 0 else 1 - x.exp() / 2
-
-
 NOISES: dict[NoiseName, Noise] = {
     cast("NoiseName", noise.name): noise
     for noise in (
-        Noise("exponential", 0.0, _exponential, _exponential_ball,
-              _upper(lambda x: np.exp(-x)), _upper_ball(lambda x: (-x).exp())),
-        Noise("laplace", -math.inf, _laplace, _laplace_ball, _laplace_survival, _laplace_survival_ball),
-        Noise("gumbel", -math.inf, _gumbel, _gumbel_ball,
-              lambda x: -np.expm1(-np.exp(-x)), lambda x: -(-((-x).exp())).expm1()),
-        Noise("logistic", -math.inf, _logistic, _logistic_ball,
-              lambda x: 1.0 / (1.0 + np.exp(x)), lambda x: 1 / (1 + x.exp())),
-        Noise("half-logistic", 0.0, _half_logistic, _half_logistic_ball,
-              _upper(lambda x: 2.0 / (1.0 + np.exp(x))), _upper_ball(lambda x: 2 / (1 + x.exp()))),
+        Noise("exponential", 0.0, _exponential, _exponential_ball),
+        Noise("laplace", -math.inf, _laplace, _laplace_ball),
+        Noise("gumbel", -math.inf, _gumbel, _gumbel_ball),
+        Noise("logistic", -math.inf, _logistic, _logistic_ball),
+        Noise("half-logistic", 0.0, _half_logistic, _half_logistic_ball),
     )
-}  # fmt: skip
+}
 
 
 def noise_named(name: object) -> Noise:

@@ -7,17 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import polars as pl
-import pyarrow as pa
 import pytest
-from tests.integration.curator.tables import BUDGET, PURE, Watched, curator, events
+from tests.integration.curator.tables import BUDGET, PURE, Watched, curator
 
 import podium
 from podium import Budget, Curator
 from podium.errors import (
     BudgetExceeded,
-    DatasetExists,
     DatasetLocked,
     InvalidArgument,
     LedgerUnavailable,
@@ -26,7 +23,6 @@ from podium.errors import (
     SourceFailure,
     SourceUnavailable,
     UnknownColumn,
-    UnknownDataset,
 )
 from podium.ledger import open_ledger
 from podium.sources import open_source
@@ -246,74 +242,6 @@ def test_an_exhausted_budget(table: Path) -> None:
         assert source.snapshots == 2
 
 
-def test_an_unknown_data_set(table: Path) -> None:
-    with curator(table):
-        pass
-    for name, hint in (("vews", "Did you mean 'views'?"), ("clicks", "Register it first, with a budget.")):
-        with pytest.raises(UnknownDataset) as caught:
-            Curator(table, dataset=name, user="user_id", ledger=table.with_name("ledger.db"))
-        assert str(caught.value) == (
-            f"dataset={name!r} is not registered. Allowed: a name given at registration. {hint}"
-        )
-
-
-def test_the_same_source_under_another_name(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(table.parent)
-    ledger = table.with_name("ledger.db")
-    with Curator(table, dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
-        pass
-    Path("link.parquet").symlink_to(table)
-    spellings: list[object] = [
-        table,
-        str(table),
-        table.name,
-        f"./{table.name}",
-        Path("link.parquet"),
-        open_source(table.name),
-    ]
-    for spelling in spellings:
-        with pytest.raises(DatasetExists) as caught:
-            Curator(spelling, dataset="other", user="user_id", ledger=ledger, budget=BUDGET)
-        assert str(caught.value) == (
-            "dataset='other' names a source that is registered already, as 'views'. Two budgets for the same users "
-            "add up to a weaker promise. Use that data set, or register again with insist=True."
-        )
-        with Curator(spelling, dataset="views", user="user_id", ledger=ledger) as same:
-            assert same.dataset == "views"
-    with Curator(table, dataset="other", user="user_id", ledger=ledger, budget=BUDGET, insist=True) as insisted:
-        assert insisted.dataset == "other"
-    with pytest.raises(DatasetExists, match="is registered already, with another budget or source"):
-        Curator(table, dataset="views", user="user_id", ledger=ledger, budget=PURE)
-
-
-def test_another_source_under_the_same_name(table: Path) -> None:
-    """A budget protects the users of one table: what it paid for must not be asked of another one."""
-    ledger = table.with_name("ledger.db")
-    other = events(table.with_name("other.parquet"), {"x": 3000})
-    with Curator(table, dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
-        pass
-    with pytest.raises(InvalidArgument) as caught:
-        Curator(other, dataset="views", user="user_id", ledger=ledger)
-    assert f"{str(table)!r}, for whose users dataset='views' was registered" in str(caught.value)
-    assert str(caught.value).startswith("source=")
-    with pytest.raises(InvalidArgument, match="source='a frame' is not valid"):
-        Curator(pa.table({"user_id": [1], "article": ["a"]}), dataset="views", user="user_id", ledger=ledger)
-    with Curator(other, dataset="views", user="user_id", ledger=ledger, insist=True) as copy:
-        assert copy.top("article", k=1).items == ("x",)
-
-
-def test_tables_of_one_database_are_different_sources(tmp_path: Path) -> None:
-    path = tmp_path / "both.duckdb"
-    with duckdb.connect(path) as connection:
-        connection.execute("CREATE TABLE a AS SELECT 1 AS u, 'x' AS i; CREATE TABLE b AS FROM a")
-    ledger = tmp_path / "ledger.db"
-    for table in ("a", "b"):
-        with Curator(path, table=table, dataset=table, user="u", ledger=ledger, budget=BUDGET) as asked:
-            assert asked.status.source == f"{path}#{table}"
-    with pytest.raises(DatasetExists, match="as 'a'"):
-        Curator(path, table="a", dataset="c", user="u", ledger=ledger, budget=BUDGET)
-
-
 def test_a_data_set_locks_after_three_failures(table: Path) -> None:
     with curator(table) as (asked, source):
         assert asked.top("article", k=2).complete
@@ -367,12 +295,6 @@ def test_an_unreachable_ledger(
     assert "swordfish" not in str(caught.value)
     # The engine was let go of.
     assert list(spill.iterdir()) == []
-
-
-@pytest.mark.parametrize("dataset", ["", "a\nb", "x" * 201])
-def test_a_data_set_needs_a_printable_name(table: Path, dataset: str) -> None:
-    with pytest.raises(InvalidArgument, match=re.escape("Allowed: a printable text of 1 to 200 characters")):
-        Curator(table, dataset=dataset, user="user_id", ledger=table.with_name("ledger.db"), budget=BUDGET)
 
 
 def test_missing_tables(tmp_path: Path) -> None:

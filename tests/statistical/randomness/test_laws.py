@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.survival import SURVIVAL
 
 from podium.randomness import (
     bernoulli_exp,
@@ -51,7 +52,7 @@ def argmax_law(scores: Sequence[int], name: NoiseName, scale: Fraction) -> dict[
     def win(i: int, p: float) -> float:
         mine = relative[i] + noise.quantile(p)
         others = np.array([mine - relative[j] for j in range(len(scores)) if j != i])
-        return float(np.prod(1.0 - noise.survival(others)))
+        return float(np.prod(1.0 - SURVIVAL[name](others)))
 
     return {(i,): integrate.quad(lambda p, i=i: win(i, p), 0, 1, limit=400)[0] for i in range(len(scores))}
 
@@ -156,12 +157,11 @@ def test_gap_of_exponential_noise() -> None:
 @pytest.mark.parametrize("name", NOISES)
 def test_noisy_values_follow_their_family(name: NoiseName) -> None:
     scale = Fraction(3)
-    noise = NOISES[name]
     drawn = noisy_values([10] * DRAWS, scale=scale, noise=name, grid_bits=1, bits=ReplayableBits(16))
 
     def law(s: Fraction) -> dict[Hashable, float]:
         edges = np.arange(-20.0, 45.0, 0.5)
-        survival = noise.survival((edges - 10.0) / float(s))
+        survival = SURVIVAL[name]((edges - 10.0) / float(s))
         cells: dict[Hashable, float] = {
             Fraction(edge): float(p) for edge, p in zip(edges, survival - np.append(survival[1:], 0.0), strict=True)
         }

@@ -15,6 +15,7 @@ import flint
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.survival import SURVIVAL_BALL
 
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness import NoisyNumber, bernoulli_exp, choose, discrete_gaussian, geometric, noisy_value, race
@@ -56,7 +57,7 @@ def words_at(border: Fraction, sign: int, distance: int) -> list[int]:
 
 
 def distribution(name: NoiseName, x: flint.arb) -> flint.arb:
-    return 1 - NOISES[name].survival_ball(x)
+    return 1 - SURVIVAL_BALL[name](x)
 
 
 @either_side

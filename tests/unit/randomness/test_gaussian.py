@@ -64,16 +64,6 @@ def test_infinite_ends_are_legal() -> None:
     assert (low[0], high[0]) == (-np.inf, np.inf)
 
 
-def test_survival_encloses_the_ball() -> None:
-    points = np.concatenate([np.linspace(-9.0, 37.0, 300), [50.0]])
-    low, high = GAUSSIAN.survival_bounds(points)
-    with ball_precision(300):
-        for x, below, above in zip(points, low, high, strict=True):
-            exact_low, exact_high = rational_bounds(GAUSSIAN.survival_ball(flint.arb(float(x))))
-            assert Fraction(float(below)) <= exact_low
-            assert min(exact_high, Fraction(1)) <= Fraction(float(above))
-
-
 def test_the_screening_bound_holds() -> None:
     """Z <= -log(1 - V) + log 2, which lets the first pass drop candidates."""
     with ball_precision(300):
