@@ -54,8 +54,8 @@ class Profile:
         if delta < self.points[-1][1]:
             return None
         corners = _hull(self.points)
-        if len(corners) == 1:
-            return corners[0].epsilon
+        if delta >= self.delta(Fraction(0)):
+            return Fraction(0)
         left, right = next(edge for edge in pairwise(corners) if edge[1].epsilon >= 0 and delta >= edge[1].given)
         return right.epsilon if delta == right.given else _crossing(left, right, delta)
 

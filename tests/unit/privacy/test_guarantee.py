@@ -140,6 +140,16 @@ def test_a_point_above_a_chord_is_improved_by_it() -> None:
     assert Guarantee.profile([(0, "0.2"), (1, "0.1")]).epsilon(delta="0.3") == 0
 
 
+@pytest.mark.parametrize("points", [[(1, 0)], [("0.1", 0)], [(1, "0.1"), (2, "0.01"), (4, 0)], [(3, "0.01")]])
+def test_a_delta_beyond_the_whole_profile_needs_no_epsilon(points: list[tuple[str, str]]) -> None:
+    profile = Guarantee.profile(points)
+    for delta in (profile.delta(epsilon=0), "0.96", "0.999999"):
+        assert profile.epsilon(delta=delta) == 0
+    assert profile.epsilon(delta=profile.delta(epsilon=0) * Fraction(999, 1000)) > 0
+    assert not profile + Guarantee.pure(8) <= Guarantee.approximate("0.01", "0.96")
+    assert profile <= Guarantee.approximate("0.01", "0.96")
+
+
 def test_profiles_compose_point_by_point() -> None:
     both = Guarantee.profile([(1, "0.01"), (2, 0)]) + Guarantee.profile([(1, "0.02"), (3, 0)])
     assert both.epsilon(delta=0) == 5
