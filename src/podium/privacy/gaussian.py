@@ -6,7 +6,8 @@ Balle & Wang 2018, Theorem 8: Gaussian noise with mu = L2 sensitivity / sigma is
 
 Dong, Roth & Su 2022, Corollary 3.3: mechanisms chosen adaptively, with mu_1, mu_2, ... fixed beforehand, are together
 as private as one with mu^2 = sum mu_i^2. The square is the parameter here, because it is the rational one: it is
-twice the zCDP constant. Discrete Gaussian noise is not of this kind, and a mu chosen on the way needs a filter.
+twice the zCDP constant. Discrete Gaussian noise is not of this kind. Where each mu_i is chosen on the way, a bound on
+the sum that was fixed in advance takes its place (docs/proofs/adaptive.md, Theorem 1); in a ledger, a filter.
 """
 
 from __future__ import annotations

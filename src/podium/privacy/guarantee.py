@@ -37,8 +37,9 @@ class Guarantee:
     holds when both mechanisms run, the second possibly chosen after seeing the first's answer. A pure loss is
     also a zCDP loss, and both are carried along, so that sums do not depend on the order of adding.
 
-    ``gaussian`` says that all the loss is that of real Gaussian noise whose scales were fixed beforehand, so that the
-    exact theorem applies with mu^2 = 2 rho: it gives a smaller epsilon than the rho alone.
+    ``gaussian`` says that all the loss is that of real Gaussian noise whose scales, or a bound on whose sum of mu^2,
+    were fixed beforehand, so that the exact theorem applies with mu^2 = 2 rho: it gives a smaller epsilon than the
+    rho alone.
 
     ``a <= b`` means: whoever promises a has promised b. Two guarantees may be incomparable. True is a proof; False may
     also mean that the conversion of a zCDP loss is too coarse to show it, as it is for epsilons close to 0.
