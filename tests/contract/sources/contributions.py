@@ -59,12 +59,13 @@ class ContributionContract:
 
     def test_comparisons_of_public_pairs(self, load: Load) -> None:
         """Who preferred which of each pair, both orders listed; what is not listed is no part of a user's share."""
+        source = load(COMPARISONS)
         pairs = tuple((one, other) for one in TEXTS[:9:2] for other in TEXTS[:9:2] if one != other)
         for most in (None, 1, 3):
             salt = None if most is None else SALT
             reading = Reading(("better", "worse"), "who", max_items_per_user=most, salt=salt)
             expected = reference.ordered(reference.histogram(COMPARISONS, reading, pairs))
-            with load(COMPARISONS).snapshot(reading, domain=DomainItems(pairs)) as snapshot:
+            with source.snapshot(reading, domain=DomainItems(pairs)) as snapshot:
                 assert rows_of(snapshot, len(pairs)) == (expected, 0)
             assert len(expected) > 5
 

@@ -1,0 +1,58 @@
+"""``podium rank``: every format, what a dry run shows, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.command_line import podium
+
+from podium import Release
+
+ASK = ("rank", "votes.csv", "--winner", "better", "--loser", "worse", "--user", "who", "--comparisons-per-pair", "400")
+SURE = ("--items", "items.csv", "-k", "2", "--epsilon", "1000000", "--method", "borda")
+
+
+@pytest.fixture(autouse=True)
+def _tables() -> None:
+    lines = [f"{user},a,b\n{user},b,c" for user in range(300)]
+    Path("votes.csv").write_text("who,better,worse\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    Path("items.csv").write_text("item\na\nb\nc\n", encoding="utf-8")
+
+
+def test_a_table_json_and_csv() -> None:
+    ran = podium(*ASK, *SURE, "--quiet")
+    assert ran.exit_code == 0
+    assert ran.stdout.split("\n")[:3] == ["rank  item", "   1  a", "   2  b"]
+    printed = podium(*ASK, *SURE, "--format", "json", "--quiet").stdout
+    assert Release.from_json(json.dumps(json.loads(printed))).items == ("a", "b")
+    assert podium(*ASK, *SURE, "--format", "csv", "--quiet").stdout.split("\n")[:3] == [
+        '"rank","item"',
+        '1,"a"',
+        '2,"b"',
+    ]
+
+
+def test_a_dry_run_shows_the_plan_and_the_sql() -> None:
+    ran = podium(*ASK, *SURE, "--dry-run", "--quiet")
+    assert ran.exit_code == 0
+    assert "why        Scores: average shares of wins, as asked." in ran.stdout
+    assert "sql        SELECT" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        (("-k", "2", "--epsilon", "1"), "either items, of which all pairs count, or pairs"),
+        ((*SURE, "-k", "4"), "at most 3, the size of the domain"),
+        ((*SURE, "--mixing", "0.1"), "it belongs to 'spectral'"),
+        (("--items", "nowhere.csv", "--epsilon", "1"), "domain='nowhere.csv' is not a file"),
+        (("--items", "items.csv"), "A usual choice is --epsilon 1."),
+    ],
+)
+def test_what_is_refused(more: tuple[str, ...], text: str) -> None:
+    ran = podium(*ASK, *more)
+    assert ran.exit_code not in (0, 1)
+    assert ran.stdout == ""
+    assert text in ran.stderr

@@ -1,0 +1,77 @@
+"""Which scores and which mechanism: from public facts, the same every time, said in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from podium.errors import InvalidArgument
+from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
+from podium.planning.plan import Allowance, Plan, allowance_for
+from podium.planning.ranking import RankingFacts, plan_ranking
+from podium.ranking import ComparisonGraph, RankingMethod
+
+SMALL = ComparisonGraph.complete(range(8))
+PATH = ComparisonGraph(tuple(range(30)), tuple((i, i + 1) for i in range(29)))
+
+
+def planned(
+    epsilon: Any = 1, delta: Any = 0, graph: ComparisonGraph = SMALL, **more: Any
+) -> tuple[Plan, RankingMethod]:
+    facts = RankingFacts(**{"graph": graph, "k": 3, "comparisons_per_pair": 100, **more})
+    allowance = allowance_for(facts.question, epsilon=epsilon, delta=delta)
+    assert isinstance(allowance, Allowance)
+    return plan_ranking(facts, allowance)
+
+
+def test_the_sentence_names_what_each_finds_and_what_is_taken() -> None:
+    plan, method = planned()
+    assert plan.why.startswith(
+        "On Bradley-Terry-Luce comparisons made up for these public facts, of the true top 3 one"
+    )
+    assert method.name == "borda"
+    assert ": so average shares of wins." in plan.why
+    assert planned() == (plan, method)
+
+
+def test_spectral_scores_are_taken_where_much_is_affordable() -> None:
+    plan, method = planned(epsilon=300, graph=PATH, comparisons_per_pair=3000, max_comparisons_per_user=1)
+    assert method.name == "spectral"
+    assert ": so spectral scores (mixing 0." in plan.why
+
+
+def test_what_is_asked_for_is_taken() -> None:
+    plan, method = planned(method="spectral", mixing="0.3", normalisation=9)
+    assert plan.why.startswith("Scores: spectral scores (mixing 0.3), as asked.")
+    assert method.describe()["normalisation"] == "9"
+
+
+def test_too_little_mixing_for_the_arithmetic_is_left_out() -> None:
+    _, method = planned(method="spectral", comparisons_per_pair=10**9, max_comparisons_per_user=1)
+    assert method.name == "spectral"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "mechanism", "expected"),
+    [
+        (1, 0, "auto", NoisyTopK(3, 1, gaps=False, monotone=False)),
+        (1, 0, "noisy", NoisyTopK(3, 1, gaps=False, monotone=False)),
+        (3, 0, "exponential", ExponentialTopK(3, 1, monotone=False)),
+        (1, 0, "set", OneshotLaplace(3, 1, monotone=False)),
+        ("0.1", "0.01", "set", OneshotLaplace(3, "0.1", monotone=False)),
+    ],
+)
+def test_mechanisms_are_the_general_ones(epsilon: Any, delta: Any, mechanism: str, expected: Any) -> None:
+    assert planned(epsilon, delta, method="borda", mechanism=mechanism)[0].mechanism == expected
+
+
+def test_the_approximate_set_is_taken_where_its_scale_is_smaller() -> None:
+    graph = ComparisonGraph(tuple(range(400)), tuple((i, i + 1) for i in range(399)))
+    plan, _ = planned("0.2", "0.05", graph=graph, k=150, method="wins", mechanism="set")
+    assert plan.mechanism == OneshotLaplace(150, "0.2", delta="0.05", monotone=False)
+
+
+def test_noisy_needs_a_pure_budget() -> None:
+    with pytest.raises(InvalidArgument, match="where the budget has a delta"):
+        planned(1, "1e-6", method="borda", mechanism="noisy")
