@@ -221,7 +221,9 @@ class Release:
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgument):
                 raise
-            raise InvalidArgument("text", "not a release", allowed="what Release.to_json wrote") from None
+            raise InvalidArgument(
+                "text", "not a release", allowed="what Release.to_json or --format json wrote"
+            ) from None
 
 
 def _of(value: Any, kind: type) -> Any:

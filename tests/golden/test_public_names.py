@@ -113,7 +113,7 @@ def test_a_release_and_a_mechanism_have_these_parts() -> None:
     assert parameters(NoisyTopK(1, 1).density).startswith("histogram, outcome, values")
     assert mechanism.guarantee.epsilon(delta="0.05") > 0
     assert mechanism.guarantee.delta(epsilon=1) > 0
-    assert mechanism.guarantee.rho > 0
+    assert mechanism.guarantee.rho == mechanism.guarantee.cost.rho
     assert Scores({"a": 1}, rises_by=1, falls_by=0) is not None
 
 

@@ -135,7 +135,9 @@ def test_an_item_that_is_no_value_is_refused() -> None:
 def test_foreign_text_is_refused(text: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         Release.from_json(text)
-    assert str(caught.value) == "text='not a release' is not valid. Allowed: what Release.to_json wrote."
+    assert (
+        str(caught.value) == "text='not a release' is not valid. Allowed: what Release.to_json or --format json wrote."
+    )
 
 
 def test_a_later_format_and_an_unknown_event_are_refused_by_name() -> None:

@@ -56,7 +56,7 @@ app = typer.Typer(
     context_settings=_SETTINGS,
 )
 _budget = typer.Typer(
-    help="The budget of a data set: create it, look at it, check it, change it.",
+    help="The budget of a data set: create, look at, check, change it.",
     invoke_without_command=True,
     rich_markup_mode=None,
     context_settings=_SETTINGS,

@@ -44,11 +44,11 @@ def audit(
     k_bar: Annotated[int | None, typer.Option("--k-bar", metavar="N", help="How many of the largest compete.")] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="Total of the release.")] = None,
     epsilon_per_item: Annotated[
-        str | None, typer.Option("--epsilon-per-item", metavar="NUMBER", help="Of each selection.")
+        str | None, typer.Option("--epsilon-per-item", metavar="NUMBER", help="Epsilon of each selection.")
     ] = None,
     delta: Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="As the mechanism defines it.")] = None,
-    rho: Annotated[str | None, typer.Option("--rho", metavar="NUMBER", help="Of Gaussian noise.")] = None,
-    sigma: Annotated[str | None, typer.Option("--sigma", metavar="NUMBER", help="Of Gaussian noise.")] = None,
+    rho: Annotated[str | None, typer.Option("--rho", metavar="NUMBER", help="zCDP of the Gaussian noise.")] = None,
+    sigma: Annotated[str | None, typer.Option("--sigma", metavar="NUMBER", help="Scale of the Gaussian noise.")] = None,
     threshold: Annotated[str | None, typer.Option("--threshold", metavar="NUMBER", help="A public threshold.")] = None,
     noise: Annotated[str | None, typer.Option("--noise", metavar="NAME", help="Such as gumbel or laplace.")] = None,
     max_items_per_user: Annotated[
@@ -67,7 +67,7 @@ def audit(
         Path | None, typer.Option("--plot", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")
     ] = None,
 ) -> None:
-    """Is it really private? Audit a mechanism's exact law and its draws.
+    """Is it really private? Check a mechanism's law and its draws.
 
     A small world is enumerated, draws on neighbouring inputs are compared, and draws are compared with the law. Made-up
     inputs only: no data is read. Exits with 8 if a claim is refuted; otherwise nothing is proved beyond what is said.

@@ -8,7 +8,7 @@ import typer
 
 import podium
 from podium.cli.accounts import DatasetArgument, RequiredLedger, print_status, print_totals
-from podium.cli.options import Format, Insist, SourceOption, Table, TextFormatOption, Types, User, declared_types
+from podium.cli.options import Format, SourceOption, Table, TextFormatOption, Types, User, declared_types
 
 __all__ = ["create"]
 
@@ -37,7 +37,9 @@ def create(
     ] = None,
     table: Table = None,
     types: Types = None,
-    insist: Insist = False,
+    insist: Annotated[
+        bool, typer.Option("--insist", help="Register the table although it has a budget under another name.")
+    ] = False,
     form: TextFormatOption = Format.TABLE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what the budget allows; register nothing.")] = False,
 ) -> None:

@@ -19,7 +19,7 @@ def data_version(
     ledger: RequiredLedger,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """Say that the data changed: questions asked before are answered anew.
+    """Say that the data changed: questions are answered anew.
 
     They cost again, once, from the same total: it covers every version of the data together.
 

@@ -32,7 +32,7 @@ def raise_(
     form: TextFormatOption = Format.TABLE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would allow; change nothing.")] = False,
 ) -> None:
-    """Raise the total of a data set: the promise made before no longer holds.
+    """Raise the total of a data set: the old promise ends.
 
     What is not given stays as it is. A total can be raised, never lowered. The ledger records it, and the promise says
     from then on how often it was raised.

@@ -11,7 +11,7 @@ __all__ = ["show"]
 
 
 def show(dataset: OptionalDataset = None, *, ledger: RequiredLedger, form: TextFormatOption = Format.TABLE) -> None:
-    """What is promised, spent and reserved, and how far the rest goes.
+    """What is promised and spent, and how far the rest goes.
 
     \b
     Examples:

@@ -28,7 +28,7 @@ def demo(
     epsilon: Annotated[
         str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")
     ] = "1",
-    delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="How far the promise may fail.")] = "1e-6",
+    delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The slack of the promise.")] = "1e-6",
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: PlotFile = None,

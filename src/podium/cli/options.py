@@ -53,7 +53,9 @@ Epsilon = Annotated[
 ]
 Delta = Annotated[
     str | None,
-    typer.Option("--delta", metavar="NUMBER", help="How far the promise may fail; needed unless the domain is known."),
+    typer.Option(
+        "--delta", metavar="NUMBER", help="The slack of the promise, such as 1e-8; needed unless the items are known."
+    ),
 ]
 MaxItemsPerUser = Annotated[
     int | None,
@@ -111,9 +113,7 @@ TextFormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to
 OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of stdout.")
 ]
-PlotFile = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the answer: .png, .svg or .pdf.")
-]
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")]
 
 
 def declared_types(types: list[str] | None) -> dict[str, str] | None:

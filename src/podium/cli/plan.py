@@ -28,7 +28,7 @@ def plan(
     k: K = 10,
     epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")],
     delta: Annotated[
-        str, typer.Option("--delta", metavar="NUMBER", help="How far the promise may fail; 0 only for a known domain.")
+        str, typer.Option("--delta", metavar="NUMBER", help="The slack of the promise; 0 only if the items are known.")
     ] = "0",
     counts: Annotated[bool, typer.Option("--counts", help="Also measure how many users each item has.")] = False,
     max_items_per_user: MaxItemsPerUser = None,

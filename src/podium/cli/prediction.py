@@ -33,11 +33,17 @@ ItemsPerUser = Annotated[
 ]
 Exponent = Annotated[
     str | None,
-    typer.Option("--exponent", metavar="NUMBER", help="Item i is about i^-exponent as popular as the first; 1."),
+    typer.Option(
+        "--exponent", metavar="NUMBER", help="Item i is about i^-exponent as popular as the first; 1 if not given."
+    ),
 ]
 Skew = Annotated[
     str | None,
-    typer.Option("--skew", metavar="NUMBER", help="How unequally active users are: 0 all alike, 1 as in most logs; 1."),
+    typer.Option(
+        "--skew",
+        metavar="NUMBER",
+        help="How unequally active users are: 0 all alike, 1 (if not given) as in most logs.",
+    ),
 ]
 RecallPlot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Draw predicted recall over epsilon: .png, .svg or .pdf.")

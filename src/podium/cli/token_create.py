@@ -18,7 +18,7 @@ def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Who it is for; the ledger charges this name.")],
     *,
     config: Config,
-    role: Annotated[str, typer.Option("--role", help="viewer, analyst or owner.")] = "analyst",
+    role: Annotated[str, typer.Option("--role", metavar="ROLE", help="viewer, analyst or owner.")] = "analyst",
     dataset: Annotated[
         list[str], typer.Option("--dataset", metavar="NAME", help="A data set, or * for all. May be repeated.")
     ],

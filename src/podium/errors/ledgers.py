@@ -30,12 +30,14 @@ class DatasetExists(LedgerError):
         if dataset == registered_as:
             text = (
                 f"dataset={dataset!r} is registered already, with another budget or source. A total is fixed when a "
-                "data set is registered. Ask under the budget it has, or record a larger one with raise_total()."
+                "data set is registered. Ask under the budget it has, or record a larger one with "
+                "'podium budget raise' (in Python: raise_total)."
             )
         else:
             text = (
                 f"dataset={dataset!r} names a source that is registered already, as {registered_as!r}. Two budgets for "
-                "the same users add up to a weaker promise. Use that data set, or register again with insist=True."
+                "the same users add up to a weaker promise. Use that data set, or register again with --insist "
+                "(in Python: insist=True)."
             )
         super().__init__(text)
 

@@ -74,7 +74,9 @@ def attached_table(cursor: duckdb.DuckDBPyConnection, name: str | None, source: 
     if name not in known:
         wanted = "table=None does not say which table to read" if name is None else f"table={name!r} is not a table"
         listed = ", ".join(sorted(known)) or "none"
-        raise SourceUnavailable(f"{wanted} of source={source!r}. The tables are: {listed}. Name one with table=...")
+        raise SourceUnavailable(
+            f"{wanted} of source={source!r}. The tables are: {listed}. Name one with --table (in Python: table=...)."
+        )
     schema, table = known[name]
     return exp.table_(table, db=schema, catalog=ATTACHED, quoted=True)
 

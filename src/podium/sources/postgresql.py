@@ -57,7 +57,7 @@ class PostgreSQLSource(SqlSource):
         if table is None:
             raise SourceUnavailable(
                 f"table=None does not say which table to read of source={self._server.address!r}. "
-                "Allowed: a name, or schema.name. Name one with table=..."
+                "Allowed: a name, or schema.name. Name one with --table (in Python: table=...)."
             )
         self._wanted = table
         self._table = self._described(table)

@@ -49,7 +49,7 @@ class SQLAlchemySource(SqlSource):
         if table is None:
             raise SourceUnavailable(
                 f"table=None does not say which table to read of source={self._address!r}. "
-                "Allowed: a name, or schema.name. Name one with table=..."
+                "Allowed: a name, or schema.name. Name one with --table (in Python: table=...)."
             )
         self._wanted = table
         self._passed: set[str] = set()

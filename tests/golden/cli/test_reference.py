@@ -26,6 +26,13 @@ def test_help_is_what_a_terminal_of_that_width_shows(name: str) -> None:
     assert ran.stdout == help_texts(width=80)[name] + "\n"
 
 
+@pytest.mark.parametrize("group", ["podium", "podium budget", "podium token"])
+def test_no_summary_is_cut_short_in_a_list_of_commands(group: str) -> None:
+    _, commands = help_texts(width=80)[group].split("\nCommands:\n")
+    assert commands.count("\n") >= 2
+    assert "..." not in commands
+
+
 def test_the_exit_codes_are_in_the_help_and_on_the_page() -> None:
     for entry in EXIT_CODES:
         assert f"{entry.code:>5}  {entry.meaning}\n" in help_texts()["podium"]

@@ -45,7 +45,7 @@ def test_the_same_source_under_another_name(table: Path, monkeypatch: pytest.Mon
             Curator(spelling, dataset="other", user="user_id", ledger=ledger, budget=BUDGET)
         assert str(caught.value) == (
             "dataset='other' names a source that is registered already, as 'views'. Two budgets for the same users "
-            "add up to a weaker promise. Use that data set, or register again with insist=True."
+            "add up to a weaker promise. Use that data set, or register again with --insist (in Python: insist=True)."
         )
         with Curator(spelling, dataset="views", user="user_id", ledger=ledger) as same:
             assert same.dataset == "views"
