@@ -70,7 +70,9 @@ def open_source(location: object, *, table: str | None = None, types: Types | No
         return _open_engine(_SCHEMES.get(scheme, _SQLALCHEMY), location, table, types)
     if isinstance(location, str | Path) or is_frame(location):
         return DuckDBSource(location, table=table, types=types)
-    if isinstance(location, Source):
+    lazy = "Lazy" in type(location).__name__
+    # A protocol is checked by touching the attributes, and a lazy frame works out its whole schema when touched.
+    if not lazy and isinstance(location, Source):
         if table is not None or types is not None:
             raise InvalidArgument("table", table, allowed="no table and no types where the source is already open")
         return location
@@ -82,7 +84,7 @@ def open_source(location: object, *, table: str | None = None, types: Types | No
         "source",
         type(location).__name__,
         allowed="a path, a pattern, a folder, a database URL, a pandas, polars or Arrow frame, or an engine's session",
-        hint="A lazy frame must be collected first." if "Lazy" in type(location).__name__ else "",
+        hint="A lazy frame must be collected first." if lazy else "",
     )
 
 
