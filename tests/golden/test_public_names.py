@@ -52,6 +52,7 @@ COMMANDS = {
     "explain": "",
     "mechanisms": "",
     "plan": "-k --epsilon --delta",
+    "rank": "--user -k --epsilon",
     "serve": "--config",
     "sql": "--source --user --epsilon --delta --ledger --dataset --format --plot --dry-run",
     "top": "--item --user -k --epsilon --delta --where --counts --max-items-per-user --domain --domain-size "

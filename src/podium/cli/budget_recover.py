@@ -20,7 +20,9 @@ def recover(
         typer.Option("--force", help="Also what other machines hold open: only when nothing runs there any more."),
     ] = False,
 ) -> None:
-    """Give up questions that nobody will answer any more: what they reserved stays charged.
+    """Give up questions that nobody will answer any more.
+
+    What they reserved stays charged.
 
     On the machine that asked this happens by itself. From another one nobody can tell whether a process still runs:
     --force says that none does.
