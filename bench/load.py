@@ -28,7 +28,8 @@ from podium.errors import PodiumError
 
 __all__ = ["disturbed", "kill_a_worker", "main", "undisturbed"]
 
-BUDGET = "epsilon = 3\ndelta = 1e-6\nitems = 160\nquestions = 70"
+BUDGET = "epsilon = 3\ndelta = 1e-6\nitems = 80\nquestions = 25"
+"""Too little for all that is asked: some must be refused."""
 ANALYSTS = 64
 CALM = frozenset({200, 409})
 """An answer, or not enough budget."""

@@ -289,8 +289,8 @@ class Curator:
         failure: BaseException
         try:
             # Settled on the schedule too: entries tell when they were written, and others may watch the ledger.
-            released = on_schedule(self._period, lambda: answer(self._source, asked))
-            return settled(self._ledger, reservation, released)
+            # The answer has no name here: a frame of a traceback would show it, unsettled.
+            return settled(self._ledger, reservation, on_schedule(self._period, lambda: answer(self._source, asked)))
         except Exception:  # noqa: BLE001 - which error it was may depend on rows
             failure = QuestionForfeited(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
         except BaseException as interruption:  # noqa: BLE001 - raised again below

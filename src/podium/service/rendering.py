@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import OrderedDict
 from collections.abc import Callable
 from fractions import Fraction
@@ -22,7 +21,7 @@ from podium.service.tokens import Role
 if TYPE_CHECKING:
     from podium.present.drawing.page import Picture
 
-__all__ = ["Pictures", "page", "svg"]
+__all__ = ["Pictures", "page"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _environment = Environment(
@@ -62,13 +61,6 @@ def page(
     return HTMLResponse(html, status)
 
 
-def svg(picture: Picture) -> str:
-    """A picture as SVG."""
-    written = io.StringIO()
-    picture.savefig(written, format="svg", metadata={"Description": picture.alt, "Date": None})
-    return written.getvalue()
-
-
 class Pictures:
     """Drawings that were made before: they take much longer than anything else on a page."""
 
@@ -81,7 +73,7 @@ class Pictures:
         with self._lock:
             if key not in self._kept:
                 picture = draw()
-                self._kept[key] = (svg(picture), picture.alt)
+                self._kept[key] = (picture.svg(), picture.alt)
                 while len(self._kept) > _KEPT:
                     self._kept.popitem(last=False)
             return self._kept[key]

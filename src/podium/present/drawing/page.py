@@ -12,6 +12,7 @@ import io
 from pathlib import Path
 from typing import Any, Final
 
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -61,6 +62,14 @@ class Picture(Figure):
         """The picture as a PNG file."""
         written = io.BytesIO()
         self.savefig(written, format="png", dpi=_SAVED_DPI, metadata={"Description": self.alt})
+        return written.getvalue()
+
+    def svg(self) -> str:
+        """The picture as SVG; the same picture is the same text."""
+        written = io.StringIO()
+        # Names inside the drawing are random otherwise.
+        with rc_context({"svg.hashsalt": "podium"}):
+            self.savefig(written, format="svg", metadata={"Description": self.alt, "Date": None})
         return written.getvalue()
 
     def _repr_html_(self) -> str:
