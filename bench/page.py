@@ -22,7 +22,7 @@ DEFAULT_RESULTS = Path("build/bench")
 DEFAULT_DOCS = Path("docs")
 PAGE = "bench.md"
 
-_PRINTED_ONLY = ("accounting", "service", "timing")
+_PRINTED_ONLY = ("accounting", "load", "service", "timing")
 """Benches that leave no file."""
 
 _INTRODUCTION = """\
