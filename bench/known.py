@@ -57,7 +57,7 @@ class Plan:
     cliffs: bool
 
 
-FULL = Plan("full", ("0.1", "0.5", "1", "3"), {10: 1500, 100: 500, 1000: 150}, held_out=True, cliffs=True)
+FULL = Plan("full", ("0.1", "0.5", "1", "3"), {10: 800, 100: 200, 1000: 50}, held_out=True, cliffs=True)
 QUICK = Plan("quick", ("0.1", "1"), {10: 300, 100: 100, 1000: 30}, held_out=False, cliffs=False)
 
 

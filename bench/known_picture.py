@@ -24,7 +24,7 @@ def draw(cells: Sequence[Cell], delta: str) -> Picture:
     chosen = [cell for cell in cells if cell.delta == delta and not cell.held_out]
     names = list(dict.fromkeys(cell.data for cell in chosen))
     sizes = list(dict.fromkeys(cell.k for cell in chosen))
-    default = "oneshot" if delta == "0" else "peeling"
+    default = "oneshot" if delta == "0" else "peeling at a rising rate"
     note = (
         f"Everybody has the same epsilon and delta={delta}. The planner answers with {default} by default, and with "
         "'set' where the order does not matter; the bands are two standard errors of what was simulated."

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.known_data import DataSet
 from bench.known_laws import canonical_recall, joint_recall
-from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, TestedTopK
+from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, RisingTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 
 __all__ = ["Estimate", "Recall"]
@@ -61,9 +63,11 @@ class Recall:
     def _measured(self, mechanism: Mechanism) -> Estimate:
         match mechanism:
             case ExponentialTopK():
-                return self._race(mechanism.k, float(mechanism.epsilon_per_item), "gumbel")
+                return self._race([(mechanism.k, mechanism.epsilon_per_item)], "gumbel")
+            case RisingTopK():
+                return self._race(mechanism.quarters, "gumbel")
             case NoisyTopK(noise="exponential"):
-                return self._race(mechanism.k, float(mechanism.epsilon / mechanism.k), "exponential")
+                return self._race([(mechanism.k, mechanism.epsilon / mechanism.k)], "exponential")
             case CanonicalTopK():
                 return Estimate(np.array([canonical_recall(mechanism, self._data)]))
             case JointTopK():
@@ -87,18 +91,23 @@ class Recall:
         odds = float(mechanism.log_odds(self._data.histogram))
         return 1.0 / (1.0 + math.exp(-max(min(odds, 600.0), -600.0)))
 
-    def _race(self, k: int, rate: float, noise: str) -> Estimate:
-        """The k largest of rate * count + noise, in floating point, with seeded noise that is not secure."""
-        counts, right = rate * self._data.counts, self._data.right(k)
+    def _race(self, stages: Sequence[tuple[int, Fraction]], noise: str) -> Estimate:
+        """In each stage the so many largest, of those that are left, of rate * count + noise that is not secure."""
+        k = sum(places for places, _ in stages)
+        counts, right = self._data.counts, self._data.right(k)
         rng = np.random.default_rng(zlib.crc32(f"{self._data.name} {k} {noise}".encode()))
         found = []
         for at_once in _batches(self._runs, max(1, _MOST_AT_ONCE // len(counts))):
-            values = rng.standard_exponential((at_once, len(counts)))
-            if noise == "gumbel":
-                values = -np.log(values)
-            values += counts
-            worst = np.partition(values, len(counts) - k, axis=1)[:, len(counts) - k]
-            found.append(np.count_nonzero(values[:, :right] >= worst[:, None], axis=1) / k)
+            chosen = np.zeros((at_once, len(counts)), dtype=np.bool_)
+            for places, rate in stages:
+                values = rng.standard_exponential(chosen.shape)
+                if noise == "gumbel":
+                    values = -np.log(values)
+                values += float(rate) * counts
+                values[chosen] = -np.inf
+                worst = np.partition(values, len(counts) - places, axis=1)[:, len(counts) - places]
+                chosen |= values >= worst[:, None]
+            found.append(np.count_nonzero(chosen[:, :right], axis=1) / k)
         return Estimate(np.concatenate(found))
 
 

@@ -12,6 +12,7 @@ from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
 from podium.mechanisms.oneshot import OneshotLaplace
 from podium.mechanisms.pay_what_you_get import PayWhatYouGet
 from podium.mechanisms.private_k_bar import PrivateKBar
+from podium.mechanisms.rising import RisingTopK
 from podium.mechanisms.set_union import SetUnionThenTopK, TwoReadings
 from podium.mechanisms.sparse import GaussianSparseHistogram
 from podium.mechanisms.sparse_vector import SparseVector
@@ -34,6 +35,7 @@ __all__ = [
     "PayWhatYouGet",
     "PermuteAndFlip",
     "PrivateKBar",
+    "RisingTopK",
     "SetUnionThenTopK",
     "SparseVector",
     "TestedTopK",

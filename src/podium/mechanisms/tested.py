@@ -23,10 +23,9 @@ from podium.mechanisms.base import Law, Mechanism
 from podium.mechanisms.canonical import CanonicalTopK
 from podium.mechanisms.canonical_envelope import log_binomial
 from podium.mechanisms.domain import flag
-from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.joint_sampler import Ladder
 from podium.mechanisms.noisy import NoisyTopK
-from podium.privacy import calibrate_epsilon
+from podium.mechanisms.rising import RisingTopK, rising_unit
 from podium.privacy.events import ApproximateMechanism, Event, PureMechanism
 from podium.randomness import BitSource, choose, system_bits
 from podium.release import Release
@@ -52,16 +51,16 @@ class TestedTopK(Mechanism):
         removed; replaced if monotone=False.
     Law
         With probability 1/(1 + exp(-(2 epsilon_test/epsilon_set) (margin - 6))) CanonicalTopK(k, epsilon_set) with
-        exponential noise, else ExponentialTopK(k, epsilon_per_item), or NoisyTopK(k, epsilon_set) if delta=0. The
-        margin is the smallest of epsilon_set/(2 span) * (h_(i) - h_(j)) - s_ij over a public list of ranks i < j;
+        exponential noise, else RisingTopK(k, unit), or NoisyTopK(k, epsilon_set) if delta=0. The margin is the smallest
+        of epsilon_set/(2 span) * (h_(i) - h_(j)) - s_ij over a public list of ranks i < j;
         s_ij is about the logarithm of the number of sets that miss rank i, reach down to rank j and are largely wrong.
     Symbols
-        k; epsilon = eps, the total; delta; share of epsilon for the test, by default 1/(8 r), with delta > 0 1/(5 r), r
-        being k^(1/4) rounded up; epsilon_test = share * epsilon, or epsilon_per_item if that is less; epsilon_set =
-        epsilon - epsilon_test; epsilon_per_item = what k + 1 selections may use at (epsilon, delta); span = 1 for
-        counts, 2 if monotone=False, rises_by + falls_by for Scores.
+        k; epsilon = eps, the total; delta; share of epsilon for the test, by default 1/(8 r), r being k^(1/4) rounded
+        up, and with delta > 0 the smaller of 1/10 and 2/(5 floor(sqrt(k))); epsilon_test = share * epsilon; epsilon_set
+        = epsilon - epsilon_test; unit = the largest with which the test's outcome and k selections keep (epsilon,
+        delta); span = 1 for counts, 2 if monotone=False, rises_by + falls_by for Scores.
     Source
-        docs/proofs/tested.md; the parts as in CanonicalTopK, ExponentialTopK and NoisyTopK.
+        docs/proofs/tested.md; the parts as in CanonicalTopK, RisingTopK and NoisyTopK.
     Assumes
         A known domain of more than k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
@@ -82,7 +81,8 @@ class TestedTopK(Mechanism):
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
         put(self, "delta", probability(delta, "delta", zero=True))
-        part = Fraction(1, (5 if self.delta else 8) * _fourth_root(self.k))
+        part = min(Fraction(1, 10), Fraction(2, 5 * math.isqrt(self.k)))
+        part = part if self.delta else Fraction(1, 8 * _fourth_root(self.k))
         part = part if share is None else exact_fraction(share, "share")
         if not 0 < part < 1:
             raise InvalidArgument("share", share, allowed="a number with 0 < value < 1")
@@ -92,8 +92,7 @@ class TestedTopK(Mechanism):
     @property
     def epsilon_test(self) -> Fraction:
         """What the test uses."""
-        wanted = self.share * self.epsilon
-        return min(wanted, _per_item(self.k, self.epsilon, self.delta)) if self.delta else wanted
+        return self.share * self.epsilon
 
     @property
     def epsilon_set(self) -> Fraction:
@@ -106,10 +105,11 @@ class TestedTopK(Mechanism):
         return CanonicalTopK(self.k, self.epsilon_set, noise="exponential", monotone=self.monotone)
 
     @property
-    def in_turn(self) -> ExponentialTopK | NoisyTopK:
+    def in_turn(self) -> RisingTopK | NoisyTopK:
         """The mechanism on the other side."""
         if self.delta:
-            return ExponentialTopK(self.k, _per_item(self.k, self.epsilon, self.delta), monotone=self.monotone)
+            unit = rising_unit(self.k, self.epsilon, self.delta, self.epsilon_test)
+            return RisingTopK(self.k, unit, monotone=self.monotone)
         return NoisyTopK(self.k, self.epsilon_set, gaps=False, monotone=self.monotone)
 
     @property
@@ -202,9 +202,3 @@ def _fourth_root(k: int) -> int:
     """k^(1/4), rounded up."""
     root = math.isqrt(math.isqrt(k))
     return root if root**4 == k else root + 1
-
-
-@lru_cache(maxsize=256)
-def _per_item(k: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """What each of k selections and the test may use: the search takes a second for some budgets."""
-    return calibrate_epsilon(k + 1, epsilon=epsilon, delta=delta, delta_for_calls=0).epsilon_per_item

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podium.mechanisms import ExponentialTopK, NoisyTopK
+from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.base import Mechanism
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
@@ -42,6 +42,13 @@ def known_mechanism(facts: Facts, allowance: Allowance) -> tuple[Mechanism, str]
         noisy = NoisyTopK(facts.k, facts.k * allowance.epsilon_per_item, noise="exponential")
         why = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
         return noisy, why + still
+    if promise is not None and not facts.counts:
+        rising = RisingTopK.within(facts.k, epsilon=promise.epsilon(), delta=promise.cost.delta)
+        why = (
+            "The domain is known: exponential mechanisms in turn return all k items in order, "
+            "and the last ones, which are the hardest to tell apart, get the most of the budget."
+        )
+        return rising, why + still
     peeling = ExponentialTopK(facts.k, allowance.epsilon_per_item)
     return peeling, "The domain is known: exponential mechanisms in turn return all k items at the lowest rho." + still
 

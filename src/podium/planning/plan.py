@@ -15,7 +15,7 @@ import flint
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts
 from podium.exact import Number, ball, ball_precision, dyadic_above, rational_bounds
-from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain, TestedTopK
+from podium.mechanisms import AdaptiveTopK, LimitedDomain, RisingTopK, TestedTopK
 from podium.mechanisms.base import Mechanism, describe
 from podium.planning.facts import Facts
 from podium.planning.known import known_mechanism
@@ -192,7 +192,7 @@ def plan_for(facts: Facts, allowance: Allowance | GaussianAllowance) -> Plan:
         epsilon_per_item=allowance.epsilon_per_item,
         delta_per_call=allowance.delta_per_call if facts.domain_size is None else Fraction(0),
         # A mechanism that was given the whole promise has its own theorem.
-        theorem=None if isinstance(mechanism, TestedTopK) else allowance.theorem,
+        theorem=None if isinstance(mechanism, (RisingTopK, TestedTopK)) else allowance.theorem,
         pure=allowance.pure,
     )
 
@@ -245,13 +245,15 @@ def _reach(facts: Facts, allowance: Allowance, mechanism: Mechanism) -> tuple[Fr
     """How far a count must stand out to come back with probability 0.95 (Durfee & Rogers 2019, Lemma 8.1)."""
     size = Fraction(facts.k) / _MISS
     if facts.domain_size is not None or not isinstance(mechanism, LimitedDomain):
+        turns = mechanism.in_turn if isinstance(mechanism, TestedTopK) else mechanism
+        if isinstance(turns, RisingTopK):
+            reach = _rising_reach(turns, facts.domain_size or 1)
+        else:
+            single = mechanism.epsilon_set / facts.k if isinstance(mechanism, TestedTopK) else None
+            reach = _log_over(size * (facts.domain_size or 1), single or allowance.epsilon_per_item)
         if isinstance(mechanism, TestedTopK):
-            turns = mechanism.in_turn
-            rate = turns.epsilon_per_item if isinstance(turns, ExponentialTopK) else mechanism.epsilon_set / facts.k
-            reach = _log_over(size * (facts.domain_size or 1), rate)
             least = f"at most {_whole(reach)} fewer users than the k-th"
             return reach, f"Items that are chosen in turn have, with probability 0.95, {least}."
-        reach = _log_over(size * (facts.domain_size or 1), allowance.epsilon_per_item)
         return (
             reach,
             f"Every item returned has, with probability 0.95, at most {_whole(reach)} fewer users than the k-th.",
@@ -261,6 +263,20 @@ def _reach(facts: Facts, allowance: Allowance, mechanism: Mechanism) -> tuple[Fr
         f"With probability 0.95 k items come back, if the k-th has {_whole(reach)} more users than "
         f"the item of rank {facts.rows + 1}."
     )
+
+
+def _rising_reach(turns: RisingTopK, size: int) -> Fraction:
+    """The same where quarters have rates of their own: each may miss with an equal share of the probability.
+
+    When a quarter ends with some of the k places left, that many and one more of the true top k were there for each of
+    its choices, and weigh against at most ``size`` items below.
+    """
+    left, worst = turns.k, Fraction(0)
+    for places, epsilon in turns.quarters:
+        left -= places
+        odds = Fraction(places * size, left + 1) * len(turns.quarters) / _MISS
+        worst = max(worst, _log_over(odds, epsilon))
+    return worst
 
 
 def _log_over(ratio: Fraction, rate: Fraction) -> Fraction:

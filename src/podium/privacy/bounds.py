@@ -8,6 +8,7 @@ peeling is adaptive.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, probability
-from podium.privacy.adaptive import adaptive_optimum, resolution_for
+from podium.privacy.adaptive import adaptive_optimum, resolution_for, scheduled_optimum
 from podium.privacy.composition import advanced, bounded_range_three_terms, optimal_pure
 from podium.privacy.conversion import renyi_epsilon, split_delta, zcdp_epsilon
 from podium.privacy.costs import Cost, worst_case
@@ -35,12 +36,14 @@ from podium.privacy.gaussian import gaussian_epsilon
 from podium.privacy.rounding import display
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import flint
 
 __all__ = ["Bound", "Candidate", "Theorem", "best_bound"]
 
+_LARGEST_MULTIPLE = 12
+"""Epsilons that are multiples of one unit go through the recursion one by one if no multiple is larger."""
 _LARGEST_OPTIMAL = 20_000
 _ONLY_DELTA = (LimitedDomainCall, HiddenItems)
 
@@ -126,17 +129,17 @@ class _Schedule:
     """Events by kind, without those that cost only delta, and the delta that is left for a theorem."""
 
     tally: Counter[Event]
+    order: tuple[Event, ...]
     cost: Cost
     delta: Fraction
     fixed: bool
 
     @classmethod
     def of(cls, events: Iterable[Event], delta: Fraction, *, fixed_in_advance: bool) -> _Schedule:
-        tally = Counter(events)
-        cost = worst_case(tally.elements())
-        losses: Counter[Event] = Counter()
-        losses.update({event: count for event, count in tally.items() if not isinstance(event, _ONLY_DELTA)})
-        return cls(losses, cost, split_delta(delta, cost.delta), fixed_in_advance)
+        given = tuple(events)
+        cost = worst_case(given)
+        losses = tuple(event for event in given if not isinstance(event, _ONLY_DELTA))
+        return cls(Counter(losses), losses, cost, split_delta(delta, cost.delta), fixed_in_advance)
 
     def epsilons(self) -> list[Fraction]:
         """The worst-case epsilon of every event; only asked for when all are finite."""
@@ -215,11 +218,23 @@ def _adaptive_optimum(schedule: _Schedule) -> Fraction | str:
     obstacle = schedule.obstacle(bounded_range=True)
     if obstacle:
         return obstacle
-    epsilons = schedule.epsilons()
-    if resolution_for(len(epsilons)) is None:
+    epsilons = [pure for event in schedule.order if (pure := _reserved(event)) is not None]
+    nodes = resolution_for(len(epsilons))
+    if nodes is None:
         return f"{len(epsilons)} selections take too long for the recursion"
-    # Stated for equal epsilons; a smaller range is a range of at most the largest one.
+    multiples = _multiples(epsilons)
+    if 1 < max(multiples) <= _LARGEST_MULTIPLE:
+        unit = max(epsilons) / max(multiples)
+        return scheduled_optimum(unit, multiples, schedule.delta, resolution=max(1, nodes // max(multiples)))
+    # A smaller range is a range of at most the largest one.
     return adaptive_optimum(max(epsilons), len(epsilons), schedule.delta)
+
+
+def _multiples(epsilons: Sequence[Fraction]) -> list[int]:
+    """The same numbers as multiples of the largest number of which all are whole multiples."""
+    shared = math.lcm(*(epsilon.denominator for epsilon in epsilons))
+    whole = [int(epsilon * shared) for epsilon in epsilons]
+    return [number // math.gcd(*whole) for number in whole]
 
 
 def _gaussian(schedule: _Schedule) -> Fraction | str:

@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
-from podium.privacy.adaptive import adaptive_optimum, resolution_for
+from podium.privacy.adaptive import adaptive_optimum, resolution_for, scheduled_optimum
 from podium.privacy.bounded_range import bounded_range_rho
 from podium.privacy.bounds import Theorem
-from podium.privacy.composition import repeated_curve
+from podium.privacy.composition import bounded_range_curve, repeated_curve
 from podium.privacy.conversion import largest_rho, split_delta
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "CountPlan",
     "SelectionPlan",
     "calibrate_epsilon",
     "calibrate_items",
+    "calibrate_schedule",
     "calibrate_sigma",
     "largest_selection_epsilon",
     "split_budget",
@@ -177,6 +178,39 @@ def _sharper_counts(single: Fraction, budget: _Budget, start: int) -> list[tuple
     if found[0][0] <= _LONGEST_RECURSION:
         found.append((_last(by_recursion, budget.epsilon, max(1, found[0][0])), Theorem.ADAPTIVE_OPTIMUM))
     return found
+
+
+def calibrate_schedule(multiples: Sequence[int], *, epsilon: Number, delta: Number, test: Number = 0) -> Fraction:
+    """The largest unit such that adaptive selections of ``multiples[j] * unit``, in turn, are (epsilon, delta)-DP.
+
+    As ``calibrate_epsilon`` with epsilons that differ by public factors: the sum, rho, the Renyi curve and the adaptive
+    optimum are all tried. With ``test``, what is (epsilon, delta)-DP is one outcome of a test before them together with
+    the selections: its log odds move by at most ``test`` (docs/proofs/tested.md, section 4).
+    """
+    factors = tuple(positive_integer(factor, "multiples") for factor in multiples)
+    whole, move = positive_fraction(epsilon, "epsilon"), exact_fraction(test, "test")
+    if not 0 <= move < whole:
+        raise InvalidArgument("test", test, allowed=f"a number with 0 <= value < epsilon={whole}")
+    budget = _Budget.of(whole - move, delta, 1, 0)
+    best = budget.epsilon / sum(factors)
+    if budget.rest == 0:
+        return best
+    # rho(e) <= e^2/8: the squares of the epsilons may add up to 8 rho.
+    square = 8 * budget.rho / sum(factor**2 for factor in factors)
+    best = max(best, _rounded(Fraction(math.isqrt(math.floor(square * 10**40)), 10**20)))
+
+    def by_curve(unit: Fraction) -> Fraction:
+        return bounded_range_curve([factor * unit for factor in factors], budget.rest)
+
+    def by_recursion(unit: Fraction) -> Fraction:
+        return scheduled_optimum(unit, factors, budget.rest, resolution=per_unit, test=move)
+
+    best = max(best, _largest(by_curve, budget.epsilon, best))
+    nodes = _resolution(len(factors))
+    if len(factors) <= _LONGEST_RECURSION and nodes is not None:
+        per_unit = max(1, nodes // max(factors))
+        best = max(best, _largest(by_recursion, whole, best))
+    return best
 
 
 def calibrate_sigma(rho: Number, *, sensitivity_squared: Number = 1) -> Fraction:

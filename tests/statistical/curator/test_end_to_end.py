@@ -19,7 +19,7 @@ from tests.laws import FALSE_ALARM, assert_three_way, p_value
 
 import podium
 from podium import Budget, Curator, Histogram
-from podium.mechanisms import ExponentialTopK, LimitedDomain, NoisyTopK
+from podium.mechanisms import LimitedDomain, NoisyTopK, RisingTopK
 from podium.mechanisms.base import describe
 from podium.planning.facts import Facts
 from podium.planning.plan import Plan, allowance_for, plan_for
@@ -102,21 +102,22 @@ def lumped(law: Mapping[Any, float]) -> dict[Hashable, float]:
 @pytest.mark.parametrize(
     ("budget", "law"),
     [
-        ({"epsilon": "0.7", "delta": "0.01"}, lambda scale: ExponentialTopK(2, scale)),
+        ({"epsilon": "0.7", "delta": "0.01"}, lambda scale: RisingTopK(2, scale)),
         ({"epsilon": "0.8", "delta": 0}, lambda scale: NoisyTopK(2, 2 * scale)),
     ],
 )
 def test_a_known_domain(source: Source, budget: dict[str, Any], law: Callable[[Fraction], Any]) -> None:
     domain = [*SEEN, *UNSEEN]
     plan = planned(Facts(k=2, domain_size=30), **budget)
-    assert plan.epsilon_per_item is not None
-    assert plan.mechanism == law(plan.epsilon_per_item)
+    scale = plan.mechanism.unit if isinstance(plan.mechanism, RisingTopK) else plan.epsilon_per_item
+    assert scale is not None
+    assert plan.mechanism == law(scale)
     histogram = Histogram(SEEN, domain=domain)
     outcomes = [release.outcome for release in draws(source, 400, plan, domain=domain, **budget)]
     assert_three_way(
         [seen(outcome) for outcome in outcomes],
         lambda scale: lumped(law(scale).distribution(histogram)),
-        scale=plan.epsilon_per_item,
+        scale=scale,
     )
     # Among the items that nobody has, each is as likely as any other.
     named = [UNSEEN.index(item) // 7 for outcome in outcomes for item in outcome if item in UNSEEN]

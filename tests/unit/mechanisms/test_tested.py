@@ -13,7 +13,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Scores
-from podium.mechanisms import CanonicalTopK, ExponentialTopK, NoisyTopK
+from podium.mechanisms import CanonicalTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.tested import TestedTopK, blocks_of
 from podium.privacy.events import ApproximateMechanism, PureMechanism
 from podium.randomness.replay import ReplayableBits
@@ -33,17 +33,21 @@ def test_what_it_costs_and_how_it_is_split() -> None:
     assert approximate.worst_case == (ApproximateMechanism(1, "1e-6"),)
     assert approximate.epsilon_test == Fraction(1, 10)
     turns = approximate.in_turn
-    assert isinstance(turns, ExponentialTopK)
-    assert Fraction(1, 10) < turns.epsilon_per_item < Fraction(3, 20)
+    assert isinstance(turns, RisingTopK)
+    alone = RisingTopK.within(10, epsilon=1, delta="1e-6")
+    assert Fraction(95, 100) * alone.unit < turns.unit < alone.unit
+    assert [TestedTopK(k, 1, delta="1e-6").share for k in (2, 100, 1000)] == [
+        Fraction(1, 10), Fraction(1, 25), Fraction(2, 155),
+    ]  # fmt: skip
 
 
-def test_the_test_never_uses_more_than_a_selection_where_it_is_charged_as_one() -> None:
-    mechanism = TestedTopK(10, 1, delta="1e-6", share="1/2")
-    turns = mechanism.in_turn
-    assert isinstance(turns, ExponentialTopK)
-    assert mechanism.epsilon_test == turns.epsilon_per_item
-    assert mechanism.epsilon_set + mechanism.epsilon_test == 1
-    assert TestedTopK(10, 1, share="1/2").epsilon_test == Fraction(1, 2)
+def test_a_larger_test_leaves_less_for_both_ways() -> None:
+    small, large = (TestedTopK(10, 1, delta="1e-6", share=share) for share in ("1/50", "1/2"))
+    assert large.epsilon_test == large.epsilon_set == Fraction(1, 2)
+    assert isinstance(small.in_turn, RisingTopK)
+    assert isinstance(large.in_turn, RisingTopK)
+    half = RisingTopK.within(10, epsilon="1/2", delta="1e-6")
+    assert half.unit <= large.in_turn.unit < small.in_turn.unit, "the test costs its share at most"
 
 
 def test_the_log_odds_by_hand() -> None:

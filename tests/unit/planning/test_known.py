@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podium.mechanisms import ExponentialTopK, NoisyTopK
+from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
 from podium.planning.known import known_mechanism
@@ -43,8 +43,11 @@ def test_a_question_with_a_budget_of_its_own_is_tested(delta: Any) -> None:
 def test_one_item_or_all_items_need_no_test(facts: Facts) -> None:
     assert isinstance(_planned(facts, epsilon=1, delta=0)[0], NoisyTopK)
     mechanism, why = _planned(facts, epsilon=1, delta="1e-6")
-    assert isinstance(mechanism, ExponentialTopK)
-    assert why == "The domain is known: exponential mechanisms in turn return all k items at the lowest rho."
+    assert mechanism == RisingTopK.within(facts.k, epsilon=1, delta="1e-6")
+    assert why == (
+        "The domain is known: exponential mechanisms in turn return all k items in order, "
+        "and the last ones, which are the hardest to tell apart, get the most of the budget."
+    )
 
 
 def test_counts_need_an_order() -> None:
@@ -82,8 +85,8 @@ def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
 
 @pytest.mark.parametrize(
     ("more", "theorem"),
-    [({}, None), ({"counts": True}, Theorem.ZCDP), ({"mechanism": "auto"}, Theorem.ADAPTIVE_OPTIMUM)],
+    [({}, None), ({"counts": True}, Theorem.ZCDP), ({"mechanism": "auto"}, None)],
 )
-def test_only_a_tested_set_has_a_theorem_of_its_own(more: dict[str, Any], theorem: Theorem | None) -> None:
+def test_what_was_given_the_promise_has_a_theorem_of_its_own(more: dict[str, Any], theorem: Theorem | None) -> None:
     facts = Facts(**{"k": 5, "domain_size": 50, "mechanism": "set", **more})
     assert plan_for(facts, allowance_for(facts, epsilon=1, delta="1e-6")).theorem is theorem

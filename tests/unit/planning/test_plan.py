@@ -11,7 +11,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
-from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain, NoisyTopK
+from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain, NoisyTopK, RisingTopK
 from podium.planning.facts import LARGEST_K, LARGEST_K_BAR, LARGEST_MAX_ITEMS_PER_USER, Facts
 from podium.planning.plan import GaussianAllowance, Plan, allowance_for, plan_for
 from podium.privacy import GaussianNoise, LaplaceNoise, Theorem, best_bound, total
@@ -50,7 +50,8 @@ def test_the_mechanism_follows_from_domain_and_kind() -> None:
     assert isinstance(unknown.mechanism, LimitedDomain)
     assert (unknown.mechanism.k, unknown.mechanism.k_bar, unknown.mechanism.max_items_per_user) == (3, 1000, 2)
     assert unknown.mechanism.delta == unknown.delta_per_call > 0
-    assert isinstance(planned(Facts(k=3, domain_size=9), **APPROXIMATE).mechanism, ExponentialTopK)
+    assert isinstance(planned(Facts(k=3, domain_size=9), **APPROXIMATE).mechanism, RisingTopK)
+    assert isinstance(planned(Facts(k=3, domain_size=9, counts=True), **APPROXIMATE).mechanism, ExponentialTopK)
     pure = planned(Facts(k=3, domain_size=9), **PURE)
     assert pure.mechanism == NoisyTopK(3, 1, noise="exponential")
     assert pure.rows is None
@@ -268,10 +269,13 @@ SENTENCES = [
     ),
     (
         planned(Facts(k=10, domain_size=100), **APPROXIMATE),
-        "ExponentialTopK(k=10, epsilon_per_item=0.153353993, monotone=True)",
-        "The domain is known: exponential mechanisms in turn return all k items at the lowest rho.",
-        "rho 0.02939, whatever comes out",
-        "Every item returned has, with probability 0.95, at most 65 fewer users than the k-th.",
+        "RisingTopK(k=10, unit=0.0326294024, monotone=True)",
+        (
+            "The domain is known: exponential mechanisms in turn return all k items in order, "
+            "and the last ones, which are the hardest to tell apart, get the most of the budget."
+        ),
+        "rho 0.0298, whatever comes out",
+        "Every item returned has, with probability 0.95, at most 77 fewer users than the k-th.",
     ),
     (
         planned(Facts(k=10, domain_size=10**12, counts=True), **PURE),
