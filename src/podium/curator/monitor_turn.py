@@ -104,7 +104,8 @@ class Turn:
         return self._ask(self.task.subject.finding(opens, self.period.closes, rho, delta), Role.FINDING)
 
     def _list(self, domain: Domain, size: int, k: int) -> Release:
-        epsilon = self.task.sharing.per_item(self._place, self._purse(), k)
+        # As if all k came back: what a shorter list does not use is carried forward.
+        epsilon = self.task.sharing.per_item(self._place, self._purse(), self.task.subject.k)
         pure = self.task.plan.limits.rho is None
         asked = self.task.subject.listed(self.period, domain, size, epsilon, k=k, pure=pure)
         return self._ask(asked, Role.LIST)

@@ -18,9 +18,9 @@ from podium.privacy.rounding import below, significant_below
 
 __all__ = ["Purse", "Sharing", "Unit", "candidates_for", "stage_for"]
 
-_FOR_FINDING = Fraction(1, 5)
+_FOR_FINDING = Fraction(1, 4)
 """Of the whole budget, all rounds of finding together: python -m bench monitor compares others."""
-_ROUNDS_OF_FINDING = 12
+_ROUNDS_OF_FINDING = 8
 _PER_PLACE, _FEWEST = 10, 100
 
 
