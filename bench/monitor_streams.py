@@ -43,7 +43,10 @@ def drifting(*, users: int, items: int, periods: int, span: int | None, seed: in
     draw = np.random.default_rng(seed)
     base = -0.9 * np.log(np.arange(1, items + 1))
     length, phase = draw.uniform(0.5, 2.0, items) * periods, draw.uniform(0, 2 * np.pi, items)
-    swell, born = draw.uniform(0.2, 1.2, items), np.where(draw.random(items) < 0.15, draw.integers(0, periods, items), 0)
+    swell, born = (
+        draw.uniform(0.2, 1.2, items),
+        np.where(draw.random(items) < 0.15, draw.integers(0, periods, items), 0),
+    )
     activity = np.exp(draw.standard_normal(users)) / 3
     columns: list[tuple[Integers, Integers, Integers]] = []
     for period in range(periods):

@@ -15,6 +15,7 @@ from tests.integration.curator.monitoring import DAYS, FIRST, LATER, monitor
 import podium
 from podium.errors import DatasetExists, InvalidArgument, PodiumError
 from podium.ledger import Kind, open_ledger
+from podium.privacy import Cost
 from podium.sources.parquet import write_parquet
 
 
@@ -157,9 +158,9 @@ def test_other_questions_are_refused_in_the_accounts_of_periods(table: Path) -> 
     with open_ledger(table.with_name("ledger.db")) as ledger:
         ledger.raise_total("daily@2026-01-01", podium.Budget(epsilon=50, delta="1e-5", items=3, questions=2))
         ledger.reserve("daily@2026-01-01", worst, "a question from elsewhere")
-    with monitor(table, unit="user-period", window=None, periods=1, epsilon=None) as watching:
-        with pytest.raises(InvalidArgument, match="only this schedule asks"):
-            list(watching.run())
+    again = monitor(table, unit="user-period", window=None, periods=1, epsilon=None)
+    with again as watching, pytest.raises(InvalidArgument, match="only this schedule asks"):
+        list(watching.run())
 
 
 def test_a_schedule_may_grow_inside_its_total(table: Path) -> None:
@@ -180,9 +181,9 @@ def test_two_processes_never_pay_for_a_period_twice(table: Path) -> None:
             worst = podium.top(table, item="item", user="user_id", epsilon=1, delta="1e-6", dry_run=True).plan
             ledger.raise_total("daily", podium.Budget(epsilon=50, delta="1e-5", items=3, questions=2))
             ledger.reserve("daily", worst.worst_case, question.replace('"2026-01-01"', '"2026-01-02"'))
-    with monitor(table, periods=2, epsilon=None) as watching:
-        with pytest.raises(InvalidArgument, match="no other process is asking about"):
-            list(watching.run())
+    again = monitor(table, periods=2, epsilon=None)
+    with again as watching, pytest.raises(InvalidArgument, match="no other process is asking about"):
+        list(watching.run())
 
 
 @pytest.mark.parametrize("step", monitoring.STEPS)
@@ -237,7 +238,7 @@ def test_a_period_whose_share_was_lost_is_passed_over_where_nothing_may_be_carri
     assert lists[-1].items == FIRST
     with open_ledger(table.with_name("ledger.db")) as ledger:
         status = ledger.status("daily@2026-01-01")
-        assert status.totals.limits.excess(status.spent, podium.privacy.Cost.nothing()) is None  # type: ignore[attr-defined]
+        assert status.totals.limits.excess(status.spent, Cost.nothing()) is None
 
 
 MISTAKES = [
