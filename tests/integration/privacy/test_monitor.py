@@ -211,11 +211,11 @@ def test_a_refund_that_depends_on_what_was_not_paid_for_is_caught() -> None:
 def test_an_empty_round_that_costs_nothing_is_caught() -> None:
     """That nothing was found is told too, like a bottom symbol."""
     found = []
-    for others in (3, 4, 5):
-        base, user = (("a",) * 40,) * others, ("a",) * 40
-        found.append(excess((*base, user), base, Rules(40, empty_finding_free=True)))
+    for others in (1, 2):
+        base, user = (("a",) * 16,) * others, ("a",) * 16
+        found.append(excess((*base, user), base, Rules(16, empty_finding_free=True)))
         assert excess((*base, user), base, Rules(3)) <= 1e-9
-    assert max(found) > 0.03
+    assert min(found) > 0.05
 
 
 def test_weights_of_a_window_are_not_for_rows_of_a_period() -> None:
