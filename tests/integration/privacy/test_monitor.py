@@ -93,7 +93,8 @@ def transcripts(users: tuple[Rows, ...], rules: Rules) -> dict[Transcript, float
 
 def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> Iterator[tuple[State, float]]:
     for found, chance in _found(users, rules, period, state):
-        domain = ("a", "b") if rules.known else merged_domain(found.found, candidates_for(rules.k))
+        named = merged_domain(found.found, candidates_for(rules.k))
+        domain = ("a", "b") if rules.known else tuple(map(str, named))
         now = window(users, period + 1 - rules.span, period)
         if rules.domain_from_rows:
             domain = tuple(sorted(frozenset().union(*now)))
@@ -226,8 +227,8 @@ def test_weights_of_a_window_are_not_for_rows_of_a_period() -> None:
         def vector(items: frozenset[str]) -> dict[str, Fraction]:
             return {item: Fraction(weights.weight(len(items)), weights.unit) for item in items}
 
-        one, other = vector(with_rows), vector(without)
-        return sum(((one.get(item, 0) - other.get(item, 0)) ** 2 for item in {*one, *other}), Fraction(0))
+        one, other, nothing = vector(with_rows), vector(without), Fraction(0)
+        return sum(((one.get(item, nothing) - other.get(item, nothing)) ** 2 for item in {*one, *other}), nothing)
 
     week = frozenset(map(str, range(100)))
     assert moved(week, frozenset()) <= weights.sensitivity_squared <= 1
