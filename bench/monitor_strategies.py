@@ -44,7 +44,7 @@ def monitor(stream: Stream, question: Question, *, rediscover: int | None = None
     recalls = []
     for period in range(stream.periods):
         reader = PairsReader(*stream.window(period), salt=period)
-        domain = merged_domain(found, candidates_for(question.k))
+        domain: tuple[Any, ...] = merged_domain(found, candidates_for(question.k))
         if sharing.planned(period) or len(domain) < question.k:
             stage = stage_for(question.k, MOST_ITEMS, *sharing.for_finding(period, Purse(None, rho, delta)))
             found.append(reader.discover(stage, ()).items)
