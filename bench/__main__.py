@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 BENCHES = (
     "selection", "accounting", "canonical", "joint", "limited_domain", "engines", "utility", "known", "opendp_recall",
-    "service", "load", "timing",
+    "service", "load", "timing", "monitor",
 )  # fmt: skip
 """Modules of ``bench`` with a ``main()`` that reads its own options; one that is not there yet is passed over."""
 

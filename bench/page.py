@@ -104,6 +104,9 @@ def _without_numbers(reports: Mapping[str, Report]) -> str:
         if section.name not in reports
     ]
     lines += [f"- `python -m bench {name}` prints its numbers and leaves no file." for name in _PRINTED_ONLY]
+    lines.append(
+        "- `python -m bench monitor` writes a table and a picture of its own, build/bench/monitor.csv and .png."
+    )
     return "\n".join([*lines, ""])
 
 

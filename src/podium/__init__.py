@@ -6,15 +6,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from podium.curator import Curator, Preview, rank, sql, top
+    from podium.curator import Curator, Preview, TopKMonitor, rank, sql, top
     from podium.histogram import Histogram, Scores
     from podium.ledger import Budget
     from podium.release import BOTTOM, Release
     from podium.service.client import connect
 
 __all__ = [
-    "BOTTOM", "Budget", "Curator", "Histogram", "Preview", "Release", "Scores", "__version__", "connect", "rank", "sql",
-    "top",
+    "BOTTOM", "Budget", "Curator", "Histogram", "Preview", "Release", "Scores", "TopKMonitor", "__version__", "connect",
+    "rank", "sql", "top",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -27,6 +27,7 @@ _HOMES = {
     "Preview": "podium.curator",
     "Release": "podium.release",
     "Scores": "podium.histogram",
+    "TopKMonitor": "podium.curator",
     "connect": "podium.service.client",
     "rank": "podium.curator",
     "sql": "podium.curator",

@@ -29,6 +29,7 @@ from podium.cli.token_create import create as create_token
 from podium.cli.token_list import list_ as list_tokens
 from podium.cli.token_revoke import revoke as revoke_token
 from podium.cli.top import top
+from podium.cli.watch import watch
 
 __all__ = ["app"]
 
@@ -73,6 +74,7 @@ _COMMANDS: tuple[tuple[typer.Typer, Callable[..., None]], ...] = (
     (app, top),
     (app, sql),
     (app, rank),
+    (app, watch),
     (app, plan),
     (app, demo),
     (app, mechanisms),

@@ -7,6 +7,7 @@ and nothing that depends on rows leaves before it is settled.
 
 from podium.curator.asking import Preview
 from podium.curator.curator import Curator
+from podium.curator.monitor import TopKMonitor
 from podium.curator.oneshot import rank, sql, top
 
-__all__ = ["Curator", "Preview", "rank", "sql", "top"]
+__all__ = ["Curator", "Preview", "TopKMonitor", "rank", "sql", "top"]

@@ -11,7 +11,7 @@ from podium.curator.rounds import SourceReader
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.estimates import MeasureCounts
 from podium.histogram import Histogram
-from podium.mechanisms import AdaptiveTopK
+from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram
 from podium.mechanisms.base import describe
 from podium.planning.plan import Plan
 from podium.release import Receipt, Release
@@ -57,6 +57,8 @@ def _released(source: Source, asked: Asked) -> Release:
         return ranked(source, asked, asked.ranking)
     if isinstance(asked.plan.mechanism, AdaptiveTopK):
         return asked.plan.mechanism.release(SourceReader(source, asked, asked.fresh_salt()))
+    if isinstance(asked.plan.mechanism, GaussianSparseHistogram):
+        return SourceReader(source, asked, asked.fresh_salt()).discover(asked.plan.mechanism, ())
     with source.snapshot(asked.reading(), domain=asked.domain) as snapshot:
         histogram = _histogram(snapshot, asked.plan)
         release = asked.plan.mechanism.release(histogram)

@@ -22,7 +22,7 @@ from podium.planning.plan import Plan
 from podium.release import BOTTOM, Receipt, Release
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize
 
-__all__ = ["answered_by", "question_key", "question_text", "told_again"]
+__all__ = ["answered_by", "domain_fingerprint", "question_key", "question_text", "told_again"]
 
 
 def question_key(asked: Asked) -> str:
@@ -71,7 +71,7 @@ def _facts(asked: Asked) -> dict[str, Any]:
     return {
         **json.loads(asked.question.subject),
         "user": asked.user,
-        "domain": None if asked.domain is None else _fingerprint(asked.domain, plan.facts.domain_size),
+        "domain": None if asked.domain is None else domain_fingerprint(asked.domain, plan.facts.domain_size),
         "max_items_per_user": plan.facts.max_items_per_user,
         "mechanism": type(plan.mechanism).__name__,
         "epsilon_per_item": str(plan.epsilon_per_item),
@@ -97,7 +97,7 @@ def _counts(plan: Plan) -> dict[str, str] | None:
     return None if plan.measure is None else describe(plan.measure)
 
 
-def _fingerprint(domain: Domain, size: int | None) -> str:
+def domain_fingerprint(domain: Domain, size: int | None) -> str:
     """The same for the same public items, however they are listed; a table is known by its name and size."""
     if isinstance(domain, DomainSize):
         return f"0..{domain.size - 1}"

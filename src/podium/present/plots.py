@@ -21,7 +21,15 @@ from podium.release import Release
 if TYPE_CHECKING:
     from podium.present.drawing.page import Picture
 
-__all__ = ["plot_budget", "plot_composition", "plot_profile", "plot_recall", "plot_release", "require_matplotlib"]
+__all__ = [
+    "plot_budget",
+    "plot_composition",
+    "plot_lists",
+    "plot_profile",
+    "plot_recall",
+    "plot_release",
+    "require_matplotlib",
+]
 
 _DEFAULT_KS = (1, 2, 4, 8, 14, 22, 32, 44, 58, 72, 86, 100)
 
@@ -44,6 +52,16 @@ def plot_budget(
     from podium.present.drawing.budget import draw_budget  # noqa: PLC0415 - matplotlib is optional
 
     return _saved(draw_budget(history, title=title, dark=dark), path)
+
+
+def plot_lists(
+    lists: Mapping[str, Release], path: Path | str | None = None, *, dark: bool = False, title: str | None = None
+) -> Picture:
+    """A list over time, one line per item; ``lists`` is what ``TopKMonitor.releases`` has, by period."""
+    require_matplotlib()
+    from podium.present.drawing.lists import draw_lists  # noqa: PLC0415 - matplotlib is optional
+
+    return _saved(draw_lists(lists, title=title, dark=dark), path)
 
 
 def plot_composition(

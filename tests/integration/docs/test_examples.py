@@ -32,7 +32,8 @@ def run(folder: Path, *arguments: str, code: int = 0) -> str:
 def test_all_examples_are_run_here() -> None:
     here = {"bakery.ipynb", "make_orders.py", "nightly.py", "top_of_csv.py"}
     on_spark = {"spark_job.py"}
-    assert {path.name for path in EXAMPLES.iterdir() if path.is_file()} == here | on_spark
+    by_a_page = {"make_visits.py"}
+    assert {path.name for path in EXAMPLES.iterdir() if path.is_file()} == here | on_spark | by_a_page
 
 
 def test_the_script() -> None:

@@ -1,0 +1,118 @@
+"""The monitor bench: recall per period of lists that keep up to date, against asking again with an even split.
+
+    python -m bench.monitor [--quick] [--csv FILE] [--picture FILE]
+
+One budget, epsilon 1 and delta 1e-6 for the whole schedule and every user, k = 10. Streams are made up with drifting
+popularity, and real logs in the order of their records (looked for in $PODIUM_DATA, else in ../shared/data).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.monitor_strategies import STRATEGIES, Question
+from bench.monitor_streams import REAL, Stream, drifting, replayed
+from bench.utility_data import folder
+from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
+from podium.present.drawing.style import font
+
+__all__ = ["QUESTION", "Row", "draw", "main", "run", "streams", "write_csv"]
+
+QUESTION = Question(10, "1", "1e-6")
+DEFAULT_CSV = Path("build/bench/monitor.csv")
+DEFAULT_PICTURE = Path("build/bench/monitor.png")
+_PANEL, _LEFT, _RIGHT = 1.55, 0.65, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The recall of one strategy in one period of one stream, the mean of all runs."""
+
+    stream: str
+    strategy: str
+    period: int
+    recall: float
+
+
+def streams(*, quick: bool) -> Iterator[Stream]:
+    """The streams, one after the other; real logs only where they are there."""
+    if quick:
+        yield drifting(users=4_000, items=200, periods=6, span=2, seed=1, name="drifting, 6 days, last 2")
+        return
+    yield drifting(users=20_000, items=1_000, periods=30, span=7, seed=1, name="drifting, 30 days, last 7")
+    yield drifting(users=100_000, items=2_000, periods=60, span=1, seed=2, name="drifting, 60 days, each alone")
+    yield drifting(users=10_000, items=1_000, periods=12, span=None, seed=3, name="drifting, 12 months, growing")
+    for name, (periods, span) in {"kosarak": (20, 5), "retail": (30, 7)}.items():
+        if (folder() / REAL[name]).is_file():
+            yield replayed(name, periods=periods, span=span)
+
+
+def run(chosen: Iterator[Stream], *, runs: int, question: Question = QUESTION) -> list[Row]:
+    """Every strategy on every stream."""
+    rows = []
+    for stream in chosen:
+        for name, strategy in STRATEGIES.items():
+            found = [strategy(stream, question) for _ in range(runs)]
+            means = [statistics.fmean(values) for values in zip(*found, strict=True)]
+            rows += [Row(stream.name, name, period, value) for period, value in enumerate(means)]
+            print(f"{stream.name:<32} {name:<34} recall {statistics.fmean(means):.3f}", flush=True)
+    return rows
+
+
+def write_csv(rows: Sequence[Row], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("stream", "strategy", "period", "recall"))
+        writer.writerows((row.stream, row.strategy, row.period, f"{row.recall:.4f}") for row in rows)
+
+
+def draw(rows: Sequence[Row], path: Path) -> Picture:
+    """One panel per stream: recall over the periods, one line per strategy."""
+    names = list(dict.fromkeys(row.stream for row in rows))
+    note = (
+        f"Recall: the share of the true top {QUESTION.k} of each period's window that came back, at epsilon "
+        f"{QUESTION.epsilon} and delta {QUESTION.delta} for the whole schedule and every user."
+    )
+    body = _PANEL * len(names) + 0.75
+    page = Page("Recall per period, by how one budget is used", [note], body=body, dark=False)
+    for place, name in enumerate(names):
+        below = body - 0.6 - _PANEL * (place + 1) + 0.45
+        axes = page.axes(left=_LEFT, right=_RIGHT, above=0.6 + _PANEL * place, below=below)
+        for number, strategy in enumerate(STRATEGIES):
+            line = [row for row in rows if (row.stream, row.strategy) == (name, strategy)]
+            axes.plot([row.period + 1 for row in line], [row.recall for row in line], color=page.style.series[number],
+                      linewidth=1.8, linestyle=("-", "--", ":")[number], label=strategy)  # fmt: skip
+        axes.set_ylim(-0.03, 1.03)
+        axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+        page.text(axes, 0.0, 1.03, name, transform=axes.transAxes, va="bottom", fontproperties=font(SMALL))
+    page.picture.legend(
+        *page.picture.axes[0].get_legend_handles_labels(), loc="upper right", ncols=3, frameon=False, prop=font(SMALL),
+        bbox_to_anchor=(1 - _RIGHT / WIDTH, page.top / page.height), borderaxespad=0, columnspacing=1.2,
+    )  # fmt: skip
+    page.picture.alt = f"Recall per period of {', '.join(STRATEGIES)} on {', '.join(names)}."
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.picture.save(path)
+    return page.picture
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.monitor", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one small stream, one run")
+    parser.add_argument("--csv", type=Path, default=DEFAULT_CSV)
+    parser.add_argument("--picture", type=Path, default=DEFAULT_PICTURE)
+    options = parser.parse_args(argv)
+    rows = run(streams(quick=options.quick), runs=1 if options.quick else 2)
+    write_csv(rows, options.csv)
+    draw(rows, options.picture)
+    print(f"wrote {options.csv} and {options.picture}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

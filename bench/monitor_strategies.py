@@ -1,0 +1,109 @@
+"""Ways to keep a list up to date inside one budget, on streams in memory, with the product's exact mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bench.monitor_streams import Stream
+from podium.curator.monitor_record import merged_domain
+from podium.histogram import Histogram
+from podium.ledger import Budget, Totals
+from podium.mechanisms import ExponentialTopK
+from podium.planning.facts import Facts
+from podium.planning.pairs import PairsReader
+from podium.planning.plan import Allowance, GaussianAllowance, Plan, allowance_for, plan_for
+from podium.planning.prediction import recall, run_plan
+from podium.planning.schedule_plan import MOST_ITEMS
+from podium.planning.sharing import Purse, Sharing, candidates_for, stage_for
+from podium.privacy import Guarantee, Limits, bounded_range_rho
+from podium.release import Release
+
+__all__ = ["STRATEGIES", "Question", "even", "even_sums", "monitor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How many items, within which total for the whole schedule."""
+
+    k: int
+    epsilon: str
+    delta: str
+
+
+def monitor(stream: Stream, question: Question, *, rediscover: int | None = None) -> list[float]:
+    """What TopKMonitor does for unit='user': find now and then, choose from what was found, carry what is left."""
+    limits = Limits.of(Guarantee.approximate(question.epsilon, question.delta))
+    sharing = Sharing(stream.periods, rediscover=rediscover)
+    rho, delta = limits.rho or Fraction(0), limits.delta
+    found: list[tuple[Any, ...]] = []
+    recalls = []
+    for period in range(stream.periods):
+        reader = PairsReader(*stream.window(period), salt=period)
+        domain: tuple[Any, ...] = merged_domain(found, candidates_for(question.k))
+        if sharing.planned(period) or len(domain) < question.k:
+            stage = stage_for(question.k, MOST_ITEMS, *sharing.for_finding(period, Purse(None, rho, delta)))
+            found.append(reader.discover(stage, ()).items)
+            rho, delta = rho - sum(event.rho for event in stage.worst_case), delta - stage.delta
+            domain = merged_domain(found, candidates_for(question.k))
+        k = min(question.k, len(domain))
+        if k == 0:
+            recalls.append(0.0 if len(reader.counts) else 1.0)
+            continue
+        single = sharing.per_item(period, Purse(None, rho, delta), question.k)
+        counts = reader.counts
+        named = Histogram({item: int(counts[item]) if item < len(counts) else 0 for item in domain})
+        release = ExponentialTopK(k, single).release(named)
+        rho -= release.paid.rho
+        recalls.append(_recall(release, reader, question.k))
+    return recalls
+
+
+def even(stream: Stream, question: Question) -> list[float]:
+    """``podium.top`` again and again, with epsilon and delta divided by the number of periods."""
+    facts = Facts(k=question.k)
+    epsilon, delta = Fraction(question.epsilon) / stream.periods, Fraction(question.delta) / stream.periods
+    return _repeated(stream, plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=delta)))
+
+
+def even_sums(stream: Stream, question: Question) -> list[float]:
+    """``Curator.top`` again and again: the plan of a budget for k items in every period, whose sums of rho are kept."""
+    facts = Facts(k=question.k)
+    totals = Totals.of(
+        Budget(
+            epsilon=question.epsilon,
+            delta=question.delta,
+            items=question.k * stream.periods,
+            questions=stream.periods,
+        )
+    )
+    single, call = totals.epsilon_per_item, totals.delta_per_call
+    if facts.adaptive:
+        rho = facts.k * bounded_range_rho(single)
+        return _repeated(stream, plan_for(facts, GaussianAllowance(mu_squared=2 * rho, delta=call / (1 + call))))
+    return _repeated(stream, plan_for(facts, Allowance(epsilon_per_item=single, delta_per_call=call)))
+
+
+def _repeated(stream: Stream, plan: Plan) -> list[float]:
+    recalls = []
+    for period in range(stream.periods):
+        reader = PairsReader(*stream.window(period), salt=period)
+        recalls.append(_recall(run_plan(plan, reader), reader, plan.facts.k))
+    return recalls
+
+
+def _recall(release: Release, reader: PairsReader, k: int) -> float:
+    counts = np.asarray(reader.counts)
+    whole = Release(release.mechanism, release.outcome, k, release.paid, release.guarantee, release.theorem)
+    return recall(whole, counts)
+
+
+STRATEGIES: dict[str, Callable[[Stream, Question], list[float]]] = {
+    "TopKMonitor": monitor,
+    "Curator.top, sums split evenly": even_sums,
+    "podium.top, epsilon split evenly": even,
+}

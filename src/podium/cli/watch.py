@@ -1,0 +1,145 @@
+"""``podium watch``: a new top k every period, inside one budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import podium
+from podium.cli.console import print_result, progress, say
+from podium.cli.options import (
+    AnalystOption,
+    Delta,
+    DomainSize,
+    Epsilon,
+    Insist,
+    K,
+    LedgerOption,
+    MaxItemsPerUser,
+    OutputFile,
+    ReleaseFormat,
+    Table,
+    Types,
+    User,
+    declared_types,
+)
+from podium.cli.output import Output, print_document, release_document
+from podium.errors import InvalidArgument
+
+__all__ = ["watch"]
+
+
+def watch(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A file, a pattern, a folder or a database URL.")],
+    *,
+    item: Annotated[list[str], typer.Option("--item", metavar="COL", help="What to rank. Repeated: one item.")],
+    user: User,
+    time: Annotated[str, typer.Option("--time", metavar="COL", help="When: a column of dates or timestamps, in UTC.")],
+    start: Annotated[str, typer.Option("--start", metavar="TIME", help="Where the first period starts: 2026-01-01.")],
+    periods: Annotated[int, typer.Option("--periods", metavar="N", help="How many periods the budget must last for.")],
+    every: Annotated[str, typer.Option("--every", help="How long a period is: hour, day, week or month.")] = "day",
+    window: Annotated[
+        str | None,
+        typer.Option("--window", metavar="SPAN", help="What a list is about: its period, '7 days', or 'growing'."),
+    ] = None,
+    k: K = 10,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    unit: Annotated[
+        str, typer.Option("--unit", help="Who is promised epsilon: user (whole schedule) or user-period (one period).")
+    ] = "user",
+    where: Annotated[str | None, typer.Option("--where", metavar="EXPR", help="Only rows like these.")] = None,
+    domain: Annotated[
+        Path | None, typer.Option("--domain", metavar="FILE", help="The items are known: a list.")
+    ] = None,
+    domain_size: DomainSize = None,
+    rediscover: Annotated[
+        int | None, typer.Option("--rediscover", metavar="N", help="Look for new items every N periods.")
+    ] = None,
+    max_items_per_user: MaxItemsPerUser = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Leave out periods that end later than this.")
+    ] = None,
+    ledger: LedgerOption = None,
+    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The name of the budget.")] = "schedule",
+    analyst: AnalystOption = None,
+    table: Table = None,
+    types: Types = None,
+    insist: Insist = False,
+    form: Annotated[ReleaseFormat, typer.Option("--format", "-f", help="table, json or csv.")] = ReleaseFormat.TABLE,
+    output: OutputFile = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the lists over time: .png, .svg or .pdf.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what comes back and what it costs; read nothing, register nothing.")
+    ] = False,
+) -> None:
+    """A new private top k every period, inside one budget.
+
+    Run it as often as you like: periods that are over are answered once, in order, and told again free of charge.
+    Everything that is known about the schedule is in the ledger, so it goes on after a crash.
+
+    --unit user promises epsilon to every user for the whole schedule. --unit user-period promises it for the rows
+    that a user has in one period: whoever appears in more periods loses more, and --dry-run says how much.
+
+    \b
+    Examples:
+      podium watch views.parquet --item article --user user_id --time at --start 2026-01-01 --periods 365 \\
+        --epsilon 1 --delta 1e-6 --dry-run
+      podium watch views.parquet --item article --user user_id --time at --start 2026-01-01 --periods 365 \\
+        --window "7 days" --epsilon 1 --delta 1e-6 --ledger ledger.db --dataset daily --plot daily.png
+    """
+    out = Output(form, output, plot)
+    out.check()
+    if form is ReleaseFormat.PARQUET:
+        raise InvalidArgument("format", form.value, allowed="table, json or csv")
+    with podium.TopKMonitor(
+        source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
+        epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
+        domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user, table=table,
+        types=declared_types(types), analyst=analyst, insist=insist,
+    ) as monitor:  # fmt: skip
+        if dry_run:
+            _show_plan(monitor, form)
+            return
+        with progress("asking"):
+            lists = {release.parameters["period"]: release for release in monitor.run(until)}
+    _write(lists, form, output)
+    if plot is not None:
+        from podium.present.plots import plot_lists
+
+        plot_lists(lists, plot)
+        say(f"wrote {plot}")
+
+
+def _show_plan(monitor: podium.TopKMonitor, form: ReleaseFormat) -> None:
+    plan = monitor.plan()
+    if form is ReleaseFormat.JSON:
+        print_document(plan.to_json())
+        return
+    from podium.present.terminal import fact_lines
+
+    print_result(fact_lines(plan.facts()))
+
+
+def _write(lists: dict[str, podium.Release], form: ReleaseFormat, path: Path | None) -> None:
+    text = _text(lists, form)
+    if path is None:
+        print_result(text)
+        return
+    path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+    say(f"wrote {path}")
+
+
+def _text(lists: dict[str, podium.Release], form: ReleaseFormat) -> str:
+    import json
+
+    if form is ReleaseFormat.JSON:
+        told = [{"period": period, **release_document(release)} for period, release in lists.items()]
+        return json.dumps(told, ensure_ascii=False)
+    from podium.present.lists import lists_csv, lists_text
+
+    return lists_csv(lists) if form is ReleaseFormat.CSV else lists_text(lists)

@@ -1,0 +1,254 @@
+"""Lists that keep up to date: a new private top k every period, all of them inside one budget."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from podium.curator.asking import Options, column_name
+from podium.curator.curator import Curator
+from podium.curator.monitor_questions import schedule_key, subject_of
+from podium.curator.monitor_record import Record, Role
+from podium.curator.monitor_turn import Task, Turn, listed_nothing
+from podium.curator.repeating import domain_fingerprint
+from podium.errors import DatasetExists, InvalidArgument
+from podium.exact import Number, exact_fraction, positive_integer
+from podium.histogram import Item
+from podium.ledger import Budget, Entry, Ledger, open_ledger
+from podium.planning.schedule import Period, Schedule, moment
+from podium.planning.schedule_plan import MOST_ITEMS, SchedulePlan, plan_schedule
+from podium.planning.sharing import Unit
+from podium.release import Release
+from podium.sources import Domain, Reading, open_source
+
+__all__ = ["TopKMonitor"]
+
+
+class TopKMonitor:
+    """The k items with the most users, again for every period of a schedule, inside one budget.
+
+    Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; every so
+    often a round of finding lets new items in. What a period did not use is carried forward. All that is known about
+    the schedule is in the ledger: whoever runs it again, on any machine, goes on where it stopped, and periods that
+    were answered are told again free of charge.
+
+    ``unit="user"`` promises (epsilon, delta) to every user for the whole schedule. ``unit="user-period"`` promises it
+    for the rows that a user has in one period; whoever appears in more of them loses more, as ``plan`` says.
+
+    ``time`` is a column of dates or timestamps (UTC). ``every`` is hour, day, week or month; ``window`` is what each
+    list looks at: its own period unless given, ``"7 days"``, or ``"growing"``. Rows that arrive after a period was
+    answered do not change its list. Without ``epsilon`` the budget of a data set that is registered already is used.
+    """
+
+    def __init__(
+        self,
+        source: object,
+        *,
+        item: str | Iterable[str],
+        user: str,
+        time: str,
+        start: object,
+        periods: int,
+        every: str = "day",
+        window: str | None = None,
+        k: int = 10,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        unit: str = Unit.USER,
+        ledger: str | Path | Ledger | None = None,
+        dataset: str = "schedule",
+        where: str | None = None,
+        domain: object = None,
+        domain_size: int | None = None,
+        rediscover: int | None = None,
+        max_items_per_user: int | None = None,
+        table: str | None = None,
+        types: Mapping[str, str] | None = None,
+        analyst: str | None = None,
+        insist: bool = False,
+    ) -> None:
+        self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
+        self._epsilon, self._delta, self._unit = epsilon, delta, unit
+        self._ledger_at, self._dataset, self._analyst, self._insist = ledger, dataset, analyst, insist
+        self._rediscover, self._most = rediscover, max_items_per_user
+        most = MOST_ITEMS if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
+        self._domain: Domain | None = Options(domain=domain, domain_size=domain_size).stated_domain()
+        with ExitStack() as opened:
+            self._source = open_source(source, table=table, types=types)
+            if self._source is not source:
+                opened.callback(self._source.close)
+            self._subject = subject_of(
+                self._source, item=item, user=column_name(user, "user"), time=column_name(time, "time"), where=where,
+                k=positive_integer(k, "k"), most=most, schedule=self._schedule,
+            )  # fmt: skip
+            reading = Reading(self._subject.items, user)
+            self._source.check(reading, domain=self._domain)
+            self._domain_size = None if self._domain is None else self._source.domain_size(reading, self._domain)
+            if epsilon is not None:
+                self.plan()
+            self._opened = opened.pop_all()
+        listed = None if self._domain is None else domain_fingerprint(self._domain, self._domain_size)
+        self._key = schedule_key(self._subject, self._schedule, str(unit), listed)
+        self._opened_ledger: Ledger | None = None
+        self._curators: dict[str, Curator] = {}
+
+    @property
+    def schedule(self) -> Schedule:
+        """The periods and their windows."""
+        return self._schedule
+
+    def plan(self) -> SchedulePlan:
+        """What comes back, what it costs, and what a user who appears in every period loses. Reads no row."""
+        epsilon, delta = self._epsilon, self._delta
+        if epsilon is None:
+            budget = self._ledger().status(self._account(self._schedule.period(0))).totals.budget
+            epsilon, delta = budget.epsilon, budget.delta
+        return plan_schedule(
+            self._schedule, k=self._subject.k, epsilon=epsilon, delta=delta, unit=self._unit,
+            domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._most,
+        )  # fmt: skip
+
+    def run(self, until: object = None) -> Iterator[Release]:
+        """The list of every period that is over, from the first on; those that the ledger has are free.
+
+        ``until`` leaves out periods that end later; it may not lie in the future. A period whose attempts failed is
+        asked again with a share of what is left; where the unit leaves it nothing, it is passed over.
+        """
+        due = self._due(until)
+        task = Task(self._key, self._subject, self.plan(), self._domain)
+        records: dict[str, Record] = {}
+        found: list[tuple[Item, ...]] = []
+        for index in range(due):
+            period = self._schedule.period(index)
+            curator = self._curator(period)
+            if curator.dataset not in records:
+                records[curator.dataset] = self._record(curator.dataset)
+            record = records[curator.dataset].of_period(period.label)
+            release = Turn(task, period, curator, record, found).release()
+            if release is not None:
+                yield _of_period(release, period)
+
+    @property
+    def releases(self) -> dict[str, Release]:
+        """The lists that the ledger has, by the label of their period. Nothing is asked."""
+        told: dict[str, Release] = {}
+        known = set(self._ledger().datasets())
+        records: dict[str, Record] = {}
+        for index in range(self._schedule.periods):
+            period = self._schedule.period(index)
+            account = self._account(period)
+            if account not in known:
+                break
+            if account not in records:
+                records[account] = self._record(account)
+            record = records[account].of_period(period.label)
+            listed, finding = record.release(Role.LIST), record.release(Role.FINDING)
+            if listed is not None:
+                told[period.label] = _of_period(replace(listed, k=self._subject.k), period)
+            elif finding is not None and not finding.items:
+                told[period.label] = _of_period(listed_nothing(finding, self._subject.k), period)
+        return told
+
+    def history(self) -> tuple[Entry, ...]:
+        """What the ledger wrote down about this budget, for a picture of it; per period, that of the first."""
+        return self._ledger().history(self._account(self._schedule.period(0)))
+
+    def _due(self, until: object) -> int:
+        now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
+        if until is None:
+            return self._schedule.due(now)
+        last = moment(until, "until")
+        if last > now:
+            raise InvalidArgument(
+                "until", until, allowed="a time that has come", hint="A period is answered when it is over, not before."
+            )
+        return self._schedule.due(last)
+
+    def _ledger(self) -> Ledger:
+        if self._opened_ledger is None:
+            if self._ledger_at is None:
+                raise InvalidArgument("ledger", None, allowed="a path, a URL or an open ledger: it remembers the lists")
+            at = self._ledger_at
+            self._opened_ledger = at if isinstance(at, Ledger) else open_ledger(at)
+            if self._opened_ledger is not at:
+                self._opened.callback(self._opened_ledger.close)
+        return self._opened_ledger
+
+    def _record(self, account: str) -> Record:
+        record = Record.of(self._ledger().history(account), self._key)
+        if self._unit == Unit.USER_PERIOD and record.foreign:
+            raise InvalidArgument(
+                "dataset",
+                account,
+                allowed="a data set that only this schedule asks, with unit='user-period'",
+                hint="Other questions about the same rows would add to its promise. Name another data set.",
+            )
+        return record
+
+    def _account(self, period: Period) -> str:
+        """Whose budget a period is paid from: one for all, or one for as many periods as share rows."""
+        if self._unit == Unit.USER:
+            return self._dataset
+        first = period.index - period.index % self._schedule.overlap
+        return f"{self._dataset}@{self._schedule.period(first).label}"
+
+    def _curator(self, period: Period) -> Curator:
+        account = self._account(period)
+        if account not in self._curators:
+            ledger = self._ledger()
+            first = account == self._account(self._schedule.period(0))
+            self._curators[account] = Curator(
+                self._source,
+                dataset=account,
+                user=self._subject.user,
+                ledger=ledger,
+                budget=self._budget(ledger, account),
+                analyst=self._analyst,
+                insist=self._insist or not first,
+            )
+        return self._curators[account]
+
+    def _budget(self, ledger: Ledger, account: str) -> Budget | None:
+        """The budget to register an account with; None if it has one, which must be the same."""
+        if account in ledger.datasets():
+            budget = ledger.status(account).totals.budget
+            if self._epsilon is not None:
+                given = exact_fraction(self._epsilon, "epsilon"), exact_fraction(self._delta, "delta")
+                if given != (budget.epsilon, budget.delta):
+                    raise DatasetExists(account, account)
+            return None
+        if self._epsilon is None:
+            raise InvalidArgument(
+                "epsilon", None, allowed=f"a number above 0, because dataset={account!r} is not registered yet"
+            )
+        sharing = self.plan().sharing
+        return Budget(
+            epsilon=self._epsilon,
+            delta=self._delta,
+            items=self._subject.k * sharing.periods,
+            questions=sharing.periods + sharing.rounds,
+        )
+
+    def close(self) -> None:
+        """Let go of the engine and the ledger, where this monitor opened them."""
+        self._opened.close()
+        self._opened_ledger = None
+        self._curators.clear()
+
+    def __enter__(self) -> TopKMonitor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _of_period(release: Release, period: Period) -> Release:
+    """The release with the period that it is about, which is public."""
+    window = {"period": period.label, "opens": period.opens.isoformat(), "closes": period.closes.isoformat()}
+    return replace(release, parameters={**release.parameters, **window})

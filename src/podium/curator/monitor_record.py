@@ -1,0 +1,118 @@
+"""What the ledger knows about a schedule: which periods were answered, what was found, what each attempt cost.
+
+There is no other memory. Whoever runs a schedule reads it here, so a process that was killed and started again goes on
+where the ledger says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from podium.histogram import Item
+from podium.ledger import Entry, Kind
+from podium.privacy import Cost
+from podium.release import Receipt, Release
+
+__all__ = ["Attempt", "Record", "Role", "merged_domain", "question_identity"]
+
+
+class Role(StrEnum):
+    """What a question of a schedule is for."""
+
+    FINDING = "finding"
+    LIST = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One question of a period: what it is charged, and its release unless it failed or is still open."""
+
+    period: str
+    role: Role
+    cost: Cost
+    open: bool
+    release: Release | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The attempts of one schedule on one data set, and how many questions there were from elsewhere."""
+
+    attempts: tuple[Attempt, ...]
+    foreign: int
+
+    @classmethod
+    def of(cls, history: Iterable[Entry], schedule: str) -> Record:
+        """Read from the entries of a data set."""
+        reserved: dict[int, tuple[str, Role, Entry]] = {}
+        closed: dict[int, Entry] = {}
+        foreign = 0
+        for entry in history:
+            if entry.kind is Kind.RESERVED:
+                identity = _identity(entry.question, schedule)
+                if identity is None:
+                    foreign += 1
+                else:
+                    reserved[entry.sequence] = (*identity, entry)
+            elif entry.kind in (Kind.SETTLED, Kind.FORFEITED) and entry.reservation in reserved:
+                closed[entry.reservation] = entry
+        attempts = [
+            _attempt(period, role, entry, closed.get(number)) for number, (period, role, entry) in reserved.items()
+        ]
+        return cls(tuple(attempts), foreign)
+
+    def of_period(self, period: str) -> Record:
+        """Only what was asked for this period."""
+        return Record(tuple(attempt for attempt in self.attempts if attempt.period == period), self.foreign)
+
+    def release(self, role: Role) -> Release | None:
+        """What was released for this purpose; None if nothing was."""
+        return next((a.release for a in self.attempts if a.role is role and a.release is not None), None)
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody is at it."""
+        return any(attempt.open for attempt in self.attempts)
+
+    @property
+    def cost(self) -> Cost:
+        """What all attempts are charged together."""
+        return sum((attempt.cost for attempt in self.attempts), Cost.nothing())
+
+
+def question_identity(schedule: str, period: str, role: Role) -> dict[str, str]:
+    """By what the ledger's questions are known as those of a schedule."""
+    return {"schedule": schedule, "period": period, "role": role.value}
+
+
+def merged_domain(found: Iterable[tuple[Item, ...]], most: int) -> tuple[Item, ...]:
+    """The items that a list is chosen from: those found last come first, and at most so many. All were released."""
+    merged: dict[Item, None] = {}
+    for items in reversed(list(found)):
+        merged.update(dict.fromkeys(items))
+    return tuple(merged)[:most]
+
+
+def _identity(question: str | None, schedule: str) -> tuple[str, Role] | None:
+    try:
+        told = json.loads(question or "")
+        if told["schedule"] != schedule:
+            return None
+        return str(told["period"]), Role(told["role"])
+    except (ValueError, KeyError, TypeError):
+        # Whoever has a ledger may ask it whatever they want: that is not of this schedule.
+        return None
+
+
+def _attempt(period: str, role: Role, entry: Entry, closing: Entry | None) -> Attempt:
+    settled = closing is not None and closing.kind is Kind.SETTLED
+    cost = closing.cost if closing is not None and settled else entry.cost
+    release = None
+    if closing is not None and settled:
+        told = Release.from_json(closing.release or "")
+        # It was paid for when it was settled.
+        release = replace(told, paid=Receipt((), entry=closing.hash))
+    return Attempt(period, role, cost or Cost.nothing(), closing is None, release)

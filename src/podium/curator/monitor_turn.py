@@ -1,0 +1,152 @@
+"""One period's turn: find items if it is time to, then choose the list from what earlier releases named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from podium.curator.asking import Asked
+from podium.curator.curator import Curator
+from podium.curator.monitor_questions import Subject, schedule_question
+from podium.curator.monitor_record import Record, Role, merged_domain
+from podium.errors import BudgetExceeded, InvalidArgument
+from podium.histogram import Item
+from podium.planning.schedule import Period
+from podium.planning.schedule_plan import SchedulePlan
+from podium.planning.sharing import Purse, Sharing, Unit, candidates_for
+from podium.release import Receipt, Release
+from podium.sources import Domain, DomainItems
+
+__all__ = ["Task", "Turn", "listed_nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is the same in all periods."""
+
+    key: str
+    subject: Subject
+    plan: SchedulePlan
+    domain: Domain | None
+
+    @property
+    def alone(self) -> bool:
+        """Whether a period has a share of its own, of which nothing is carried forward."""
+        return self.plan.unit is Unit.USER_PERIOD
+
+    @property
+    def sharing(self) -> Sharing:
+        """How what a period may use is divided: among all periods, or within its own share."""
+        return Sharing(1, known=self.domain is not None) if self.alone else self.plan.sharing
+
+
+@dataclass(slots=True)
+class Turn:
+    """One period. ``found`` is what earlier rounds of finding released, and grows by what this one does."""
+
+    task: Task
+    period: Period
+    curator: Curator
+    record: Record
+    found: list[tuple[Item, ...]]
+    paid: list[Receipt] = field(default_factory=list)
+
+    def release(self) -> Release | None:
+        """The list; None if the period's own share is used up by failed attempts, and it may not take another's."""
+        if self.record.open:
+            raise InvalidArgument(
+                "period",
+                self.period.label,
+                allowed="a period that no other process is asking about",
+                hint="Run the schedule again later: what that process releases is then free.",
+            )
+        try:
+            return self._release()
+        except BudgetExceeded:
+            if self.task.alone:
+                return None
+            raise
+
+    def _release(self) -> Release:
+        stored, finding = self.record.release(Role.LIST), self.record.release(Role.FINDING)
+        k = self.task.subject.k
+        if stored is None and finding is None and self._must_find():
+            finding = self._find()
+        if finding is not None:
+            self.found.append(finding.items)
+        if stored is not None:
+            return replace(stored, k=k)
+        domain, size = self._domain()
+        if size == 0:
+            # Nothing was ever found: what was paid for is the attempt to find something.
+            return listed_nothing(finding, k)
+        release = self._list(domain, size, min(k, size))
+        events = (*(finding.paid.events if finding else ()), *release.paid.events)
+        return replace(release, k=k, paid=Receipt(events, entry=release.paid.entry))
+
+    def _must_find(self) -> bool:
+        """Decided by the plan and by what was released: if too little was found, every period looks again."""
+        if self.task.domain is not None:
+            return False
+        return self.task.plan.sharing.planned(self.period.index) or self._domain()[1] < self.task.subject.k
+
+    def _domain(self) -> tuple[Domain, int]:
+        """What the list is chosen from: stated, or named by releases of this schedule, never by rows."""
+        if self.task.domain is not None:
+            return self.task.domain, self.task.plan.domain_size
+        items = merged_domain(self.found, candidates_for(self.task.subject.k))
+        return DomainItems(items), len(items)
+
+    def _find(self) -> Release:
+        rho, delta = self.task.sharing.for_finding(self._place, self._purse())
+        # A user with some rows more or less in a window is not a user more or less: weights need a whole table.
+        opens = self.period.starts if self.task.alone else self.period.opens
+        return self._ask(self.task.subject.finding(opens, self.period.closes, rho, delta), Role.FINDING)
+
+    def _list(self, domain: Domain, size: int, k: int) -> Release:
+        # As if all k came back: what a shorter list does not use is carried forward.
+        epsilon = self.task.sharing.per_item(self._place, self._purse(), self.task.subject.k)
+        pure = self.task.plan.limits.rho is None
+        asked = self.task.subject.listed(self.period, domain, size, epsilon, k=k, pure=pure)
+        return self._ask(asked, Role.LIST)
+
+    def _ask(self, asked: Asked, role: Role) -> Release:
+        attempts = sum(attempt.role is role for attempt in self.record.attempts)
+        key = f"{self.task.key} {self.period.label} {role} {attempts + 1}"
+        text = schedule_question(asked, self.task.key, self.period.label, role)
+        release = self.curator.answer_planned(asked, text=text, key=key)
+        self.paid.append(release.paid)
+        return release
+
+    @property
+    def _place(self) -> int:
+        return 0 if self.task.alone else self.period.index
+
+    def _purse(self) -> Purse:
+        """What may be used now: a function of the totals and of what was charged before."""
+        status = self.curator.status
+        left = Purse(status.remaining.epsilon, status.remaining.rho, status.remaining.delta)
+        if not self.task.alone:
+            return left
+        part = Purse.of(status.totals.limits, self.task.plan.parts)
+        # Attempts of this period that failed stay charged to it.
+        spent = sum((paid.cost for paid in self.paid), self.record.cost)
+        return Purse(
+            _least(part.epsilon, spent.epsilon, left.epsilon),
+            _least(part.rho, spent.rho, left.rho),
+            max(Fraction(0), min(part.delta - spent.delta, left.delta)),
+        )
+
+
+def listed_nothing(finding: Release | None, k: int) -> Release:
+    """The list of a period in which nothing had ever been found: empty, and as it was paid for."""
+    if finding is None:
+        raise InvalidArgument("finding", None, allowed="a round of finding that released no items")
+    return replace(finding, outcome=(), values=None, value_kind=None, k=k)
+
+
+def _least(part: Fraction | None, spent: Fraction | None, left: Fraction | None) -> Fraction | None:
+    """The rest of a part, but not more than there is at all; None where that sum is not kept."""
+    if part is None or spent is None or left is None:
+        return None
+    return max(Fraction(0), min(part - spent, left))

@@ -1,0 +1,235 @@
+"""What a schedule would do, from public facts: what comes back, what it costs, and whom it protects how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from podium.errors import InvalidArgument
+from podium.exact import Number, ball, ball_precision, dyadic_above, exact_integer, rational_bounds
+from podium.mechanisms import GaussianSparseHistogram
+from podium.planning.facts import LARGEST_K
+from podium.planning.schedule import Schedule
+from podium.planning.sharing import Purse, Sharing, Unit, candidates_for, stage_for
+from podium.privacy import Guarantee, Limits, bounded_range_rho, zcdp_epsilon
+from podium.privacy.rounding import display
+
+__all__ = ["MOST_ITEMS", "SchedulePlan", "plan_schedule"]
+
+MOST_ITEMS = 1_000
+"""How many items of a user take part in a round of finding, unless stated."""
+_MISS = Fraction(1, 20)
+_ONE_SIDED = Fraction(1645, 1000)
+"""A normal variable is below it with probability 0.95."""
+_BITS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulePlan:
+    """A schedule with its budget divided, as it would be if every period used what it may."""
+
+    schedule: Schedule
+    unit: Unit
+    k: int
+    promise: Guarantee
+    limits: Limits
+    sharing: Sharing
+    domain_size: int
+    epsilon_per_item: Fraction
+    stage: GaussianSparseHistogram | None
+
+    @property
+    def parts(self) -> int:
+        """Into how many parts the total is cut beforehand: 1, unless a row is in several lists and each is capped."""
+        return self.schedule.overlap if self.unit is Unit.USER_PERIOD else 1
+
+    @property
+    def lead(self) -> Fraction:
+        """How many more users than the (k+1)-th an item of the top k needs to come back with probability 0.95."""
+        others = max(self.domain_size - self.k, 1)
+        with ball_precision(96):
+            value: flint.arb = ball(Fraction(others) / _MISS).log() / ball(self.epsilon_per_item)
+            return dyadic_above(rational_bounds(value)[1], _BITS)
+
+    @property
+    def found_from(self) -> Fraction | None:
+        """How many users who have nothing else make an item be found with probability 0.95; None: nothing is."""
+        return None if self.stage is None else self.stage.count_threshold + _ONE_SIDED * self.stage.count_sigma
+
+    @property
+    def list_rho(self) -> Fraction:
+        """What a list costs."""
+        return self.k * bounded_range_rho(self.epsilon_per_item)
+
+    def loss(self, periods: int) -> tuple[Fraction, Fraction]:
+        """(epsilon, delta) of a user who has rows in so many periods in a row, all of them together."""
+        number = exact_integer(periods, "periods", least=1)
+        total = self.promise
+        if self.unit is Unit.USER:
+            return total.epsilon(), total.cost.delta
+        # A row is in `parts` lists, each of which may use one of as many parts of the total.
+        times = Fraction(min(number + self.parts - 1, self.schedule.periods), self.parts)
+        times = max(times, Fraction(1))
+        basic = times * total.epsilon()
+        if self.limits.rho is None or times == 1:
+            return basic, times * total.cost.delta
+        converted = total.cost.delta - self.limits.delta
+        return min(zcdp_epsilon(times * self.limits.rho, converted), basic), converted + times * self.limits.delta
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What a person should know before the first period."""
+        return [
+            ("schedule", self.schedule.sentence()),
+            ("unit", self._unit()),
+            ("promise", self._promise()),
+            ("lists", self._lists()),
+            ("finding", self._finding()),
+            ("cost", self._cost()),
+            ("every day", self._always()),
+        ]
+
+    def _unit(self) -> str:
+        if self.unit is Unit.USER:
+            return "a user, with all rows in all periods"
+        rows = (
+            "" if self.parts == 1 else f"; a row is in {self.parts} lists, each capped at 1/{self.parts} of the total"
+        )
+        return f"a user and a {self.schedule.every}: the rows that a user has in one {self.schedule.every}{rows}"
+
+    def _promise(self) -> str:
+        if self.unit is Unit.USER:
+            return f"all lists together are {self.promise.sentence()}"
+        epsilon, delta = display(self.promise.epsilon()), display(self.promise.cost.delta)
+        return (
+            f"({epsilon}, {delta})-differentially private for the rows of any one user in any one {self.schedule.every}"
+        )
+
+    def _lists(self) -> str:
+        return (
+            f"{self.k} of at most {self.domain_size:,} items, epsilon {display(self.epsilon_per_item)} per item: an "
+            f"item of the top {self.k} comes back with probability 0.95 if it has {_whole(self.lead)} more users than "
+            f"the one of rank {self.k + 1}"
+        )
+
+    def _finding(self) -> str:
+        found = self.found_from
+        if found is None:
+            return "nothing has to be found: the domain is stated"
+        # Weights of a user who keeps some rows are not those of one who is added or removed: docs/proofs/monitor.md.
+        where = f" in a {self.schedule.every}" if self.parts > 1 else ""
+        again = f"{self.sharing.rounds} times, every {_periods(self.sharing.rediscover or 1, self.schedule)}"
+        return (
+            f"{again if self.sharing.rounds > 1 else 'once'}: an item enters with probability 0.95 from "
+            f"{_whole(found)} users who have nothing else{where}, or 10 times as many who have 100 items each"
+        )
+
+    def _cost(self) -> str:
+        if self.limits.rho is None:
+            each = self.k * self.epsilon_per_item
+            return f"epsilon {display(each)} for each list; what is not used is carried forward"
+        text = f"rho {display(self.list_rho)} for each list"
+        if self.stage is not None:
+            rho = sum((event.rho for event in self.stage.worst_case), Fraction(0))
+            text += f", rho {display(rho)} and delta {display(self.stage.delta)} for each round of finding"
+        whose = "for all periods together" if self.unit is Unit.USER else f"for each {self.schedule.every}'s rows"
+        carried = "what a period does not use is carried forward" if self.unit is Unit.USER else "nothing is carried"
+        return f"{text}; at most rho {display(self.limits.rho)} {whose}; {carried}"
+
+    def _always(self) -> str:
+        epsilon, delta = self.loss(self.schedule.periods)
+        if self.unit is Unit.USER:
+            return f"a user who appears in every period has lost at most epsilon {display(epsilon)} when all are over"
+        few = min(7, self.schedule.periods)
+        some, _ = self.loss(few)
+        return (
+            f"a user who appears in {_periods(few, self.schedule)} running has lost at most epsilon {display(some)}, "
+            f"in all {self.schedule.periods:,} epsilon {display(epsilon)}, at delta {display(delta)}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Exact numbers as text, and the sentences."""
+        epsilon, delta = self.loss(self.schedule.periods)
+        return {
+            "k": self.k,
+            "unit": self.unit.value,
+            "start": self.schedule.start.isoformat(),
+            "every": self.schedule.every.value,
+            "periods": self.schedule.periods,
+            "span": self.schedule.span,
+            "promise": self.promise.to_json(),
+            "epsilon_per_item": str(self.epsilon_per_item),
+            "list_rho": str(self.list_rho),
+            "lead": str(self.lead),
+            "domain_size": self.domain_size,
+            "rounds_of_finding": self.sharing.rounds,
+            "found_from": None if self.found_from is None else str(self.found_from),
+            "every_period": {"epsilon": str(epsilon), "delta": str(delta)},
+            "facts": dict(self.facts()),
+        }
+
+
+def plan_schedule(
+    schedule: Schedule,
+    *,
+    k: int,
+    epsilon: Number,
+    delta: Number,
+    unit: str = Unit.USER,
+    domain_size: int | None = None,
+    rediscover: int | None = None,
+    max_items_per_user: int | None = None,
+) -> SchedulePlan:
+    """The plan of a schedule within (epsilon, delta); no row is looked at."""
+    if unit not in list(Unit):
+        raise InvalidArgument("unit", unit, allowed=", ".join(map(repr, map(str, Unit))))
+    if unit == Unit.USER_PERIOD and schedule.span is None:
+        raise InvalidArgument(
+            "unit",
+            unit,
+            allowed="'user' with window='growing'",
+            hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
+        )
+    number = exact_integer(k, "k", least=1)
+    if number > min(LARGEST_K, LARGEST_K if domain_size is None else domain_size):
+        most = LARGEST_K if domain_size is None else domain_size
+        raise InvalidArgument("k", k, allowed=f"a whole number from 1 to {most}")
+    promise = Guarantee.approximate(epsilon, delta)
+    if promise.cost.delta == 0 and domain_size is None:
+        raise InvalidArgument(
+            "delta",
+            delta,
+            allowed="a number with 0 < value < 1",
+            hint="Items that are not known beforehand cannot be found with delta=0: state the domain, or a delta.",
+        )
+    limits = Limits.of(promise)
+    sharing = Sharing(schedule.periods, rediscover=rediscover, known=domain_size is not None)
+    alone = Unit(unit) is Unit.USER_PERIOD
+    purse = Purse.of(limits, schedule.overlap if alone else 1)
+    first = Sharing(1, known=domain_size is not None) if alone else sharing
+    stage = None
+    if domain_size is None:
+        rho, share = first.for_finding(0, purse)
+        stage = stage_for(number, max_items_per_user or MOST_ITEMS, rho, share)
+        purse = Purse(None, (purse.rho or 0) - rho, purse.delta - share)
+    return SchedulePlan(
+        schedule=schedule,
+        unit=Unit(unit),
+        k=number,
+        promise=promise,
+        limits=limits,
+        sharing=sharing,
+        domain_size=candidates_for(number) if domain_size is None else domain_size,
+        epsilon_per_item=first.per_item(0, purse, number),
+        stage=stage,
+    )
+
+
+def _periods(number: int, schedule: Schedule) -> str:
+    return f"{number:,} {schedule.every}{'s' * (number != 1)}"
+
+
+def _whole(value: Fraction) -> str:
+    return f"{-(-value.numerator // value.denominator):,}"

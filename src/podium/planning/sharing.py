@@ -1,0 +1,136 @@
+"""How one budget lasts for a whole schedule: what a period may use is a function of what earlier ones released.
+
+Every list is chosen from items that earlier releases named, so it needs no threshold; a few periods pay for finding
+new ones. Whatever a period did not use is shared by those that are left: docs/proofs/monitor.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from podium.errors import BudgetExceeded, InvalidArgument
+from podium.exact import exact_integer
+from podium.mechanisms import GaussianSparseHistogram, Weights
+from podium.privacy import Limits, largest_selection_epsilon
+from podium.privacy.rounding import below, significant_below
+
+__all__ = ["Purse", "Sharing", "Unit", "candidates_for", "stage_for"]
+
+_FOR_FINDING = Fraction(1, 4)
+"""Of the whole budget, all rounds of finding together: python -m bench monitor compares others."""
+_ROUNDS_OF_FINDING = 8
+_PER_PLACE, _FEWEST = 10, 100
+
+
+class Unit(StrEnum):
+    """What the promise protects: all rows of a user, or those that a user has in one period."""
+
+    USER = "user"
+    USER_PERIOD = "user-period"
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """What may still be spent: rho, or epsilon where everything so far had one, and delta."""
+
+    epsilon: Fraction | None
+    rho: Fraction | None
+    delta: Fraction
+
+    @classmethod
+    def of(cls, limits: Limits, parts: int = 1) -> Purse:
+        """One of so many equal parts of a total."""
+        return cls(
+            None if limits.epsilon is None else limits.epsilon / parts,
+            None if limits.rho is None else limits.rho / parts,
+            limits.delta / parts,
+        )
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Sharing:
+    """The division of a budget among ``periods`` lists and the rounds of finding between them.
+
+    ``rediscover`` is how many periods lie between two rounds of finding; None where the domain is stated and nothing
+    has to be found. A list has weight 1 and a round of finding ``weight``; each gets the share of its weight in what is
+    left when its turn comes.
+    """
+
+    periods: int
+    rediscover: int | None
+
+    def __init__(self, periods: int, *, rediscover: int | None = None, known: bool = False) -> None:
+        number = exact_integer(periods, "periods", least=1)
+        usual = -(-number // _ROUNDS_OF_FINDING)
+        between = usual if rediscover is None else exact_integer(rediscover, "rediscover", least=1)
+        if known and rediscover is not None:
+            raise InvalidArgument("rediscover", rediscover, allowed="None where the domain is stated")
+        object.__setattr__(self, "periods", number)
+        object.__setattr__(self, "rediscover", None if known else between)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds of finding are planned."""
+        return 0 if self.rediscover is None else -(-self.periods // self.rediscover)
+
+    @property
+    def weight(self) -> Fraction:
+        """What a round of finding gets, in lists."""
+        return _FOR_FINDING / (1 - _FOR_FINDING) * self.periods / self.rounds if self.rounds else Fraction(0)
+
+    def planned(self, index: int) -> bool:
+        """Whether the plan has a round of finding in this period; if too little was found there may be others."""
+        return self.rediscover is not None and index % self.rediscover == 0
+
+    def _later(self, index: int) -> int:
+        """How many rounds of finding are planned after this period."""
+        return 0 if self.rediscover is None else (self.periods - 1) // self.rediscover - index // self.rediscover
+
+    def for_finding(self, index: int, left: Purse) -> tuple[Fraction, Fraction]:
+        """(rho, delta) of a round of finding in this period, before its list."""
+        rounds = 1 + self._later(index)
+        weights = self.periods - index + self.weight * rounds
+        # One that was not planned leaves as much for another; with a single period there is no other.
+        parts = rounds if self.planned(index) else rounds + 1
+        rho = below((left.rho or Fraction(0)) * self.weight / weights)
+        delta = significant_below(left.delta / parts)
+        if rho == 0 or delta == 0:
+            raise _used_up("rho" if rho == 0 else "delta")
+        return rho, delta
+
+    def per_item(self, index: int, left: Purse, k: int) -> Fraction:
+        """The epsilon of each of the k selections of this period's list."""
+        weights = self.periods - index + self.weight * self._later(index)
+        options = []
+        if left.rho is not None:
+            options.append(largest_selection_epsilon(below(left.rho / weights) / k))
+        if left.epsilon is not None and not self.rounds:
+            options.append(significant_below(left.epsilon / weights / k))
+        best = max(options, default=Fraction(0))
+        if best == 0:
+            raise _used_up("epsilon" if left.rho is None else "rho")
+        return best
+
+
+def candidates_for(k: int) -> int:
+    """From how many items a list of k is chosen at most: those that were found last, the most common first."""
+    return max(_PER_PLACE * k, _FEWEST)
+
+
+def stage_for(k: int, max_items_per_user: int, rho: Fraction, delta: Fraction) -> GaussianSparseHistogram:
+    """A round of finding: noisy counts of all items, with weights so that a busy user counts as much as another."""
+    return GaussianSparseHistogram(
+        k=candidates_for(k), rho=rho, delta=delta, weights=Weights.spread(max_items_per_user)
+    )
+
+
+def _used_up(measure: str) -> BudgetExceeded:
+    return BudgetExceeded(
+        measure,
+        Fraction(1, 2**64),
+        Fraction(0),
+        budget="the schedule",
+        hint="Failures or other questions used it up: 'podium budget history' lists them. The owner may raise it.",
+    )

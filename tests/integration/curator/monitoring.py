@@ -1,0 +1,81 @@
+"""A table of events over ten days whose order no noise will change, and monitors of it that die on the way."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+from tests.integration.curator.workers import Step, after, before
+
+import podium
+from podium.curator import curator as path
+from podium.curator import monitor_turn
+from podium.ledger import Ledger, reservations
+from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram
+from podium.sources import DuckDBSource
+from podium.sources.engine import SqlSnapshot
+from podium.sources.parquet import write_parquet
+
+__all__ = ["DAYS", "FIRST", "LATER", "NOTHING_LOST", "STEPS", "USERS", "events", "monitor", "run"]
+
+DAYS = 10
+FIRST, LATER = ("a", "b", "c"), ("d", "a", "b")
+"""The most common items of the first five days, and of the others."""
+USERS = {"a": 4_000, "b": 3_000, "c": 2_000, "e": 10}
+START = dt.datetime(2026, 1, 1)  # noqa: DTZ001 - all times are UTC
+
+
+def events(target: Path) -> Path:
+    """Everybody comes back every day; from the sixth on more of them have d than any other item."""
+    rows: list[tuple[int, str, dt.datetime, dt.date]] = []
+    for day in range(DAYS):
+        counts = USERS if day < DAYS // 2 else {"d": 5_000, **USERS}
+        at = START + dt.timedelta(days=day, hours=12)
+        rows += [(user, item, at, at.date()) for item, number in counts.items() for user in range(number)]
+    names = ("user_id", "item", "at", "day")
+    write_parquet(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), target)
+    return target
+
+
+def monitor(table: Path, **changes: Any) -> podium.TopKMonitor:
+    """A daily list of three, of the last two days."""
+    options: dict[str, Any] = {
+        "item": "item", "user": "user_id", "time": "at", "start": START, "periods": DAYS, "every": "day", "k": 3,
+        "window": "2 days", "epsilon": 5, "delta": "1e-6", "ledger": table.with_name("ledger.db"), "dataset": "daily",
+    }  # fmt: skip
+    return podium.TopKMonitor(table, **{**options, **changes})
+
+
+STEPS: dict[str, Step] = {
+    "before registering": before(Ledger, "register"),
+    "after registering": after(Ledger, "register"),
+    "before reading the record": before(Ledger, "history"),
+    "before planning": before(monitor_turn, "schedule_question"),
+    "before reserving": before(Ledger, "reserve"),
+    "while reserving, before it commits": after(reservations, "reserve"),
+    "after reserving": after(Ledger, "reserve"),
+    "before the snapshot": before(DuckDBSource, "snapshot"),
+    "after reading": after(SqlSnapshot, "counts_of_counts"),
+    "after finding": after(GaussianSparseHistogram, "release"),
+    "after choosing": after(ExponentialTopK, "release"),
+    "before settling": before(Ledger, "settle"),
+    "while settling, before it commits": after(reservations, "settle"),
+    "after settling": after(Ledger, "settle"),
+    "before the answer is returned": before(path, "replace"),
+}
+"""Every place between two steps of a period."""
+NOTHING_LOST = {
+    "before registering", "after registering", "before reading the record", "before planning", "before reserving",
+    "while reserving, before it commits", "after settling", "before the answer is returned",
+}  # fmt: skip
+
+
+def run(table: Path, step: str, periods: int) -> None:
+    """Answer so many periods, then die at that step of the next."""
+    with monitor(table, periods=2) as watching:
+        releases = watching.run()
+        for _ in range(periods):
+            next(releases)
+        STEPS[step]()
+        next(releases)

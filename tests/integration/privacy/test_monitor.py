@@ -1,0 +1,236 @@
+"""Schedules on small worlds, exhaustively: the law of whole transcripts on neighbours keeps the promise, or breaks it.
+
+A transcript is what a schedule releases: in each period the items that were found, in order, and the list. Its law is
+put together from the exact laws of the mechanisms and from the rules that the product runs (``Sharing``, ``stage_for``,
+``merged_domain``), so shares depend on what came out exactly as they do there. Variants that break one rule are caught.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import exp
+
+import pytest
+
+from podium.curator.monitor_record import merged_domain
+from podium.histogram import Histogram
+from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram, Weights
+from podium.planning.sharing import Purse, Sharing, candidates_for, stage_for
+from podium.privacy import Guarantee, Limits, zcdp_delta
+from podium.privacy.costs import spent
+
+Rows = tuple[str, ...]
+"""For each period the items of one user, as a text."""
+Counts = tuple[tuple[str, int], ...]
+Transcript = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+MOST = 4
+CLAIM = Guarantee.approximate(2, "0.1")
+LIMITS = Limits.of(CLAIM)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a schedule does; the last three are mistakes."""
+
+    periods: int
+    span: int = 1
+    k: int = 1
+    alone: bool = False
+    known: bool = False
+    domain_from_rows: bool = False
+    free_if_usual: bool = False
+    empty_finding_free: bool = False
+
+
+@dataclass(frozen=True)
+class State:
+    rho: Fraction
+    delta: Fraction
+    found: tuple[tuple[str, ...], ...] = ()
+    transcript: Transcript = ()
+
+
+def window(users: tuple[Rows, ...], first: int, last: int) -> list[frozenset[str]]:
+    return [frozenset("".join(rows[max(0, first) : last + 1])) for rows in users]
+
+
+def counted(sets: list[frozenset[str]], weights: Weights | None, domain: tuple[str, ...] | None) -> Counts:
+    counts = dict.fromkeys(domain or (), 0)
+    for items in sets:
+        for item in items:
+            if domain is None or item in counts:
+                counts[item] = counts.get(item, 0) + (1 if weights is None else weights.weight(len(items)))
+    return tuple(sorted(counts.items()))
+
+
+@lru_cache(maxsize=4096)
+def outcomes(mechanism: GaussianSparseHistogram | ExponentialTopK, counts: Counts) -> dict[Rows, float]:
+    if not counts:
+        return {(): 1.0}
+    known = isinstance(mechanism, ExponentialTopK)
+    found = mechanism.distribution(Histogram(dict(counts), known=known))
+    return {tuple(str(item) for item in outcome): chance for outcome, chance in found.items()}
+
+
+def transcripts(users: tuple[Rows, ...], rules: Rules) -> dict[Transcript, float]:
+    law: dict[Transcript, float] = {}
+    states = {State(LIMITS.rho or Fraction(0), LIMITS.delta): 1.0}
+    for period in range(rules.periods):
+        after: dict[State, float] = {}
+        for state, chance in states.items():
+            for reached, part in _period(users, rules, period, state):
+                after[reached] = after.get(reached, 0.0) + chance * part
+        states = after
+    for state, chance in states.items():
+        law[state.transcript] = law.get(state.transcript, 0.0) + chance
+    return law
+
+
+def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> Iterator[tuple[State, float]]:
+    for found, chance in _found(users, rules, period, state):
+        named = merged_domain(found.found, candidates_for(rules.k))
+        domain = ("a", "b") if rules.known else tuple(map(str, named))
+        now = window(users, period + 1 - rules.span, period)
+        if rules.domain_from_rows:
+            domain = tuple(sorted(frozenset().union(*now)))
+        names = found.found[-1] if len(found.found) > len(state.found) else ()
+        left, sharing, place = _purse(rules, period, found, state)
+        if not domain or (left.rho or 0) < Fraction(1, 10**6):
+            yield replace(found, transcript=(*state.transcript, (names, ()))), chance
+            continue
+        mechanism = ExponentialTopK(min(rules.k, len(domain)), sharing.per_item(place, left, rules.k))
+        rho = spent(mechanism.worst_case).rho
+        for listed, part in outcomes(mechanism, counted(now, None, domain)).items():
+            paid = Fraction(0) if rules.free_if_usual and listed == ("a",) else rho
+            yield replace(found, rho=found.rho - paid, transcript=(*state.transcript, (names, listed))), chance * part
+
+
+def _purse(rules: Rules, period: int, now: State, before: State) -> tuple[Purse, Sharing, int]:
+    if rules.free_if_usual or rules.empty_finding_free:
+        # Whoever expects to be paid back may as well use all that there is.
+        return Purse(None, now.rho, now.delta), Sharing(1, known=rules.known), 0
+    if not rules.alone:
+        return Purse(None, now.rho, now.delta), Sharing(rules.periods, known=rules.known, **_often(rules)), period
+    part = Purse.of(LIMITS, rules.span)
+    used = before.rho - now.rho, before.delta - now.delta
+    return Purse(None, (part.rho or Fraction(0)) - used[0], part.delta - used[1]), Sharing(1, known=rules.known), 0
+
+
+def _often(rules: Rules) -> dict[str, int]:
+    return {} if rules.known else {"rediscover": 2}
+
+
+def _found(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> Iterator[tuple[State, float]]:
+    planned = period % 2 == 0
+    short = len(merged_domain(state.found, candidates_for(rules.k))) < rules.k
+    used_up = state.rho < Fraction(1, 10**6) or not state.delta
+    if rules.known or rules.domain_from_rows or used_up or not (planned or short):
+        yield state, 1.0
+        return
+    left, sharing, place = _purse(rules, period, state, state)
+    share = (state.rho, state.delta) if rules.empty_finding_free else sharing.for_finding(place, left)
+    stage = stage_for(rules.k, MOST, *share)
+    # Where a period's rows are protected, rows of others must not share a user's weight with them.
+    sets = window(users, period if rules.alone else period + 1 - rules.span, period)
+    cost = spent(stage.worst_case)
+    for names, chance in outcomes(stage, counted(sets, stage.weights, None)).items():
+        free = rules.empty_finding_free and not names
+        rho, delta = (Fraction(0), Fraction(0)) if free else (cost.rho, cost.delta)
+        yield replace(state, rho=state.rho - rho, delta=state.delta - delta, found=(*state.found, names)), chance
+
+
+def divergence(p: dict[Transcript, float], q: dict[Transcript, float], epsilon: float) -> float:
+    return sum(max(0.0, chance - exp(epsilon) * q.get(told, 0.0)) for told, chance in p.items())
+
+
+def allowed(epsilon: float) -> float:
+    rho = LIMITS.rho or Fraction(0)
+    return float(LIMITS.delta + (1 - LIMITS.delta) * zcdp_delta(rho, Fraction(epsilon)))
+
+
+def excess(with_user: tuple[Rows, ...], without: tuple[Rows, ...], rules: Rules) -> float:
+    """By how much the worst of both directions is above the promise; at most 0 if it is kept."""
+    one, other = transcripts(with_user, rules), transcripts(without, rules)
+    assert sum(one.values()) == pytest.approx(1, abs=1e-9)
+    pairs = [(p, q, epsilon) for p, q in ((one, other), (other, one)) for epsilon in (0.0, 0.5, 1.0, 2.0)]
+    return max(divergence(p, q, epsilon) - allowed(epsilon) for p, q, epsilon in pairs)
+
+
+def bases(periods: int) -> list[tuple[Rows, ...]]:
+    """Other users, who come every period: none, a few with a, more with both."""
+    return [(), (("a",) * periods,) * 3, (("ab",) * periods,) * 4 + (("b",) * periods,) * 3]
+
+
+@pytest.mark.parametrize("rules", [Rules(2), Rules(2, span=2), Rules(2, span=2, k=2)])
+def test_two_periods_keep_the_promise_for_a_whole_user(rules: Rules) -> None:
+    for base, rows in product(bases(2), product(("", "a", "b", "ab"), repeat=2)):
+        assert excess((*base, rows), base, rules) <= 1e-9
+
+
+@pytest.mark.parametrize("rules", [Rules(3), Rules(3, span=3), Rules(3, known=True)])
+def test_three_periods_keep_the_promise_for_a_whole_user(rules: Rules) -> None:
+    base = bases(3)[1]
+    for rows in product(("a", "b"), ("", "ab"), ("a", "ab")):
+        assert excess((*base, rows), base, rules) <= 1e-9
+
+
+@pytest.mark.parametrize("span", [1, 2])
+def test_rows_of_one_period_keep_the_promise_for_that_unit(span: int) -> None:
+    """The user stays, with rows in the other periods; those of one period go."""
+    rules, base = Rules(3, span=span, alone=True), bases(3)[1]
+    for first, second, gone in product(("a", "ab"), ("b", "ab"), (0, 1)):
+        rows = (first, second, "a")
+        fewer = (*rows[:gone], "", *rows[gone + 1 :])
+        assert excess((*base, rows), (*base, fewer), rules) <= 1e-9
+
+
+def test_that_unit_promises_less_to_a_whole_user() -> None:
+    """Whoever appears in every period loses more than the promise of one: that is why the owner must choose."""
+    base, user = (("a",) * 6,), ("b",) * 6
+    assert excess((*base, user), base, Rules(6, known=True)) <= 1e-9
+    assert excess((*base, user), base, Rules(6, alone=True, known=True)) > 0.05
+
+
+def test_a_domain_that_was_not_released_is_caught() -> None:
+    """An item that one user alone has is in the list if candidates come from rows."""
+    base, user = (("a", "a"),), ("b", "b")
+    assert excess((*base, user), base, Rules(2)) <= 1e-9
+    assert excess((*base, user), base, Rules(2, domain_from_rows=True)) > 0.3
+
+
+def test_a_refund_that_depends_on_what_was_not_paid_for_is_caught() -> None:
+    """Selections that were executed are paid for, whatever they told."""
+    base, user = (("a",) * 6,), ("b",) * 6
+    assert excess((*base, user), base, Rules(6, known=True, free_if_usual=True)) > 0.05
+
+
+def test_an_empty_round_that_costs_nothing_is_caught() -> None:
+    """That nothing was found is told too, like a bottom symbol."""
+    found = []
+    for others in (1, 2):
+        base, user = (("a",) * 16,) * others, ("a",) * 16
+        found.append(excess((*base, user), base, Rules(16, empty_finding_free=True)))
+        assert excess((*base, user), base, Rules(3)) <= 1e-9
+    assert min(found) > 0.05
+
+
+def test_weights_of_a_window_are_not_for_rows_of_a_period() -> None:
+    """A user who loses the rows of one period spreads more weight over the rest: the counts move by more than 1."""
+    weights = Weights.spread(100)
+
+    def moved(with_rows: frozenset[str], without: frozenset[str]) -> Fraction:
+        def vector(items: frozenset[str]) -> dict[str, Fraction]:
+            return {item: Fraction(weights.weight(len(items)), weights.unit) for item in items}
+
+        one, other, nothing = vector(with_rows), vector(without), Fraction(0)
+        return sum(((one.get(item, nothing) - other.get(item, nothing)) ** 2 for item in {*one, *other}), nothing)
+
+    week = frozenset(map(str, range(100)))
+    assert moved(week, frozenset()) <= weights.sensitivity_squared <= 1
+    # One item of an earlier day, ninety-nine of today's.
+    assert moved(week, frozenset({"0"})) > Fraction(17, 10)
