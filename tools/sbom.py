@@ -61,7 +61,7 @@ def _requires(distribution: metadata.Distribution) -> list[str]:
 
 
 def _component(distribution: metadata.Distribution) -> dict[str, Any]:
-    told = distribution.metadata
+    told: Any = distribution.metadata
     licence = told.get("License-Expression") or told.get("License") or ""
     named = [{"license": {"name": licence.splitlines()[0]}}] if licence.strip() else []
     return {
