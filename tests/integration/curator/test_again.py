@@ -185,8 +185,14 @@ def test_another_user_column_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"user_id": range(6), "account": [1] * 6, "article": ["a"] * 6}), path)
     with curator(path) as (asked, _):
         assert asked.status.user == "user_id"
-    again = {"dataset": "views", "ledger": path.with_name("ledger.db")}
-    for more in ({}, {"budget": BUDGET}, {"insist": True}, {"budget": BUDGET, "insist": True}):
+    again: dict[str, Any] = {"dataset": "views", "ledger": path.with_name("ledger.db")}
+    additions: tuple[dict[str, Any], ...] = (
+        {},
+        {"budget": BUDGET},
+        {"insist": True},
+        {"budget": BUDGET, "insist": True},
+    )
+    for more in additions:
         with pytest.raises(InvalidArgument) as caught:
             Curator(path, user="account", **again, **more)
         assert str(caught.value) == (
