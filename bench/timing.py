@@ -73,7 +73,7 @@ def longer(first: Sequence[float], second: Sequence[float]) -> float:
 
 def run(*, releases: int, questions: int, period: Fraction) -> list[Row]:
     """All pairs, three ways."""
-    rows = []
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         for pair, tables in PAIRS.items():
             histograms = [_histogram(counts) for counts in tables]

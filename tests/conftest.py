@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
     for item in items:
         pinned = getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)
         if pinned is not None:
-            more = settings(pinned, max_examples=max(settings.default.max_examples, pinned.max_examples))
+            more = settings(pinned, max_examples=max(settings().max_examples, pinned.max_examples))
             getattr(item.obj, "__func__", item.obj)._hypothesis_internal_use_settings = more
 
 

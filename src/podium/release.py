@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from podium.errors import InvalidArgument
-from podium.exact import exact_fraction, positive_integer
+from podium.exact import exact_fraction, exact_integer
 from podium.histogram import Item, item_order
 from podium.privacy.costs import Cost, spent
 from podium.privacy.encoding import decode_event, encode_event
@@ -210,9 +210,9 @@ class Release:
             return cls(
                 mechanism=_of(raw["mechanism"], str),
                 parameters={_of(name, str): _of(value, str) for name, value in _of(raw["parameters"], dict).items()},
-                k=positive_integer(raw["k"], "k"),
+                k=exact_integer(raw["k"], "k", least=0),
                 outcome=tuple(outcome) if _of(raw["ordered"], bool) else frozenset(outcome),
-                values=_decode_values(raw["values"]),
+                values=_decode_values(raw["values"], raw["value_kind"], sum(item is not BOTTOM for item in outcome)),
                 value_kind=_value_kind(raw["value_kind"], raw["values"]),
                 paid=Receipt(tuple(decode_event(event) for event in _of(raw["paid"], list)), entry=_entry(raw)),
                 guarantee=Guarantee.from_json(raw["guarantee"]),
@@ -237,8 +237,14 @@ def _entry(raw: dict[str, Any]) -> str | None:
     return None if raw.get("entry") is None else _of(raw["entry"], str)
 
 
-def _decode_values(raw: Any) -> tuple[Fraction, ...] | None:
-    return None if raw is None else tuple(exact_fraction(_of(value, str), "values") for value in _of(raw, list))
+def _decode_values(raw: Any, kind: Any, items: int) -> tuple[Fraction, ...] | None:
+    """A count for each item, or at most as many gaps."""
+    if raw is None:
+        return None
+    values = tuple(exact_fraction(_of(value, str), "values") for value in _of(raw, list))
+    if len(values) > items or (kind == "counts" and len(values) != items):
+        raise ValueError
+    return values
 
 
 def _value_kind(kind: Any, values: Any) -> ValueKind | None:

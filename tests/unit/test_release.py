@@ -79,13 +79,14 @@ def test_json_round_trip(
     names: list[Any], stopped: bool, ordered: bool, paid: list[Any], values: list[Fraction], entry: str | None
 ) -> None:
     outcome: Any = (*names, BOTTOM) if stopped and ordered else tuple(names)
+    gaps = tuple(values[: len(set(names))])
     release = made(
         outcome=outcome if ordered else frozenset(names),
         k=len(names) + 1,
         paid=Receipt(tuple(paid), entry=entry),
         guarantee=total(paid),
-        values=tuple(values) or None,
-        value_kind="counts" if values else None,
+        values=gaps or None,
+        value_kind="gaps" if gaps else None,
     )
     again = Release.from_json(release.to_json())
     assert again == release

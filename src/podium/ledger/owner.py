@@ -44,8 +44,9 @@ class Owner:
             found = cls(**json.loads(text))
         except (RecursionError, TypeError, ValueError):
             return None
-        names = (found.host, found.boot, found.namespace, found.started, found.token)
-        sound = all(isinstance(name, str) for name in names) and isinstance(found.pid, int) and 0 < found.pid < 2**31
+        pid: object = found.pid
+        names: tuple[object, ...] = (found.host, found.boot, found.namespace, found.started, found.token)
+        sound = all(isinstance(name, str) for name in names) and isinstance(pid, int) and 0 < pid < 2**31
         return found if sound else None
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.command_line import ASK, TOTAL, podium, write_views
 from tests.integration.curator.tables import curator, views
 
-from podium.curator import schedule
 from podium.curator.schedule import on_schedule, time_left
 from podium.errors import InvalidArgument, QuestionForfeited
 
@@ -41,7 +40,7 @@ def test_nothing_is_settled_or_told_before_its_time(tmp_path: Path, monkeypatch:
         def sleep(seconds: float) -> None:
             waited.append((seconds, made.status.open_reservations, made.status.failures))
 
-        monkeypatch.setattr(schedule.time, "sleep", sleep)
+        monkeypatch.setattr(time, "sleep", sleep)
         release = made.top("article", k=3)
         assert release.paid.entry is not None
         # The answer was there, and the ledger, which others may watch, did not say so yet.
@@ -61,7 +60,7 @@ def test_nothing_is_settled_or_told_before_its_time(tmp_path: Path, monkeypatch:
 
 
 def test_an_interruption_is_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule.time, "sleep", lambda seconds: pytest.fail(f"waited {seconds}"))
+    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail(f"waited {seconds}"))
 
     def interrupted() -> None:
         raise KeyboardInterrupt

@@ -118,7 +118,7 @@ def actions(ledger: Ledger) -> list[Callable[[], object]]:
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_flipped_and_missing_bytes(data: st.DataObject) -> None:
     content = bytearray(sound())
@@ -130,7 +130,7 @@ def test_flipped_and_missing_bytes(data: st.DataObject) -> None:
     use(put(bytes(content)))
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(st.sampled_from([sound, old]), st.data())
 def test_changed_cells(which: Callable[[], bytes], data: st.DataObject) -> None:
     path = put(which())

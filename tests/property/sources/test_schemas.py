@@ -93,7 +93,7 @@ def _top(source: Any, user: str, item: str, where: str | None) -> Release | podi
     return podium.top(source, item=item, user=user, k=1, epsilon=1, delta="1e-6", where=where)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(schemas)
 def test_parquet_files(columns: list[tuple[str, pa.DataType]]) -> None:
     path = folder() / "table.parquet"
@@ -104,7 +104,7 @@ def test_parquet_files(columns: list[tuple[str, pa.DataType]]) -> None:
     ask_all(path, [name for name, _ in columns])
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(schemas)
 def test_frames(columns: list[tuple[str, pa.DataType]]) -> None:
     ask_all(table_of(columns), [name for name, _ in columns])
@@ -117,7 +117,7 @@ cells = st.sampled_from([PRIVATE, 1, None, [PRIVATE], {"a": 1}, 1e400])
 declarations = st.sampled_from(["text", "integer", "list of text", "decimal(2)", "timestamp", "x", ""])
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.sampled_from(SUFFIXES), texts | st.binary(max_size=40))
 def test_any_file(suffix: str, content: str | bytes) -> None:
     path = folder() / f"any{suffix}"
@@ -126,7 +126,7 @@ def test_any_file(suffix: str, content: str | bytes) -> None:
     ask_all(path, ["item"])
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.lists(st.dictionaries(st.sampled_from(NAMES), cells, max_size=3)),
     st.dictionaries(st.sampled_from(NAMES), declarations),
