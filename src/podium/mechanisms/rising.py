@@ -102,15 +102,15 @@ class RisingTopK(Mechanism):
         size = require_items(self.k, groups)
         items, scores = listed(groups, outcomes=math.perm(size, self.k))
         span = histogram.span(monotone=self.monotone)
-        law: dict[tuple[Item, ...], flint.arb] = {(): flint.arb(1)}
+        law: Law = {(): flint.arb(1)}
         for places, epsilon in self.quarters:
-            longer: dict[tuple[Item, ...], flint.arb] = {}
+            longer: Law = {}
             for before, chance in law.items():
                 rest = [place for place, item in enumerate(items) if item not in before]
                 chosen = peeling_law([items[i] for i in rest], [scores[i] for i in rest], epsilon / span, places)
                 longer |= {(*before, *after): chance * share for after, share in chosen.items()}
             law = longer
-        return dict(law)
+        return law
 
 
 class _Left:

@@ -41,7 +41,7 @@ def test_no_item_comes_twice(counts: list[int]) -> None:
     for seed in range(20):
         for histogram in (sparse, Histogram(dict(enumerate(counts)))):
             release = RisingTopK(8, "0.3").release(histogram, bits=ReplayableBits(seed))
-            assert sorted(release.outcome) == list(range(8))
+            assert (len(release.outcome), set(release.outcome)) == (8, set(range(8)))
             assert release.ordered
 
 
