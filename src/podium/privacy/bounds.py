@@ -103,8 +103,9 @@ def best_bound(events: Iterable[Event], delta: Number, *, fixed_in_advance: bool
     """The smallest sound total epsilon of these events at ``delta``, and which theorem gave it.
 
     The mechanisms may be chosen adaptively. ``fixed_in_advance`` says that their *costs* were not: the events are the
-    plan (or the most that a stopping rule such as k* and l* lets through), known before the first answer. With
-    False the events stand for the totals of a filter that was set beforehand, and only sums are sound.
+    plan (or the most that a stopping rule such as k* and l* lets through), known before the first answer and listed
+    in the order in which they run, which matters to the adaptive optimum where epsilons differ. With False the events
+    stand for the totals of a filter that was set beforehand, and only sums are sound.
 
     The events' own deltas are taken out of ``delta`` first; what remains is for the theorem.
     """

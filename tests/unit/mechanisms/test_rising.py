@@ -62,6 +62,23 @@ def test_the_schedule_lies_between_a_curve_and_a_gaussian_guess() -> None:
     assert found * Fraction(99, 100) < finer <= found
 
 
+def test_the_order_of_unequal_epsilons_matters_and_is_the_one_given() -> None:
+    def worst(first: float, second: float, total: float) -> float:
+        """The first selection by trying many t, the second in closed form: from below, as near as the grid of t."""
+
+        def alone(g: float) -> float:
+            return 0.0 if g >= second else (1 - math.exp((max(g, -second) - second) / 2)) ** 2 / -math.expm1(-second)
+
+        chances = [(first * i / 500, math.expm1(-first * i / 500) / math.expm1(-first)) for i in range(501)]
+        return max(q * alone(total - first + t) + (1 - q) * alone(total + t) for t, q in chances)
+
+    rising = float(scheduled_optimum("1/2", (1, 4), "0.1", resolution=32))
+    falling = float(scheduled_optimum("1/2", (4, 1), "0.1", resolution=32))
+    assert 0.0999 < worst(0.5, 2, rising) <= 0.1
+    assert 0.0999 < worst(2, 0.5, falling) <= 0.1
+    assert worst(0.5, 2, falling) > 0.101
+
+
 def test_what_is_calibrated_fits_and_hardly_more_does() -> None:
     unit = calibrate_schedule(rising_schedule(20), epsilon=1, delta="1e-6")
     nodes = 5
