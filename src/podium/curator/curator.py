@@ -284,10 +284,16 @@ class Curator:
             return told_again(claimed, k)
         return self._paid(asked, claimed) if claimed.fresh else self._repeated(claimed, k, idempotency_key)
 
-    def answer_planned(self, asked: Asked, *, text: str, key: str) -> Release:
+    def answer_planned(self, asked: Asked, *, text: str, key: str, after: str | None = None) -> Release:
         """Reserve, answer and settle a question planned elsewhere, which ``key`` names for good: it is paid once."""
         reservation = self._ledger.reserve(
-            self._dataset, asked.plan.worst_case, text, analyst=self._analyst, question_key=key, idempotency_key=key
+            self._dataset,
+            asked.plan.worst_case,
+            text,
+            analyst=self._analyst,
+            question_key=key,
+            idempotency_key=key,
+            after=after,
         )
         return (
             self._paid(asked, reservation) if reservation.fresh else self._repeated(reservation, asked.question.k, key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -125,10 +125,12 @@ class TopKMonitor:
         for index in range(due):
             period = self._schedule.period(index)
             curator = self._curator(period)
-            if curator.dataset not in records:
+            read = self._reader(curator.dataset, period)
+            if task.alone or curator.dataset not in records:
+                # A period with a cap of its own must know all that was charged to it.
                 records[curator.dataset] = self._record(curator.dataset)
             record = records[curator.dataset].of_period(period.label)
-            release = Turn(task, period, curator, record, found).release()
+            release = Turn(task, period, curator, record, read, found).release()
             if release is not None:
                 yield _of_period(release, period)
 
@@ -136,6 +138,7 @@ class TopKMonitor:
     def releases(self) -> dict[str, Release]:
         """The lists that the ledger has, by the label of their period. Nothing is asked."""
         told: dict[str, Release] = {}
+        found = False
         known = set(self._ledger().datasets())
         records: dict[str, Record] = {}
         for index in range(self._schedule.periods):
@@ -147,9 +150,10 @@ class TopKMonitor:
                 records[account] = self._record(account)
             record = records[account].of_period(period.label)
             listed, finding = record.release(Role.LIST), record.release(Role.FINDING)
+            found = found or (finding is not None and bool(finding.items))
             if listed is not None:
                 told[period.label] = _of_period(replace(listed, k=self._subject.k), period)
-            elif finding is not None and not finding.items:
+            elif finding is not None and not found:
                 told[period.label] = _of_period(listed_nothing(finding, self._subject.k), period)
         return told
 
@@ -177,6 +181,9 @@ class TopKMonitor:
             if self._opened_ledger is not at:
                 self._opened.callback(self._opened_ledger.close)
         return self._opened_ledger
+
+    def _reader(self, account: str, period: Period) -> Callable[[], Record]:
+        return lambda: self._record(account).of_period(period.label)
 
     def _record(self, account: str) -> Record:
         record = Record.of(self._ledger().history(account), self._key)

@@ -39,18 +39,23 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The attempts of one schedule on one data set, and how many questions there were from elsewhere."""
+    """The attempts of one schedule on one data set, and how many questions there were from elsewhere.
+
+    ``head`` is the hash of the last entry that was read.
+    """
 
     attempts: tuple[Attempt, ...]
     foreign: int
+    head: str
 
     @classmethod
     def of(cls, history: Iterable[Entry], schedule: str) -> Record:
         """Read from the entries of a data set."""
         reserved: dict[int, tuple[str, Role, Entry]] = {}
         closed: dict[int, Entry] = {}
-        foreign = 0
+        foreign, head = 0, ""
         for entry in history:
+            head = entry.hash
             if entry.kind is Kind.RESERVED:
                 identity = _identity(entry.question, schedule)
                 if identity is None:
@@ -62,11 +67,11 @@ class Record:
         attempts = [
             _attempt(period, role, entry, closed.get(number)) for number, (period, role, entry) in reserved.items()
         ]
-        return cls(tuple(attempts), foreign)
+        return cls(tuple(attempts), foreign, head)
 
     def of_period(self, period: str) -> Record:
         """Only what was asked for this period."""
-        return Record(tuple(attempt for attempt in self.attempts if attempt.period == period), self.foreign)
+        return replace(self, attempts=tuple(attempt for attempt in self.attempts if attempt.period == period))
 
     def release(self, role: Role) -> Release | None:
         """What was released for this purpose; None if nothing was."""

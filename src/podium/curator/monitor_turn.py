@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from podium.curator.asking import Asked
@@ -42,24 +43,21 @@ class Task:
 
 @dataclass(slots=True)
 class Turn:
-    """One period. ``found`` is what earlier rounds of finding released, and grows by what this one does."""
+    """One period. ``found`` is what earlier rounds of finding released, and grows by what this one does.
+
+    ``record`` is what the ledger has about the period, and ``read`` reads it again.
+    """
 
     task: Task
     period: Period
     curator: Curator
     record: Record
+    read: Callable[[], Record]
     found: list[tuple[Item, ...]]
-    paid: list[Receipt] = field(default_factory=list)
 
     def release(self) -> Release | None:
         """The list; None if the period's own share is used up by failed attempts, and it may not take another's."""
-        if self.record.open:
-            raise InvalidArgument(
-                "period",
-                self.period.label,
-                allowed="a period that no other process is asking about",
-                hint="Run the schedule again later: what that process releases is then free.",
-            )
+        self._require_closed()
         try:
             return self._release()
         except BudgetExceeded:
@@ -67,11 +65,23 @@ class Turn:
                 return None
             raise
 
+    def _require_closed(self) -> None:
+        if self.record.open:
+            raise InvalidArgument(
+                "period",
+                self.period.label,
+                allowed="a period that no other process is asking about",
+                hint="Run the schedule again later: what that process releases is then free.",
+            )
+
     def _release(self) -> Release:
         stored, finding = self.record.release(Role.LIST), self.record.release(Role.FINDING)
         k = self.task.subject.k
         if stored is None and finding is None and self._must_find():
             finding = self._find()
+            self.record = self.read()
+            self._require_closed()
+            stored = self.record.release(Role.LIST)
         if finding is not None:
             self.found.append(finding.items)
         if stored is not None:
@@ -114,9 +124,10 @@ class Turn:
         attempts = sum(attempt.role is role for attempt in self.record.attempts)
         key = f"{self.task.key} {self.period.label} {role} {attempts + 1}"
         text = schedule_question(asked, self.task.key, self.period.label, role)
-        release = self.curator.answer_planned(asked, text=text, key=key)
-        self.paid.append(release.paid)
-        return release
+        # A cap of the period is kept only if what was read about it is still all there is when it is charged.
+        return self.curator.answer_planned(
+            asked, text=text, key=key, after=self.record.head if self.task.alone else None
+        )
 
     @property
     def _place(self) -> int:
@@ -129,8 +140,8 @@ class Turn:
         if not self.task.alone:
             return left
         part = Purse.of(status.totals.limits, self.task.plan.parts)
-        # Attempts of this period that failed stay charged to it.
-        spent = sum((paid.cost for paid in self.paid), self.record.cost)
+        # All attempts of this period, whoever made them; those that failed stay charged to it.
+        spent = self.record.cost
         return Purse(
             _least(part.epsilon, spent.epsilon, left.epsilon),
             _least(part.rho, spent.rho, left.rho),

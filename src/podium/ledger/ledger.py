@@ -6,6 +6,7 @@ import difflib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import TypeAlias, TypeVar
 
@@ -137,14 +138,16 @@ class Ledger:
         analyst: str | None = None,
         question_key: str | None = None,
         idempotency_key: str | None = None,
+        after: str | None = None,
     ) -> Reservation:
         """Charge the worst case of a question before any row is read; ``BudgetExceeded`` if it does not fit.
 
         ``question`` is its canonical text; ``question_key`` (the question itself unless given) is what questions must
         share so that one's release can answer the other. A second call with the same ``idempotency_key`` returns the
-        first one's reservation and charges nothing.
+        first one's reservation and charges nothing. ``after`` is the hash of the entry that must be the last one, for a
+        question whose size was worked out from the history: it is refused if somebody else wrote meanwhile.
         """
-        request = _request(worst_case, question, question_key, analyst, idempotency_key)
+        request = replace(_request(worst_case, question, question_key, analyst, idempotency_key), after=after)
         return self._held(dataset, lambda store, located: reservations.reserve(store, located, request))
 
     def reserve_once(

@@ -95,6 +95,7 @@ class Request:
     question_key: str
     analyst: str | None
     idempotency_key: str | None
+    after: str | None = None
 
 
 def key_of(text: str) -> str:
@@ -110,6 +111,13 @@ def reserve(store: Store, located: Located, request: Request) -> Reservation:
     before = asked_before(store, located, request)
     if before is not None:
         return before
+    if request.after not in (None, account.head):
+        raise InvalidArgument(
+            "after",
+            request.after,
+            allowed=f"the hash of the last entry of {account.dataset!r}",
+            hint="Somebody else asked meanwhile, and nothing was charged here: read the history again, and ask again.",
+        )
     if account.locked:
         raise DatasetLocked(account.dataset, account.failures)
     account.totals.limits.check_kind(cost)

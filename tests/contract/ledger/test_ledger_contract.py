@@ -229,6 +229,19 @@ def test_idempotency_keys(ledger: Ledger) -> None:
     assert ledger.status("clicks").spent.epsilon == Fraction(1, 10)
 
 
+def test_a_question_sized_by_the_history_is_refused_if_somebody_wrote_meanwhile(ledger: Ledger) -> None:
+    ledger.register("clicks", PURE, source="s")
+    seen = ledger.history("clicks")[-1].hash
+    first = ledger.reserve("clicks", pure("0.1"), "q", idempotency_key="k1", after=seen)
+    with pytest.raises(InvalidArgument, match="hash of the last entry of 'clicks'"):
+        ledger.reserve("clicks", pure("0.1"), "another question", after=seen)
+    assert ledger.status("clicks").open_reservations == 1
+    # The same attempt again is no other: it is charged already.
+    assert ledger.reserve("clicks", pure("0.1"), "q", idempotency_key="k1", after=seen).number == first.number
+    entry = ledger.settle(first, "{}", pure("0.1"))
+    assert ledger.reserve("clicks", pure("0.1"), "another question", after=entry.hash).fresh
+
+
 def test_caps_per_analyst(ledger: Ledger) -> None:
     budget = Budget(epsilon=1, items=10, questions=10, epsilon_per_analyst="0.3")
     ledger.register("clicks", budget, source="s")

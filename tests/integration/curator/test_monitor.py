@@ -7,14 +7,16 @@ import json
 import signal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.curator import monitoring, workers
 from tests.integration.curator.monitoring import DAYS, FIRST, LATER, monitor
 
 import podium
+from podium.curator import monitor_turn
 from podium.errors import DatasetExists, InvalidArgument, PodiumError
-from podium.ledger import Kind, open_ledger
+from podium.ledger import Kind, Ledger, open_ledger
 from podium.mechanisms import LimitedDomain
 from podium.privacy import Cost
 from podium.sources.parquet import write_parquet
@@ -152,6 +154,57 @@ def test_per_user_and_period_lists_that_share_rows_share_the_total(table: Path) 
     assert "2026-01-02T00:00:00" in found[0]
     with open_ledger(table.with_name("ledger.db")) as ledger:
         assert ledger.datasets() == ("daily@2026-01-01", "daily@2026-01-04", "daily@2026-01-07")
+
+
+def test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_period(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {"unit": "user-period", "window": "3 days", "periods": 3, "rediscover": 1}
+    with monitor(table, **options) as slow:
+        releases = slow.run()
+        next(releases)
+        with monitor(table, **options) as other, monkeypatch.context() as patch:
+            # It finds items for the second day, and is gone before it asks for the list.
+            patch.setattr(monitor_turn.Turn, "_list", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                list(other.run())
+        assert next(releases).items == FIRST
+        with open_ledger(table.with_name("ledger.db")) as ledger:
+            account = "daily@2026-01-01"
+            limits = ledger.status(account).totals.limits
+            charged = _charged(ledger, account, "2026-01-02")
+    assert limits.rho is not None
+    assert charged.rho is not None
+    assert charged.rho <= limits.rho / 3
+    assert charged.delta <= limits.delta / 3
+
+
+def _interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _charged(ledger: Ledger, account: str, period: str) -> Cost:
+    """What the settled questions of a period cost, read off the entries."""
+    history = ledger.history(account)
+    asked = {entry.sequence for entry in history if f'"period": "{period}"' in (entry.question or "")}
+    return sum((e.cost or Cost.nothing() for e in history if e.reservation in asked), Cost.nothing())
+
+
+def test_a_period_whose_list_is_still_to_come_is_not_told_as_empty(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = dt.datetime(2026, 1, DAYS)  # noqa: DTZ001 - all times are UTC
+    with monitor(table, start=last, periods=2, window=None, rediscover=1) as watching:
+        releases = watching.run()
+        next(releases)
+        with monkeypatch.context() as patch:
+            # The round of finding of a day without rows is over, and the list, of what was found before, is not.
+            patch.setattr(monitor_turn.Turn, "_list", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                next(releases)
+        assert list(watching.releases) == ["2026-01-10"]
+        list(watching.run())
+        assert [len(release.items) for release in watching.releases.values()] == [3, 3]
 
 
 def test_other_questions_are_refused_in_the_accounts_of_periods(table: Path) -> None:
