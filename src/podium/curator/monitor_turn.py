@@ -20,6 +20,9 @@ from podium.sources import Domain, DomainItems
 
 __all__ = ["Task", "Turn", "listed_nothing"]
 
+_CRUMBS = 100
+"""A list with less than this part of the planned epsilon would be noise that looks like a list: it is not made."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -115,7 +118,8 @@ class Turn:
 
     def _list(self, domain: Domain, size: int, k: int) -> Release:
         # As if all k came back: what a shorter list does not use is carried forward.
-        epsilon = self.task.sharing.per_item(self._place, self._purse(), self.task.subject.k)
+        least = self.task.plan.epsilon_per_item / _CRUMBS
+        epsilon = self.task.sharing.per_item(self._place, self._purse(), self.task.subject.k, least=least)
         pure = self.task.plan.limits.rho is None
         asked = self.task.subject.listed(self.period, domain, size, epsilon, k=k, pure=pure)
         return self._ask(asked, Role.LIST)

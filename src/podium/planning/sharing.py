@@ -100,8 +100,8 @@ class Sharing:
             raise _used_up("rho" if rho == 0 else "delta")
         return rho, delta
 
-    def per_item(self, index: int, left: Purse, k: int) -> Fraction:
-        """The epsilon of each of the k selections of this period's list."""
+    def per_item(self, index: int, left: Purse, k: int, *, least: Fraction = Fraction(0)) -> Fraction:
+        """The epsilon of each of the k selections of this period's list; refused if it is below the least."""
         weights = self.periods - index + self.weight * self._later(index)
         options = []
         if left.rho is not None:
@@ -109,7 +109,7 @@ class Sharing:
         if left.epsilon is not None and not self.rounds:
             options.append(significant_below(left.epsilon / weights / k))
         best = max(options, default=Fraction(0))
-        if best == 0:
+        if best == 0 or best < least:
             raise _used_up("epsilon" if left.rho is None else "rho")
         return best
 

@@ -9,15 +9,26 @@ from typing import Any
 from tests.integration.curator.workers import Step, after, before
 
 import podium
-from podium.curator import curator as path
-from podium.curator import monitor_turn
+from podium.curator import monitor_turn, settling
 from podium.ledger import Ledger, reservations
 from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram
 from podium.sources import DuckDBSource
 from podium.sources.engine import SqlSnapshot
 from podium.sources.parquet import write_parquet
 
-__all__ = ["DAYS", "FIRST", "LATER", "NOTHING_LOST", "STEPS", "USERS", "events", "monitor", "run"]
+__all__ = [
+    "DAYS",
+    "FIRST",
+    "LATER",
+    "NOTHING_LOST",
+    "STEPS",
+    "TWO_OVER",
+    "USERS",
+    "events",
+    "monitor",
+    "run",
+    "two_of_three",
+]
 
 DAYS = 10
 FIRST, LATER = ("a", "b", "c"), ("d", "a", "b")
@@ -47,6 +58,14 @@ def monitor(table: Path, **changes: Any) -> podium.TopKMonitor:
     return podium.TopKMonitor(table, **{**options, **changes})
 
 
+TWO_OVER = START + dt.timedelta(days=2)
+
+
+def two_of_three(table: Path) -> podium.TopKMonitor:
+    """Two periods are asked about, and a third keeps enough for an attempt that failed to be repeated."""
+    return monitor(table, periods=3)
+
+
 STEPS: dict[str, Step] = {
     "before registering": before(Ledger, "register"),
     "after registering": after(Ledger, "register"),
@@ -62,7 +81,7 @@ STEPS: dict[str, Step] = {
     "before settling": before(Ledger, "settle"),
     "while settling, before it commits": after(reservations, "settle"),
     "after settling": after(Ledger, "settle"),
-    "before the answer is returned": before(path, "replace"),
+    "before the answer is returned": before(settling, "replace"),
 }
 """Every place between two steps of a period."""
 NOTHING_LOST = {
@@ -73,8 +92,8 @@ NOTHING_LOST = {
 
 def run(table: Path, step: str, periods: int) -> None:
     """Answer so many periods, then die at that step of the next."""
-    with monitor(table, periods=2) as watching:
-        releases = watching.run()
+    with two_of_three(table) as watching:
+        releases = watching.run(TWO_OVER)
         for _ in range(periods):
             next(releases)
         STEPS[step]()

@@ -15,9 +15,9 @@ from tests.integration.curator.monitoring import DAYS, FIRST, LATER, monitor
 
 import podium
 from podium.curator import monitor_turn
-from podium.errors import DatasetExists, InvalidArgument, PodiumError
+from podium.errors import BudgetExceeded, DatasetExists, InvalidArgument, PodiumError
 from podium.ledger import Kind, Ledger, open_ledger
-from podium.mechanisms import LimitedDomain
+from podium.mechanisms import ExponentialTopK, LimitedDomain
 from podium.privacy import Cost
 from podium.sources.parquet import write_parquet
 
@@ -253,8 +253,8 @@ def test_kill_9_between_every_two_steps(table: Path, step: str) -> None:
         history = ledger.history("daily") if "daily" in ledger.datasets() else ()
         settled = [entry for entry in history if entry.kind is Kind.SETTLED]
         assert all(not ledger.status(name).open_reservations for name in ledger.datasets())
-    with monitor(table, periods=2) as watching:
-        assert [release.items for release in watching.run()] == [FIRST] * 2
+    with monitoring.two_of_three(table) as watching:
+        assert [release.items for release in watching.run(monitoring.TWO_OVER)] == [FIRST] * 2
         after = watching.history()
         plan = watching.plan()
     assert after[: len(history)] == tuple(history)
@@ -287,12 +287,25 @@ def test_a_period_whose_share_was_lost_is_passed_over_where_nothing_may_be_carri
             ledger.register("daily@2026-01-01", budget, source=str(table.resolve()))
             ledger.forfeit(ledger.reserve("daily@2026-01-01", worst, question.question or ""))
         lists = list(watching.run())
-    # Of the first day's total next to nothing is left: it has no list, or one that is nearly noise; the next is whole.
-    assert lists[-1].parameters["period"] == "2026-01-02"
+    # Of the first day's total next to nothing is left: a list would be noise, so there is none; the next is whole.
+    assert [release.parameters["period"] for release in lists] == ["2026-01-02"]
     assert lists[-1].items == FIRST
     with open_ledger(table.with_name("ledger.db")) as ledger:
         status = ledger.status("daily@2026-01-01")
         assert status.totals.limits.excess(status.spent, Cost.nothing()) is None
+
+
+def test_crumbs_do_not_make_a_list(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last period lost its share: what rounding left over would make noise that looks like a list."""
+    with monitor(table, periods=1, window=None) as watching:
+        with monkeypatch.context() as patch:
+            patch.setattr(ExponentialTopK, "release", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                list(watching.run())
+        spent = watching.history()
+        with pytest.raises(BudgetExceeded, match="The owner may raise it"):
+            list(watching.run())
+        assert watching.history() == spent
 
 
 MISTAKES = [
