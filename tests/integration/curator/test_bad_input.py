@@ -280,7 +280,7 @@ def not_a_ledger(folder: Path) -> str:
     ("address", "message"),
     [
         (missing, r"cannot be opened. A ledger is a file in a folder that exists and may be written. Check the path."),
-        (not_a_ledger, r"could not be read or written; nothing was changed"),
+        (not_a_ledger, r"is not a ledger of podium. A ledger is a file that podium made itself. Name another file"),
         (lambda _: "postgresql://me:swordfish@127.0.0.1:1/ledger", r"could not be reached"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 import shlex
@@ -15,6 +16,7 @@ from podium.cli.console import Settings, print_result, using
 from podium.cli.options import Mechanism
 from podium.cli.reference import help_texts
 from podium.planning.facts import MECHANISMS
+from podium.sources.parquet import write_parquet
 
 
 def test_a_plan_needs_no_data() -> None:
@@ -157,6 +159,26 @@ def with_a_service(example: str) -> str:
     return re.sub(r"\b[0-9a-f]{32}\b", json.loads(made)["id"], example)
 
 
+def with_votes() -> None:
+    """Who preferred which film to which, and the files that say what can be compared."""
+    votes = [(user, "alien", "brazil") for user in range(40)] + [(user, "brazil", "casablanca") for user in range(40)]
+    columns = dict(zip(("user_id", "better", "worse"), map(list, zip(*votes, strict=True)), strict=True))
+    write_parquet(columns, Path("votes.parquet"))
+    lines = "".join(f"{user},{better},{worse}\n" for user, better, worse in votes)
+    Path("votes.csv").write_text(f"user_id,better,worse\n{lines}", encoding="utf-8")
+    films = [f"film-{number}" for number in range(9)] + ["alien", "brazil", "casablanca"]
+    Path("films.csv").write_text("\n".join(["item", *films]) + "\n", encoding="utf-8")
+    Path("pairs.csv").write_text("better,worse\n" + "".join(f"alien,{film}\n" for film in films[:9]), encoding="utf-8")
+
+
+def with_times(example: str) -> str:
+    """A table with times, in a ledger of its own; and three days instead of a year of them."""
+    days = [dt.datetime(2026, 1, day, 12) for day in (1, 2, 3) for _ in range(50)]  # noqa: DTZ001 - a column of UTC
+    columns = {"user_id": list(range(150)), "article": ["news", "sport"] * 75, "at": days}
+    write_parquet(columns, Path("views.parquet"))
+    return example.replace("ledger.db", "watched.db").replace("--periods 365", "--periods 3")
+
+
 @pytest.mark.parametrize("example", examples(), ids=lambda text: text[:60])
 def test_examples_run(example: str) -> None:
     if "postgresql://" in example or example.startswith("podium audit") or example == SERVE:
@@ -172,6 +194,10 @@ def test_examples_run(example: str) -> None:
         example = example.replace("--epsilon 4", "--epsilon 6")
     if "--config" in example:
         example = with_a_service(example)
+    if example.startswith("podium rank"):
+        with_votes()
+    if example.startswith("podium watch"):
+        example = with_times(example)
     entries = document("history", "budget", "history", "views", "--ledger", "ledger.db")["entries"]
     text = None
     for command in example.replace("4f0c...", entries[0]["hash"]).split(" | "):
