@@ -18,6 +18,7 @@ from podium.sources.base import Reading
 from podium.sources.conditions import columns_of
 from podium.sources.declared import Types, declared_columns
 from podium.sources.duckdb_connection import ATTACHED, DIALECT, DuckDBSession, locked_database
+from podium.sources.duckdb_resources import Resources
 from podium.sources.duckdb_tables import FRAME, attached_table, described, json_relation, readable_part
 from podium.sources.engine import SqlSource
 from podium.sources.files import DataFiles, FileFormat, csv_header, find_files, reader
@@ -35,11 +36,25 @@ class DuckDBSource(SqlSource):
     a pandas, polars or Arrow frame; ``table`` names one of several tables in a DuckDB file; ``types`` declares
     columns, and a value that does not fit its declared type counts as missing. Opening checks that the data is
     there and readable; nothing is read from its rows.
+
+    ``memory_limit`` (such as ``"4GB"``), ``threads`` and ``temp_directory`` say what DuckDB may use of this machine.
+    What does not fit into memory is written to a folder of its own below ``temp_directory``, by default that of the
+    system, and removed on ``close``; a question that fits into neither fails like any other failure of an engine.
     """
 
     sql_dialect = DIALECT
 
-    def __init__(self, location: object, *, table: str | None = None, types: Types | None = None) -> None:
+    def __init__(
+        self,
+        location: object,
+        *,
+        table: str | None = None,
+        types: Types | None = None,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+        temp_directory: str | Path | None = None,
+    ) -> None:
+        resources = Resources(memory_limit, threads, temp_directory)
         self._declared = declared_columns(types)
         self._frame: pa.Table | None = None
         self._files: DataFiles | None = None
@@ -54,10 +69,11 @@ class DuckDBSource(SqlSource):
             raise InvalidArgument("source", location, allowed="a path, or a pandas, polars or Arrow frame")
         if table is not None and not self._attached:
             raise InvalidArgument("table", table, allowed="None, unless the source is a DuckDB file or a server")
-        spill = tempfile.mkdtemp(prefix="podium-")
+        spill = tempfile.mkdtemp(prefix="podium-", dir=temp_directory)
         self._clean_up = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         paths = self._files.paths if self._files else ()
-        database = attempt(lambda: locked_database(paths, attach=self._attached, spill=spill))
+        settings = resources.settings()
+        database = attempt(lambda: locked_database(paths, attach=self._attached, spill=spill, resources=settings))
         if database is None:
             raise self._unavailable()
         self._database = database

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -33,10 +33,12 @@ _ARROW = {
 }
 
 
-def locked_database(paths: Sequence[str], *, attach: bool, spill: str) -> duckdb.DuckDBPyConnection:
+def locked_database(
+    paths: Sequence[str], *, attach: bool, spill: str, resources: Mapping[str, str]
+) -> duckdb.DuckDBPyConnection:
     """A database in memory that installs nothing, reads only these files, and cannot be reconfigured.
 
-    ``spill`` is the folder for what does not fit into memory.
+    ``spill`` is the folder for what does not fit into memory; ``resources`` are settings on memory and threads.
     """
     connection = duckdb.connect(
         ":memory:",
@@ -45,6 +47,7 @@ def locked_database(paths: Sequence[str], *, attach: bool, spill: str) -> duckdb
             "autoload_known_extensions": "false",
             "python_enable_replacements": "false",
             "temp_directory": spill,
+            **resources,
         },
     )
     # A notebook would get a progress bar, which tells about rows before anything is paid.

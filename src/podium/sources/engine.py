@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -253,8 +253,9 @@ class SqlSnapshot:
     def _unseen(self, ranks: Sequence[int]) -> dict[tuple[int, int], Item]:
         if not ranks:
             return {}
-        (row,) = self._fetch(self._builder.unseen(self._table, ranks))
-        return {(0, rank): rank + int(before) for rank, before in zip(ranks, row, strict=True)}
+        between = {int(place): int(seen) for place, seen in self._fetch(self._builder.unseen(self._table, ranks))}
+        before = accumulate(between.get(place, 0) for place in range(len(ranks)))
+        return {(0, rank): rank + seen for rank, seen in zip(ranks, before, strict=True)}
 
     def _keep(self) -> None:
         if self._streamed:

@@ -23,7 +23,7 @@ SELECT ranked.n, ranked.r, ranked.item0 AS name0 FROM (SELECT item0, n, ROW_NUMB
 CREATE TEMPORARY TABLE counts AS SELECT item0, COUNT(*) AS n FROM (SELECT DISTINCT rows_."user_id" AS item0, rows_."article" AS u FROM views AS rows_ WHERE (isValidUTF8(rows_."article") AND NOT (rows_."user_id" IS NULL)) AND rows_."user_id" BETWEEN toInt64('0') AND toInt64('999')) AS pairs GROUP BY item0;
 
 -- items that nobody has, by rank
-SELECT COUNT(CASE WHEN unseen <= 0 THEN 1 END) AS before0, COUNT(CASE WHEN unseen <= 41 THEN 1 END) AS before1 FROM (SELECT item0 - (ROW_NUMBER() OVER (ORDER BY item0 ASC) - 1) AS unseen FROM counts) AS ranked;
+SELECT r, COUNT(*) AS m FROM (SELECT CASE WHEN unseen <= 0 THEN 0 ELSE 1 END AS r FROM (SELECT item0 - (ROW_NUMBER() OVER (ORDER BY item0 ASC) - 1) AS unseen FROM counts) AS ranked WHERE unseen <= 41) AS best GROUP BY r;
 
 -- a listed domain, kept
 CREATE TEMPORARY TABLE counts AS SELECT listed.item0 AS item0, COALESCE(counted.n, 0) AS n FROM (SELECT DISTINCT rows_."article" AS item0 FROM articles AS rows_ WHERE isValidUTF8(rows_."article")) AS listed LEFT JOIN (SELECT item0, COUNT(*) AS n FROM (SELECT DISTINCT rows_."article" AS item0, rows_."user_id" AS u FROM views AS rows_ WHERE NOT (rows_."user_id" IS NULL) AND isValidUTF8(rows_."article")) AS pairs GROUP BY item0) AS counted ON listed.item0 = counted.item0;
