@@ -1,4 +1,4 @@
-"""Runs every bench: ``python -m bench [--quick] [NAME ...]``. The name ``page`` writes docs/bench.md from results."""
+"""Runs every bench: ``python -m bench [--quick] [NAME ...]``. ``page`` and ``scale_page`` write pages of docs/."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 BENCHES = (
     "selection", "accounting", "canonical", "joint", "limited_domain", "engines", "utility", "known", "opendp_recall",
-    "service", "load", "timing", "monitor",
+    "service", "load", "timing", "monitor", "scale",
 )  # fmt: skip
 """Modules of ``bench`` with a ``main()`` that reads its own options; one that is not there yet is passed over."""
 
-PAGE = "page"
-"""Measures nothing, so it runs only when named."""
+PAGES = ("page", "scale_page")
+"""They measure nothing, so they run only when named."""
 
 
 def available() -> list[str]:
@@ -30,17 +30,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"one or more of {', '.join(BENCHES)}; default: all; 'page' writes docs/bench.md",
+        help=f"one or more of {', '.join(BENCHES)}; default: all; {' and '.join(PAGES)} write pages of docs/",
     )
     parser.add_argument("--quick", action="store_true", help="the short form of each bench")
     options = parser.parse_args(argv)
-    unknown = set(options.names) - {*available(), PAGE}
+    unknown = set(options.names) - {*available(), *PAGES}
     if unknown:
-        parser.error(f"no bench called {', '.join(sorted(unknown))}; there is {', '.join([*available(), PAGE])}")
+        parser.error(f"no bench called {', '.join(sorted(unknown))}; there is {', '.join([*available(), *PAGES])}")
     before = sys.argv
     try:
         for name in options.names or available():
-            sys.argv = [f"bench.{name}", *(["--quick"] if options.quick and name != PAGE else [])]
+            sys.argv = [f"bench.{name}", *(["--quick"] if options.quick and name not in PAGES else [])]
             importlib.import_module(f"bench.{name}").main()
     finally:
         sys.argv = before

@@ -18,7 +18,10 @@ from bench.engines_data import Events, connect
 from bench.postgresql import postgresql
 from podium.sources import DuckDBSource, Source, open_source
 
-__all__ = ["WHERE", "Job", "K", "Opened", "Plain", "missing", "open_duckdb", "open_postgresql", "open_spark"]
+__all__ = [
+    "WHERE", "Job", "K", "Opened", "Plain", "missing", "open_duckdb", "open_postgresql", "open_spark",
+    "spark_session",
+]  # fmt: skip
 
 Job: TypeAlias = Callable[[], Sequence[Any]]
 """Asks, and returns the items."""
@@ -79,15 +82,21 @@ def open_postgresql(events: Events, rows: int) -> Iterator[Opened]:
 @contextmanager
 def open_spark(events: Events, rows: int) -> Iterator[Opened]:
     """A session on two threads with a view of the Parquet files."""
+    with spark_session() as session:
+        session.read.parquet(*events.files(rows)).createOrReplaceTempView(_TABLE)
+        with closing(open_source(session, table=_TABLE)) as source:
+            yield lambda item: lambda: _items(session.sql(_query(item, _TABLE)).collect()), source
+
+
+@contextmanager
+def spark_session() -> Iterator[Any]:
+    """Spark in one process of Java, on two threads."""
     with _hushed():
         from pyspark.sql import SparkSession  # noqa: PLC0415 - not everybody has it
 
         session = SparkSession.builder.master("local[2]").config(map=_SPARK).getOrCreate()
-        session.read.parquet(*events.files(rows)).createOrReplaceTempView(_TABLE)
-        source = open_source(session, table=_TABLE)
     try:
-        with closing(source):
-            yield lambda item: lambda: _items(session.sql(_query(item, _TABLE)).collect()), source
+        yield session
     finally:
         session.stop()
 

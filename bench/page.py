@@ -25,6 +25,8 @@ PAGE = "bench.md"
 _PRINTED_ONLY = ("accounting", "load", "service", "timing")
 """Benches that leave no file."""
 
+_OWN_PAGE = "- `python -m bench scale` has [a page of its own](scale.md)."
+
 _INTRODUCTION = """\
 # The benches
 
@@ -107,7 +109,7 @@ def _without_numbers(reports: Mapping[str, Report]) -> str:
     lines.append(
         "- `python -m bench monitor` writes a table and a picture of its own, build/bench/monitor.csv and .png."
     )
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, _OWN_PAGE, ""])
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -222,7 +222,7 @@ def test_without_results_nothing_is_written(tmp_path: Path, capsys: pytest.Captu
 def test_the_page_is_a_name_of_the_command() -> None:
     command = [sys.executable, "-m", "bench", "nothing"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.stderr.rstrip().endswith(", page")
+    assert done.stderr.rstrip().endswith(", page, scale_page")
 
 
 def test_the_page_of_the_documentation_has_this_form() -> None:

@@ -144,9 +144,11 @@ class SqlBuilder:
         place = exp.Sub(this=numbered([], [column(item)]), expression=_ONE.copy())
         before = exp.Sub(this=column(item), expression=exp.paren(place, copy=False))
         shifts = exp.select(before.as_(_UNSEEN)).from_(exp.to_table(kept))
-        within = exp.select(_first_rank(ranks, 0).as_(_RANK)).from_(shifts.subquery(_RANKED))
-        within = within.where(column(_UNSEEN) <= ranks[-1])
-        return exp.select(column(_RANK), rows().as_(MEMBERS)).from_(within.subquery(_BEST)).group_by(column(_RANK))
+        # Without copies: a tree of thousands of comparisons would be copied at every step.
+        within = exp.select(exp.alias_(_first_rank(ranks, 0), _RANK, copy=False), copy=False)
+        within = within.from_(shifts.subquery(_RANKED), copy=False).where(column(_UNSEEN) <= ranks[-1], copy=False)
+        counted = exp.select(column(_RANK), rows().as_(MEMBERS)).from_(within.subquery(_BEST, copy=False), copy=False)
+        return counted.group_by(column(_RANK), copy=False)
 
     def listed_items(self) -> exp.Select:
         """The distinct known items of the table as text, whoever has them: for a table that is itself a domain."""
@@ -179,7 +181,8 @@ def _first_rank(ranks: Sequence[int], first: int) -> exp.Expr:
         return exp.Literal.number(first)
     half = len(ranks) // 2
     low, high = _first_rank(ranks[:half], first), _first_rank(ranks[half:], first + half)
-    return exp.Case(ifs=[exp.If(this=column(_UNSEEN) <= ranks[half - 1], true=low)], default=high)
+    below = exp.LTE(this=column(_UNSEEN), expression=exp.Literal.number(ranks[half - 1]))
+    return exp.Case(ifs=[exp.If(this=below, true=low)], default=high)
 
 
 def _members_between(low: int, high: int | None) -> exp.Expr:

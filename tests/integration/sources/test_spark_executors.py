@@ -156,14 +156,16 @@ def test_kept_counts_that_are_lost_are_a_failure_and_stay_paid(
         kill(spark, 2)
 
     budget = Budget(epsilon=3, delta="1e-6", items=20, questions=20)
-    with open_ledger(tmp_path / "ledger.db") as ledger:
-        with Curator(fast, dataset="fast", user="user_id", ledger=ledger, budget=budget) as curator:
-            with monkeypatch.context() as patch, pytest.raises(QuestionForfeited) as caught:
-                patch.setattr(SparkQuestion, "keep", keep_and_lose)
-                curator.top("item", k=3, domain_size=50)
-            assert caught.value.__context__ is None
-            kinds = [entry.kind for entry in ledger.history("fast")]
-            assert kinds[-2:] == [Kind.RESERVED, Kind.FORFEITED]
-            assert ledger.status("fast").spent.rho > 0
-            assert len(curator.top("item", k=3, domain_size=50).items) == 3
-            assert ledger.history("fast")[-1].kind is Kind.SETTLED
+    with (
+        open_ledger(tmp_path / "ledger.db") as ledger,
+        Curator(fast, dataset="fast", user="user_id", ledger=ledger, budget=budget) as curator,
+    ):
+        monkeypatch.setattr(SparkQuestion, "keep", keep_and_lose)
+        with pytest.raises(QuestionForfeited) as caught:
+            curator.top("item", k=3, domain_size=50)
+        monkeypatch.undo()
+        assert caught.value.__context__ is None
+        assert [entry.kind for entry in ledger.history("fast")][-2:] == [Kind.RESERVED, Kind.FORFEITED]
+        assert ledger.status("fast").spent.rho > 0
+        assert len(curator.top("item", k=3, domain_size=50).items) == 3
+        assert ledger.history("fast")[-1].kind is Kind.SETTLED

@@ -1,0 +1,126 @@
+"""One question in a process of its own, so that its peak memory is nobody else's.
+
+    python -m bench.scale_child '{"who": "podium", "folder": ..., ...}'
+
+Prints the seconds, the processor seconds, the peak of resident memory (DuckDB is in this process, so it is in that
+number), what DuckDB put aside on disk at most, and if asked the peak of what Python allocated.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import podium
+from bench.measure import peak_extra_bytes
+from podium.sources import DuckDBSource
+
+__all__ = ["EPSILON", "main", "measured"]
+
+EPSILON, DELTA, K = 1, "1e-8", 10
+_PAUSE = 0.05
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Reads the task and prints what it took."""
+    (task,) = sys.argv[1:] if argv is None else argv
+    print(json.dumps(measured(**json.loads(task))))
+    return 0
+
+
+def measured(
+    *,
+    who: str,
+    folder: str,
+    memory_limit: str | None = None,
+    spill: str | None = None,
+    traced: bool = False,
+    repetitions: int = 1,
+    options: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Asks ``who`` (podium, or the plain query) about the table in the folder."""
+    with tempfile.TemporaryDirectory(prefix="podium-bench-", dir=spill) as aside:
+        opened = _podium if who == "podium" else _plain
+        with opened(folder, memory_limit, aside, options or {}) as ask:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            if traced:
+                return {"python_peak_bytes": peak_extra_bytes(ask)}
+            seconds, processor = [], []
+            with _watched(Path(aside)) as most:
+                for _ in range(repetitions):
+                    start, busy = time.perf_counter(), time.process_time()
+                    ask()
+                    seconds.append(time.perf_counter() - start)
+                    processor.append(time.process_time() - busy)
+    return {
+        "seconds": seconds,
+        "processor_seconds": processor,
+        "rss_before": before,
+        "rss_peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "spilled_bytes": most[0],
+    }
+
+
+@contextmanager
+def _podium(folder: str, limit: str | None, aside: str, options: dict[str, Any]) -> Iterator[Callable[[], object]]:
+    with tempfile.TemporaryDirectory(prefix="podium-bench-") as small:
+        tiny = f"{small}/tiny.parquet"
+        duckdb.sql("SELECT i % 100 AS user_id, i % 7 AS item FROM range(1000) AS r (i)").write_parquet(tiny)
+        question = {"item": "item", "user": "user_id", "k": K, "epsilon": EPSILON, "delta": DELTA, **options}
+        # The first question of a process imports, and calibrates what belongs to no table.
+        podium.top(tiny, **question)
+    with closing(DuckDBSource(folder, memory_limit=limit, temp_directory=aside)) as source:
+        yield lambda: podium.top(source, **question)
+
+
+@contextmanager
+def _plain(folder: str, limit: str | None, aside: str, options: dict[str, Any]) -> Iterator[Callable[[], object]]:
+    k = options.get("k", K)
+    query = (
+        f"SELECT item, COUNT(DISTINCT user_id) AS n FROM read_parquet('{folder}/*.parquet') "  # noqa: S608
+        f"GROUP BY item ORDER BY n DESC LIMIT {k}"
+    )
+    config: dict[str, Any] = {"temp_directory": aside} | ({"memory_limit": limit} if limit else {})
+    with duckdb.connect(config=config) as connection:
+        connection.execute("SET enable_progress_bar = false")
+        yield lambda: connection.execute(query).fetchall()
+
+
+@contextmanager
+def _watched(folder: Path) -> Iterator[list[int]]:
+    """The most bytes that were in the folder at once, as far as a look now and then can tell."""
+    most, done = [0], threading.Event()
+
+    def look() -> None:
+        while not done.wait(_PAUSE):
+            most[0] = max(most[0], sum(map(_size, folder.rglob("*"))))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _size(path: Path) -> int:
+    try:
+        # What a file takes of the disk: DuckDB's are sparse.
+        return path.stat().st_blocks * 512
+    except OSError:
+        return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

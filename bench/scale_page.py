@@ -1,0 +1,293 @@
+"""The page of the documentation about scale, written from the file that the scale bench left.
+
+    python -m bench scale_page [--results FILE] [--publish FOLDER]
+
+Every number on the page is in that file, is computed from numbers there, or is an assumption that the page names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.page_tables import markdown_table
+from bench.scale_model import TERMS, Model, fit, points_of
+from bench.scale_sql import SHOWN, statements
+
+__all__ = ["PAGE", "main", "render"]
+
+DEFAULT_RESULTS = Path("build/bench/scale.json")
+DEFAULT_DOCS = Path("docs")
+PAGE = "scale.md"
+
+_YEAR = 365 * 24 * 3600
+_ROWS, _ITEMS, _K_BAR = 10**12, 10**9, 1000
+_NODES, _CORES_PER_NODE = 100, 16
+_BYTES_PER_PAIR = 16
+
+_INTRODUCTION = """\
+# Scale
+
+Written by `python -m bench scale_page` from the file that `python -m bench scale` leaves; no number below is typed by
+hand. The engine does the heavy work, so the questions are: what does podium add to the plain query, what does it need
+itself, and what stops first. Times are of a shared machine and vary; processor time ("core seconds", all threads
+together) varies less.
+"""
+
+_RUN = """\
+## What was run
+
+`python -m bench scale`, mode: {mode}. Machine: {facts}. The largest table had {largest:,} rows of (user, item) in
+Parquet, made by DuckDB from hashes: users equally busy, items by Zipf's law. Larger tables are extrapolated below,
+not measured.
+"""
+
+_TABLES = """\
+## Rows, with DuckDB
+
+A private top {k} with k_bar={k_bar:,} beside `COUNT(DISTINCT ...) ... LIMIT {k}`, each in a process of its own. With a
+memory limit, what does not fit goes to disk (see [Files and frames](how-to/duckdb.md#large-tables)). Resident memory is
+at its peak and has DuckDB in it; the last column is what Python itself had allocated at most, a dash where that was
+not traced. Where pairs repeat often (few users and items, many rows) the plain query is cheaper: it never has the
+pairs as rows.
+"""
+
+_SERVERS = """\
+## PostgreSQL and Spark
+
+The indices are those that a table of events usually has, and one of both columns. Spark runs on two threads here; that
+an executor may die in the middle of a query is tested on two workers, with kill -9
+(`tests/integration/sources/test_spark_executors.py`): Spark repeats what was lost and the answer is right, or, if kept
+counts are lost, the question fails and stays paid.
+"""
+
+_MODEL = """\
+## The cost model
+
+Core seconds of a question with DuckDB, as a sum: fitted by least squares on the relative errors of the {points}
+measurements above (`bench/scale_model.py`). The worst of them is {worst:.0%} off: a rule of thumb. A zero means that
+these tables do not tell this term from the others. The number of users enters through the pairs. k costs something only
+where names are asked by rank: with a known domain, about log2(k) comparisons for each distinct item, to find the
+winners that nobody has.
+"""
+
+_WAREHOUSES = """\
+## 10^12 rows: what the model says
+
+**Extrapolated, not run.** For {rows:,} rows, all of them distinct pairs (the worst case), {items:,} items and
+k_bar={k_bar:,}, the model says {total:,.0f} core seconds. On {nodes} nodes of {cores} cores each, if their engine were
+as fast per core as DuckDB here and divided the work evenly, that is {minutes:,.0f} minutes. The pairs have to be
+exchanged between nodes once, {terabytes:,.0f} TB as two 64-bit numbers each; that is not in the model, and the plain
+query has to do it as well. What carries over best is the ratio to the plain query. Podium itself gets {leaving:,} rows.
+
+One step does not divide: with a known domain given by its size, the items that nobody has are found by numbering all
+distinct items in order, which Spark does in one task.
+
+Spark is a source. **BigQuery, Snowflake and Trino are not sources**: there is no server of them here to test against.
+This is what the same builder writes for them; a test checks that sqlglot reads it back in each dialect, and nothing was
+sent to any of them. A source would keep the inner query of the last one for the length of a question.
+"""
+
+_LEDGER = """\
+## The ledger's own limits
+
+A decision is a reservation and its settlement: two entries, two commits to disk. Several callers have a data set each;
+those who share one wait for each other.
+"""
+
+_YEARLY = """\
+Extrapolated: a year at the rate of several callers without a pause, with releases of ten items as in the bench.
+`verify` reads all entries into memory. A budget ends long before that: every entry is paid for.
+"""
+
+_OPEN = """\
+## Not measured
+
+- More than one machine: every number above is of one, with as many processors as it says.
+- Network, object stores, and clusters whose tables change while they are read.
+- Text items at this size; [the benches](bench.md) have them at a smaller one.
+"""
+
+
+def render(report: Mapping[str, Any]) -> str:
+    """The page."""
+    model = fit(points_of(report))
+    parts = [
+        _INTRODUCTION, _what_was_run(report), _tables(report), _domains(report), _k_bars(report), _servers(report),
+        _model(model), _warehouses(model), _ledger(report), _OPEN,
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _what_was_run(report: Mapping[str, Any]) -> str:
+    facts = ", ".join(
+        f"{name.replace('_', ' ')} {value}" for name, value in report["machine"].items() if value is not None
+    )
+    largest = max(cell["rows"] for cell in report["tables"])
+    lines = [_RUN.format(mode=report["settings"]["mode"], facts=facts, largest=largest)]
+    lines += [f"{what}: not measured, {why}.\n" for what, why in report["absent"].items()]
+    return "\n".join(lines)
+
+
+def _tables(report: Mapping[str, Any]) -> str:
+    settings = report["settings"]
+    rows = [
+        [
+            *(f"{cell[name]:,}" for name in ("rows", "users", "items", "pairs")),
+            cell["memory_limit"] or "-",
+            *(f"{_median(cell[who]['seconds']):.1f}" for who in ("plain", "podium")),
+            f"{cell['ratio']:.2f}",
+            f"{cell['processor_ratio']:.2f}",
+            *(_mega(cell[who]["spilled_bytes"]) for who in ("plain", "podium")),
+            *(_mega(cell[who]["rss_peak"]) for who in ("plain", "podium")),
+            _kilo(cell.get("python_peak_bytes")),
+        ]
+        for cell in report["tables"]
+    ]
+    headings = (
+        "rows", "users", "items", "distinct pairs, about", "memory limit", "plain, s", "podium, s", "podium / plain",
+        "processor time", "plain: on disk, MB", "podium: on disk, MB", "plain: resident, MB", "podium: resident, MB",
+        "Python, KiB",
+    )  # fmt: skip
+    text = _TABLES.format(k=settings["k"], k_bar=settings["k_bar"])
+    return f"{text}\n{markdown_table(headings, rows)}"
+
+
+def _domains(report: Mapping[str, Any]) -> str:
+    rows = [[f"{cell['domain_size']:,}", f"{cell['k']:,}", *_cost(cell)] for cell in report["domains"]]
+    (cell, *_) = report["domains"]
+    text = (
+        "## A known domain, however large\n\nA domain given by its size N is never listed: counts of counts leave the "
+        "engine, the items that nobody has are one number, and those among them that win are named by rank. The table "
+        f"is the same each time ({cell['rows']:,} rows, {cell['items']:,} items).\n"
+    )
+    headings = ("items in the domain", "k", "seconds", "core seconds", "Python, KiB")
+    return f"{text}\n{markdown_table(headings, rows)}"
+
+
+def _k_bars(report: Mapping[str, Any]) -> str:
+    rows = [[f"{cell['k_bar']:,}", f"{cell['items']:,}", *_cost(cell)] for cell in report["k_bars"]]
+    text = (
+        "## A limited domain of up to a million rows\n\nk_bar + 1 rows leave the engine, so time and memory of podium "
+        "grow with k_bar, and with nothing else.\n"
+    )
+    headings = ("k_bar", "items in the table", "seconds", "core seconds", "Python, KiB")
+    return f"{text}\n{markdown_table(headings, rows)}"
+
+
+def _servers(report: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            cell["engine"],
+            cell["setting"],
+            f"{cell['rows']:,}",
+            *(f"{_median(cell['seconds'][who]):.1f}" for who in ("plain", "podium")),
+            f"{cell['ratio']:.2f}",
+        ]
+        for cell in report["servers"]
+    ]
+    headings = ("engine", "table", "rows", "plain, s", "podium, s", "podium / plain")
+    return f"{_SERVERS}\n{markdown_table(headings, rows)}"
+
+
+def _model(model: Model) -> str:
+    names = {
+        "rows": "row",
+        "pairs": "distinct pair of user and item",
+        "items": "distinct item",
+        "leaving": "row that leaves the engine (k_bar + 1)",
+    }
+    rows = [["a question", f"{model.fixed:.3f} s"]]
+    rows += [[names[term], _small(model.each[term])] for term in TERMS]
+    text = _MODEL.format(points=model.points, worst=model.worst_error)
+    return f"{text}\n{markdown_table(('for each', 'core seconds'), rows)}"
+
+
+def _warehouses(model: Model) -> str:
+    sizes = {"rows": _ROWS, "pairs": _ROWS, "items": _ITEMS, "leaving": _K_BAR + 1}
+    total = model.core_seconds(**sizes)
+    text = _WAREHOUSES.format(
+        rows=_ROWS, items=_ITEMS, k_bar=_K_BAR, leaving=_K_BAR + 1, nodes=_NODES, cores=_CORES_PER_NODE, total=total,
+        minutes=total / (_NODES * _CORES_PER_NODE) / 60, terabytes=_ROWS * _BYTES_PER_PAIR / 10**12,
+    )  # fmt: skip
+    lines = [text]
+    for name, dialect in SHOWN.items():
+        lines += [f"### {name}", ""]
+        for what, sql in statements(dialect):
+            lines += [f"{what[0].upper()}{what[1:]}:", "", "```text", sql, "```", ""]
+    return "\n".join(lines)
+
+
+def _ledger(report: Mapping[str, Any]) -> str:
+    measured, yearly = [], []
+    for cell in report["ledgers"]:
+        rate = cell["decisions_per_second_together"]
+        measured.append(
+            [
+                cell["engine"],
+                f"{cell['decisions_per_second']:.0f}",
+                f"{rate:.0f} ({cell['callers']} callers)",
+                f"{cell['bytes_per_entry']:,.0f}",
+                f"{cell['verified_entries_per_second']:,.0f}",
+            ]
+        )
+        entries = 2 * rate * _YEAR
+        yearly.append(
+            [
+                cell["engine"],
+                f"{entries / 10**6:,.0f}",
+                f"{entries * cell['bytes_per_entry'] / 10**9:,.0f}",
+                f"{entries / cell['verified_entries_per_second'] / 3600:,.1f}",
+            ]
+        )
+    first = ("ledger", "decisions/s, one caller", "decisions/s, several", "bytes per entry", "entries verified/s")
+    second = ("ledger", "million entries", "GB", "hours to verify")
+    return f"{_LEDGER}\n{markdown_table(first, measured)}\n{_YEARLY}\n{markdown_table(second, yearly)}"
+
+
+def _cost(cell: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{_median(cell['seconds']):.2f}",
+        f"{_median(cell['processor_seconds']):.2f}",
+        _kilo(cell["python_peak_bytes"]),
+    ]
+
+
+def _median(seconds: Sequence[float]) -> float:
+    return statistics.median(seconds)
+
+
+def _kilo(size: int | None) -> str:
+    return "-" if size is None else f"{size / 1024:,.0f}"
+
+
+def _mega(size: int) -> str:
+    return f"{size / 10**6:,.0f}"
+
+
+def _small(seconds: float) -> str:
+    return f"{seconds * 10**9:,.0f} ns" if seconds else "0"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Writes the page from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench scale_page", description=__doc__.partition("\n")[0])
+    parser.add_argument("--results", type=Path, default=DEFAULT_RESULTS, metavar="FILE", help="default: %(default)s")
+    parser.add_argument("--publish", type=Path, default=DEFAULT_DOCS, metavar="FOLDER", help="default: %(default)s")
+    options = parser.parse_args(argv)
+    if not options.results.is_file():
+        print(f"no page written: {options.results} is not there. Run python -m bench scale first.")
+        return 1
+    report = json.loads(options.results.read_text(encoding="utf-8"))
+    options.publish.mkdir(parents=True, exist_ok=True)
+    (options.publish / PAGE).write_text(render(report), encoding="utf-8")
+    print(f"{options.publish / PAGE} is written from {options.results}.")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
