@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,8 @@ def _measured(
         for name in names:
             ledger.register(name, _BUDGET, source=name)
         empty = size()
-        alone = _elapsed([lambda: _decide(ledger, names[0], decisions)])
-        together = _elapsed([lambda name=name: _decide(ledger, name, decisions // callers) for name in names])
+        alone = _elapsed([partial(_decide, ledger, names[0], decisions)])
+        together = _elapsed([partial(_decide, ledger, name, decisions // callers) for name in names])
         entries = sum(len(ledger.history(name)) for name in names)
         grown = size() - empty
         start = time.perf_counter()

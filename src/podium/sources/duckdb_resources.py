@@ -24,7 +24,9 @@ class Resources:
     temp_directory: str | Path | None = None
 
     def __post_init__(self) -> None:
-        limit, folder = self.memory_limit, self.temp_directory
+        # Whatever the annotations say, callers pass anything.
+        limit: object = self.memory_limit
+        folder: object = self.temp_directory
         if limit is not None and not (isinstance(limit, str) and _SIZE.fullmatch(limit)):
             raise InvalidArgument("memory_limit", limit, allowed="a size with its unit, such as '512MB' or '4GB'")
         if self.threads is not None:

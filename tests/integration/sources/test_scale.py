@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +23,7 @@ PAIRS = """SELECT (hash(i) % 200000)::BIGINT AS user_id, (hash(i + 7000000) % 30
 
 
 def made(path: Path, query: str) -> Path:
-    duckdb.sql(query).write_parquet(str(path))
+    duckdb.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
     return path
 
 
@@ -100,7 +99,7 @@ def test_items_that_nobody_has_are_named_in_any_number(tmp_path: Path) -> None:
         counts, sizes = snapshot.counts_of_counts()
         unseen = dict(zip(counts, sizes, strict=True))[0]
         names = snapshot.names([(0, rank) for rank in range(unseen)] + [(2, 0)])
-    seen = set(duckdb.sql(f"SELECT DISTINCT item FROM '{path}'").fetchnumpy()["item"].tolist())
+    seen = {item for (item,) in duckdb.execute(f"SELECT DISTINCT item FROM '{path}'").fetchall()}
     assert 3_500 < unseen == 6_000 - len(seen)
     assert names == (*(item for item in range(6_000) if item not in seen), min(seen))
 
@@ -131,14 +130,14 @@ def test_a_million_rows_at_once(tmp_path: Path) -> None:
         rows = snapshot.top_rows(10**6)
     assert (len(rows.top(10**6).items), rows.top(10**6).next_count) == (10**6, 1)
     release = LimitedDomain(k=100, k_bar=10**6, epsilon_per_item=1, delta="1e-8").release(rows)
-    assert len(release.items) == 100
-    assert math.inf > max(release.items) >= 0
+    # The hundred that stand out among a million: the noise of all the others together does not reach them.
+    assert len(set(release.items) & set(range(200))) > 90
 
 
 def test_a_table_with_the_indices_of_a_user() -> None:
     """The answer does not depend on how PostgreSQL comes by the pairs, and is that of another engine."""
     pairs = "SELECT (i * 7919) % 5003 AS user_id, (i * i) % 1009 AS item FROM {} AS r (i)"
-    expected = duckdb.sql(
+    expected = duckdb.execute(
         f"SELECT item, COUNT(DISTINCT user_id) AS n FROM ({pairs.format('range(100000)')}) GROUP BY item "
         "ORDER BY n DESC, item LIMIT 50"
     ).fetchall()
