@@ -83,6 +83,7 @@ k_bar={k_bar:,}, the model says {total:,.0f} core seconds. On {nodes} nodes of {
 as fast per core as DuckDB here and divided the work evenly, that is {minutes:,.0f} minutes. The pairs have to be
 exchanged between nodes once, {terabytes:,.0f} TB as two 64-bit numbers each; that is not in the model, and the plain
 query has to do it as well. What carries over best is the ratio to the plain query. Podium itself gets {leaving:,} rows.
+Spark needs more per row than DuckDB, its plain query too (the table above), so for Spark these minutes are too few.
 
 One step does not divide: with a known domain given by its size, the items that nobody has are found by numbering all
 distinct items in order, which Spark does in one task.
