@@ -52,64 +52,76 @@ class Selection(StrEnum):
     SET = "set"
 
 
+Comparisons = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A Parquet, CSV or JSON file, a pattern, a folder of Parquet files, a DuckDB file, or a database URL.",
+    ),
+]
+Winner = Annotated[str, typer.Option("--winner", metavar="COL", help="The column of what was preferred.")]
+Loser = Annotated[str, typer.Option("--loser", metavar="COL", help="The column of what it was preferred to.")]
+PerPair = Annotated[
+    int,
+    typer.Option(
+        "--comparisons-per-pair",
+        metavar="N",
+        help="How many users are expected to prefer one item of a pair to the other; more of them change nothing.",
+    ),
+]
+ItemsFile = Annotated[
+    Path | None,
+    typer.Option("--items", metavar="FILE", help="The items, in a column called item: all pairs of them count."),
+]
+PairsFile = Annotated[
+    Path | None,
+    typer.Option("--pairs", metavar="FILE", help="The pairs that count, in columns called like --winner and --loser."),
+]
+DeltaOption = Annotated[
+    str | None,
+    typer.Option("--delta", metavar="NUMBER", help="The slack of the promise, such as 1e-8; 0 unless given."),
+]
+PerUser = Annotated[
+    int | None,
+    typer.Option(
+        "--max-comparisons-per-user", metavar="N", help="Count at most N comparisons of each user, at random."
+    ),
+]
+Where = Annotated[str | None, typer.Option("--where", metavar="EXPR", help="Only rows like these: \"country = 'DE'\".")]
+MethodOption = Annotated[
+    Method, typer.Option("--method", help="How comparisons become scores; auto tries on made-up comparisons.")
+]
+Mixing = Annotated[
+    str | None,
+    typer.Option("--mixing", metavar="NUMBER", help="For spectral: more needs less noise and is less faithful."),
+]
+Normalisation = Annotated[
+    int | None,
+    typer.Option("--normalisation", metavar="N", help="For spectral: at least the pairs of any one item."),
+]
+SelectionOption = Annotated[
+    Selection, typer.Option("--mechanism", help="How the best are selected; set: where no order is wanted.")
+]
+
+
 def rank(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE",
-            help="A Parquet, CSV or JSON file, a pattern, a folder of Parquet files, a DuckDB file, or a database URL.",
-        ),
-    ],
+    source: Comparisons,
     *,
-    winner: Annotated[str, typer.Option("--winner", metavar="COL", help="The column of what was preferred.")],
-    loser: Annotated[str, typer.Option("--loser", metavar="COL", help="The column of what it was preferred to.")],
+    winner: Winner,
+    loser: Loser,
     user: User,
-    comparisons_per_pair: Annotated[
-        int,
-        typer.Option(
-            "--comparisons-per-pair",
-            metavar="N",
-            help="How many users are expected to prefer one item of a pair to the other; more of them change nothing.",
-        ),
-    ],
-    items: Annotated[
-        Path | None,
-        typer.Option("--items", metavar="FILE", help="The items, in a column called item: all pairs of them count."),
-    ] = None,
-    pairs: Annotated[
-        Path | None,
-        typer.Option(
-            "--pairs", metavar="FILE", help="The pairs that count, in columns called like --winner and --loser."
-        ),
-    ] = None,
+    comparisons_per_pair: PerPair,
+    items: ItemsFile = None,
+    pairs: PairsFile = None,
     k: K = 10,
     epsilon: Epsilon = None,
-    delta: Annotated[
-        str | None, typer.Option("--delta", metavar="NUMBER", help="How far the promise may fail; 0 unless given.")
-    ] = None,
-    max_comparisons_per_user: Annotated[
-        int | None,
-        typer.Option(
-            "--max-comparisons-per-user", metavar="N", help="Count at most N comparisons of each user, at random."
-        ),
-    ] = None,
-    where: Annotated[
-        str | None, typer.Option("--where", metavar="EXPR", help="Only rows like these: \"country = 'DE'\".")
-    ] = None,
-    method: Annotated[
-        Method, typer.Option("--method", help="How comparisons become scores; auto tries on made-up comparisons.")
-    ] = Method.AUTO,
-    mixing: Annotated[
-        str | None,
-        typer.Option("--mixing", metavar="NUMBER", help="For spectral: more needs less noise and is less faithful."),
-    ] = None,
-    normalisation: Annotated[
-        int | None,
-        typer.Option("--normalisation", metavar="N", help="For spectral: at least the pairs of any one item."),
-    ] = None,
-    mechanism: Annotated[
-        Selection, typer.Option("--mechanism", help="How the best are selected; set: where no order is wanted.")
-    ] = Selection.AUTO,
+    delta: DeltaOption = None,
+    max_comparisons_per_user: PerUser = None,
+    where: Where = None,
+    method: MethodOption = Method.AUTO,
+    mixing: Mixing = None,
+    normalisation: Normalisation = None,
+    mechanism: SelectionOption = Selection.AUTO,
     ledger: LedgerOption = None,
     dataset: DatasetOption = None,
     analyst: AnalystOption = None,
