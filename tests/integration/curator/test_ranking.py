@@ -25,10 +25,14 @@ SURE: dict[str, Any] = {**ASK, "user": "user_id", "epsilon": 10**6}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """a before b before c before d, by 300 users each; users 0 to 9 say everything ten times, and otherwise too."""
+    """a before b before c before d, by 300 users each; users 0 to 9 say everything ten times, and otherwise too.
+
+    Fifty prefer a to c as well: without them b and c, with one win and one defeat each, would be level by their shares.
+    """
     rows: list[tuple[int | None, str | None, str | None]] = []
     for user in range(300):
         rows += [(user, "a", "b"), (user, "b", "c"), (user, "c", "d")] * (10 if user < 10 else 1)
+    rows += [(user, "a", "c") for user in range(50)]
     rows += [(None, "d", "a")] * 900 + [(user, None, "a") for user in range(900)] + [(1, "d", None)]
     rows += [(user, "d", "elsewhere") for user in range(900)] + [(user, "d", "d") for user in range(900)]
     path = tmp_path_factory.mktemp("votes") / "votes.parquet"
