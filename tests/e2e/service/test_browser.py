@@ -17,6 +17,9 @@ from tests.serving import Running, new_token, running, views
 PICTURES = os.environ.get("PODIUM_SCREENSHOTS")
 """A folder for the pictures of the pages, for those who want to look at them."""
 
+# How long a page takes is not what these tests are about; a machine at work on other tests takes its time.
+expect.set_options(timeout=60_000)
+
 SMALL = {"Total epsilon": "1", "Total delta": "1e-6", "Items, in all questions together": "6", "Questions": "3"}
 
 
@@ -149,7 +152,8 @@ def test_a_mistake_keeps_what_was_written(server: Running, browser: Browser) -> 
 def test_the_keyboard_is_enough(server: Running, browser: Browser) -> None:
     with tab(browser) as page:
         page.goto(f"{server.url}/")
-        # The field for the token has the focus already.
+        # The field for the token has the focus already, without a click, once the page is drawn.
+        expect(page.get_by_label("Token")).to_be_focused()
         page.keyboard.type(new_token(server, "keys"))
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("Data sets")

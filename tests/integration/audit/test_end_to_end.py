@@ -27,9 +27,12 @@ def test_the_whole_path_keeps_its_promise(tmp_path: Path) -> None:
 
 
 def test_a_table_whose_user_column_names_rows_is_caught(tmp_path: Path) -> None:
-    """The owner declared the number of the row as the user: a person with sixty rows then counts sixty times."""
+    """The owner declared the number of the row as the user: a person with 2,000 rows then counts 2,000 times.
+
+    So many that each table has but one answer (another has a probability below e**-400): no draw of luck is needed.
+    """
     tables = []
-    for name, rows in (("left", ["a"] * 3), ("right", ["a"] * 63)):
+    for name, rows in (("left", ["a"] * 3), ("right", ["a"] * 2003)):
         path = tmp_path / f"{name}.parquet"
         write_parquet({"row": list(range(len(rows))), "item": rows}, path)
         tables.append(path)
