@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import subprocess
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.clickhouse import PASSWORD, embedded_clickhouse, served_clickhouse
+from tests.overheard import Overheard, failure, overheard
 
-from podium.errors import InvalidArgument, SourceError, SourceFailure, SourceUnavailable
+from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
@@ -43,28 +42,8 @@ def location(engine: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.fixture
-def said(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Everything that anybody could read: the error with what led to it, the logs at DEBUG, both streams."""
-    caplog.set_level(logging.DEBUG)
-    for name in list(logging.root.manager.loggerDict):
-        if name.startswith(("clickhouse_connect", "urllib3")):
-            caplog.set_level(logging.DEBUG, logger=name)
-
-    def said(error: BaseException | None = None) -> str:
-        out, err = capfd.readouterr()
-        text = caplog.text + out + err
-        while error is not None:
-            text += "".join(traceback.format_exception(error)) + repr(error) + repr(vars(error))
-            error = error.__cause__ or error.__context__
-        return text
-
-    return said
-
-
-def failure(action: Callable[[], object]) -> SourceError:
-    with pytest.raises(SourceError) as caught:
-        action()
-    return caught.value
+def said(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> Overheard:
+    return overheard(caplog, capfd, "clickhouse_connect", "urllib3")
 
 
 def top(source: Source) -> None:
@@ -80,7 +59,7 @@ def groups(source: Source) -> None:
 @pytest.mark.parametrize("view", ["casts", "throws"])
 @pytest.mark.parametrize("read", [top, groups])
 def test_an_error_that_quotes_a_row_is_not_passed_on(
-    engine: Any, location: Any, view: str, read: Callable[[Source], object], said: Callable[..., str]
+    engine: Any, location: Any, view: str, read: Callable[[Source], object], said: Overheard
 ) -> None:
     with pytest.raises(RuntimeError, match=SECRET):
         engine.query(f"SELECT * FROM {view}")
@@ -96,7 +75,7 @@ def test_an_error_that_quotes_a_row_is_not_passed_on(
     assert "DB::Exception" not in text
 
 
-def test_rows_are_not_logged(location: Any, said: Callable[..., str]) -> None:
+def test_rows_are_not_logged(location: Any, said: Overheard) -> None:
     source = open_source(location, table="events")
     with source.snapshot(READING) as snapshot:
         assert snapshot.top_rows(10).top(10).items == ("a", SECRET)
@@ -104,7 +83,7 @@ def test_rows_are_not_logged(location: Any, said: Callable[..., str]) -> None:
     assert SECRET not in said()
 
 
-def test_an_engine_that_goes_away_in_the_middle(engine: Any, said: Callable[..., str]) -> None:
+def test_an_engine_that_goes_away_in_the_middle(engine: Any, said: Overheard) -> None:
     with served_clickhouse() as url:
         source = open_source(url, table="events")
         whole = source.snapshot(READING)
@@ -118,7 +97,7 @@ def test_an_engine_that_goes_away_in_the_middle(engine: Any, said: Callable[...,
     assert SECRET not in said(error)
 
 
-def test_a_server_that_is_not_there(said: Callable[..., str]) -> None:
+def test_a_server_that_is_not_there(said: Overheard) -> None:
     error = failure(lambda: open_source(f"clickhouse://me:{PASSWORD}@127.0.0.1:1/shop", table="events"))
     assert isinstance(error, SourceUnavailable)
     assert str(error) == (

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +10,10 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from tests.overheard import Overheard, failure, overheard
 from tests.postgres import new_database
 
-from podium.errors import InvalidArgument, SourceError, SourceFailure, SourceUnavailable
+from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.sources import DomainItems, Reading, Source, open_source
 from podium.sources.postgresql import PostgreSQLSource
 from podium.sources.sqlalchemy import SQLAlchemySource
@@ -69,27 +68,8 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def said(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Everything that anybody could read: the error with what led to it, the logs at DEBUG, both streams."""
-    caplog.set_level(logging.DEBUG)
-    for name in ("psycopg", "sqlalchemy", "sqlalchemy.engine", "sqlalchemy.pool", "sqlalchemy.dialects"):
-        caplog.set_level(logging.DEBUG, logger=name)
-
-    def said(error: BaseException | None = None) -> str:
-        out, err = capfd.readouterr()
-        text = caplog.text + out + err
-        while error is not None:
-            text += "".join(traceback.format_exception(error)) + repr(error) + repr(vars(error))
-            error = error.__cause__ or error.__context__
-        return text
-
-    return said
-
-
-def failure(action: Callable[[], object]) -> SourceError:
-    with pytest.raises(SourceError) as caught:
-        action()
-    return caught.value
+def said(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> Overheard:
+    return overheard(caplog, capfd, "psycopg", "sqlalchemy")
 
 
 def top(source: Source, reading: Reading = READING) -> list[tuple[object, int]]:
@@ -111,7 +91,7 @@ def rows(url: str, query: str) -> list[tuple[object, ...]]:
 @both_ways
 @pytest.mark.parametrize("read", [top, groups])
 def test_an_error_that_quotes_a_row_is_not_passed_on(
-    url: str, opens: Open, read: Callable[[Source], object], said: Callable[..., str]
+    url: str, opens: Open, read: Callable[[Source], object], said: Overheard
 ) -> None:
     with psycopg.connect(url) as connection, pytest.raises(psycopg.DataError, match=SECRET):
         connection.execute("SELECT * FROM casts")
@@ -127,14 +107,14 @@ def test_an_error_that_quotes_a_row_is_not_passed_on(
 
 
 @both_ways
-def test_notices_that_quote_rows_are_not_logged(url: str, opens: Open, said: Callable[..., str]) -> None:
+def test_notices_that_quote_rows_are_not_logged(url: str, opens: Open, said: Overheard) -> None:
     source = opens(url, table="noisy")
     assert top(source) == [("a", 2), (SECRET, 1)]
     assert SECRET not in said()
 
 
 @both_ways
-def test_statements_and_rows_are_not_logged(url: str, opens: Open, said: Callable[..., str]) -> None:
+def test_statements_and_rows_are_not_logged(url: str, opens: Open, said: Overheard) -> None:
     source = opens(url, table="events")
     assert top(source) == [("a", 2), (SECRET, 1)]
     with source.snapshot(READING, domain=DomainItems(("a", "public-item"))) as snapshot:
@@ -147,7 +127,7 @@ def test_statements_and_rows_are_not_logged(url: str, opens: Open, said: Callabl
 
 
 @both_ways
-def test_a_connection_that_breaks_in_the_middle(url: str, opens: Open, said: Callable[..., str]) -> None:
+def test_a_connection_that_breaks_in_the_middle(url: str, opens: Open, said: Overheard) -> None:
     source = opens(url, table="events")
 
     def breaks() -> None:
@@ -172,7 +152,7 @@ def test_a_statement_that_takes_too_long(url: str) -> None:
             PostgreSQLSource(url, table="sleeps", statement_timeout=timeout)  # type: ignore[arg-type]
 
 
-def test_a_server_that_is_not_there(said: Callable[..., str]) -> None:
+def test_a_server_that_is_not_there(said: Overheard) -> None:
     word = "hunter2"
     url = f"postgresql://anna:{word}@127.0.0.1:1/shop?connect_timeout=2"
     error = failure(lambda: open_source(url, table="events"))
@@ -203,7 +183,7 @@ def locked_account(url: str) -> Iterator[str]:
 
 
 @both_ways
-def test_a_wrong_password(locked_account: str, opens: Open, said: Callable[..., str]) -> None:
+def test_a_wrong_password(locked_account: str, opens: Open, said: Overheard) -> None:
     error = failure(lambda: opens(locked_account, table="events"))
     assert isinstance(error, SourceUnavailable)
     assert "could not be reached, or refused the account" in str(error)
@@ -250,7 +230,7 @@ def test_no_table_is_named(url: str, opens: Open) -> None:
 
 
 @pytest.mark.parametrize("given", ["postgresql://anna:hunter2@[bad/", "postgresql://h/d?hunter2=1"])
-def test_a_url_that_is_none(given: str, said: Callable[..., str]) -> None:
+def test_a_url_that_is_none(given: str, said: Overheard) -> None:
     with pytest.raises(InvalidArgument, match="a URL like postgresql://") as caught:
         open_source(given, table="events")
     assert "hunter2" not in said(caught.value).replace(given, "")

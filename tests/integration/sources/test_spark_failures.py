@@ -9,16 +9,16 @@ import os
 import subprocess
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
+from tests.overheard import Overheard, failure, overheard
 from tests.spark import SMALL, SparkCluster, spark_cluster
 
-from podium.errors import InvalidArgument, SourceError, SourceFailure, SourceUnavailable
+from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
@@ -46,12 +46,9 @@ def path(spark: SparkCluster, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def said(
     spark: SparkCluster, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
-) -> Iterator[Callable[..., str]]:
+) -> Iterator[Overheard]:
     """All that anybody could read: the error with what led to it, logs at DEBUG, both streams, the driver's output."""
-    caplog.set_level(logging.DEBUG)
-    for name in list(logging.root.manager.loggerDict):
-        if name.startswith(("py4j", "pyspark")):
-            caplog.set_level(logging.DEBUG, logger=name)
+    heard = overheard(caplog, capfd, "py4j", "pyspark")
     before = len(spark.output)
     # This one keeps the stderr that it found first, and hands nothing on.
     stream = io.StringIO()
@@ -62,21 +59,10 @@ def said(
     def said(error: BaseException | None = None) -> str:
         # The driver's log is written by other threads.
         time.sleep(1)
-        out, err = capfd.readouterr()
-        text = caplog.text + out + err + stream.getvalue() + spark.output[before:]
-        while error is not None:
-            text += "".join(traceback.format_exception(error)) + repr(error) + repr(vars(error))
-            error = error.__cause__ or error.__context__
-        return text
+        return heard(error) + stream.getvalue() + spark.output[before:]
 
     yield said
     own.removeHandler(handler)
-
-
-def failure(action: Callable[[], object]) -> SourceError:
-    with pytest.raises(SourceError) as caught:
-        action()
-    return caught.value
 
 
 def top(source: Source) -> None:
@@ -89,7 +75,7 @@ def groups(source: Source) -> None:
         snapshot.counts_of_counts()
 
 
-def test_spark_itself_quotes_the_row(spark: SparkCluster, path: str, said: Callable[..., str]) -> None:
+def test_spark_itself_quotes_the_row(spark: SparkCluster, path: str, said: Overheard) -> None:
     """Without a source in between: in the exception, in a log of its own in Python, and in the driver's log."""
     spark.session.sparkContext.setLogLevel("WARN")
     with pytest.raises(PySparkException, match=SECRET):
@@ -105,7 +91,7 @@ def test_spark_itself_quotes_the_row(spark: SparkCluster, path: str, said: Calla
 @pytest.mark.parametrize("view", ["raising", "casts"])
 @pytest.mark.parametrize("read", [top, groups])
 def test_an_error_that_quotes_a_row_is_not_passed_on(
-    spark: SparkCluster, path: str, view: str, read: Callable[[Source], object], said: Callable[..., str]
+    spark: SparkCluster, path: str, view: str, read: Callable[[Source], object], said: Overheard
 ) -> None:
     source = open_source(spark.session, table=view)
     error = failure(lambda: read(source))
@@ -118,7 +104,7 @@ def test_an_error_that_quotes_a_row_is_not_passed_on(
     assert "SparkRuntimeException" not in text
 
 
-def test_rows_are_not_logged(spark: SparkCluster, path: str, said: Callable[..., str]) -> None:
+def test_rows_are_not_logged(spark: SparkCluster, path: str, said: Overheard) -> None:
     source = open_source(spark.session, table="events")
     with source.snapshot(READING) as snapshot:
         assert snapshot.top_rows(10).top(10).items == ("a", SECRET)
@@ -129,7 +115,7 @@ def test_rows_are_not_logged(spark: SparkCluster, path: str, said: Callable[...,
     assert "public-item" not in text
 
 
-def test_files_that_go_bad(spark: SparkCluster, path: str, tmp_path: Path, said: Callable[..., str]) -> None:
+def test_files_that_go_bad(spark: SparkCluster, path: str, tmp_path: Path, said: Overheard) -> None:
     (tmp_path / "gone").mkdir()
     for file in Path(path).glob("*.parquet"):
         (tmp_path / "gone" / file.name).write_bytes(file.read_bytes())
