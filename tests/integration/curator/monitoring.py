@@ -12,7 +12,7 @@ import podium
 from podium.curator import monitor_turn, settling
 from podium.ledger import Ledger, reservations
 from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram
-from podium.sources import DuckDBSource
+from podium.sources import DuckDBSource, Source
 from podium.sources.engine import SqlSnapshot
 from podium.sources.parquet import write_parquet
 
@@ -49,12 +49,14 @@ def events(target: Path) -> Path:
     return target
 
 
-def monitor(table: Path, **changes: Any) -> podium.TopKMonitor:
-    """A daily list of three, of the last two days."""
+def monitor(table: Path | Source, **changes: Any) -> podium.TopKMonitor:
+    """A daily list of three, of the last two days; the ledger of a file is beside it."""
     options: dict[str, Any] = {
         "item": "item", "user": "user_id", "time": "at", "start": START, "periods": DAYS, "every": "day", "k": 3,
-        "window": "2 days", "epsilon": 5, "delta": "1e-6", "ledger": table.with_name("ledger.db"), "dataset": "daily",
+        "window": "2 days", "epsilon": 5, "delta": "1e-6", "dataset": "daily",
     }  # fmt: skip
+    if isinstance(table, Path):
+        options["ledger"] = table.with_name("ledger.db")
     return podium.TopKMonitor(table, **{**options, **changes})
 
 
