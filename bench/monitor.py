@@ -31,12 +31,13 @@ _PANEL, _LEFT, _RIGHT = 1.55, 0.65, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The recall of one strategy in one period of one stream, the mean of all runs."""
+    """One strategy in one period of one stream: its recall and the share of the budget left, means of all runs."""
 
     stream: str
     strategy: str
     period: int
     recall: float
+    left: float
 
 
 def streams(*, quick: bool) -> Iterator[Stream]:
@@ -58,9 +59,11 @@ def run(chosen: Iterator[Stream], *, runs: int, question: Question = QUESTION) -
     for stream in chosen:
         for name, strategy in STRATEGIES.items():
             found = [strategy(stream, question) for _ in range(runs)]
-            means = [statistics.fmean(values) for values in zip(*found, strict=True)]
-            rows += [Row(stream.name, name, period, value) for period, value in enumerate(means)]
-            print(f"{stream.name:<32} {name:<34} recall {statistics.fmean(means):.3f}", flush=True)
+            for period, outcomes in enumerate(zip(*found, strict=True)):
+                recall, left = (statistics.fmean(getattr(one, what) for one in outcomes) for what in ("recall", "left"))
+                rows.append(Row(stream.name, name, period, recall, left))
+            mean = statistics.fmean(row.recall for row in rows[-stream.periods :])
+            print(f"{stream.name:<32} {name:<34} recall {mean:.3f}, budget left {rows[-1].left:.3f}", flush=True)
     return rows
 
 
@@ -68,25 +71,30 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("stream", "strategy", "period", "recall"))
-        writer.writerows((row.stream, row.strategy, row.period, f"{row.recall:.4f}") for row in rows)
+        writer.writerow(("stream", "strategy", "period", "recall", "left"))
+        for row in rows:
+            writer.writerow((row.stream, row.strategy, row.period, f"{row.recall:.4f}", f"{row.left:.4f}"))
 
 
 def draw(rows: Sequence[Row], path: Path) -> Picture:
-    """One panel per stream: recall over the periods, one line per strategy."""
+    """One panel per stream: recall over the periods, one line per strategy; and how the monitor's budget burns down."""
     names = list(dict.fromkeys(row.stream for row in rows))
     note = (
         f"Recall: the share of the true top {QUESTION.k} of each period's window that came back, at epsilon "
-        f"{QUESTION.epsilon} and delta {QUESTION.delta} for the whole schedule and every user."
+        f"{QUESTION.epsilon} and delta {QUESTION.delta} for the whole schedule and every user. Grey: the share of the "
+        "budget that TopKMonitor has left; the others give every period the same part."
     )
     body = _PANEL * len(names) + 0.75
     page = Page("Recall per period, by how one budget is used", [note], body=body, dark=False)
-    for place, name in enumerate(names):
-        below = body - 0.6 - _PANEL * (place + 1) + 0.45
-        axes = page.axes(left=_LEFT, right=_RIGHT, above=0.6 + _PANEL * place, below=below)
+    for panel, name in enumerate(names):
+        below = body - 0.6 - _PANEL * (panel + 1) + 0.45
+        axes = page.axes(left=_LEFT, right=_RIGHT, above=0.6 + _PANEL * panel, below=below)
         for number, strategy in enumerate(STRATEGIES):
             line = [row for row in rows if (row.stream, row.strategy) == (name, strategy)]
-            axes.plot([row.period + 1 for row in line], [row.recall for row in line], color=page.style.series[number],
+            places = [row.period + 1 for row in line]
+            if strategy == "TopKMonitor":
+                axes.fill_between(places, [row.left for row in line], color=page.style.line, linewidth=0)
+            axes.plot(places, [row.recall for row in line], color=page.style.series[number],
                       linewidth=1.8, linestyle=("-", "--", ":")[number], label=strategy)  # fmt: skip
         axes.set_ylim(-0.03, 1.03)
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])

@@ -23,7 +23,15 @@ from podium.planning.sharing import Purse, Sharing, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho
 from podium.release import Release
 
-__all__ = ["STRATEGIES", "Question", "even", "even_sums", "monitor"]
+__all__ = ["STRATEGIES", "Outcome", "Question", "even", "even_sums", "monitor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One period: the share of the true list that came back, and the share of the budget that is left after it."""
+
+    recall: float
+    left: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +43,14 @@ class Question:
     delta: str
 
 
-def monitor(stream: Stream, question: Question, *, rediscover: int | None = None) -> list[float]:
+def monitor(stream: Stream, question: Question, *, rediscover: int | None = None) -> list[Outcome]:
     """What TopKMonitor does for unit='user': find now and then, choose from what was found, carry what is left."""
     limits = Limits.of(Guarantee.approximate(question.epsilon, question.delta))
     sharing = Sharing(stream.periods, rediscover=rediscover)
     rho, delta = limits.rho or Fraction(0), limits.delta
+    whole = rho
     found: list[tuple[Any, ...]] = []
-    recalls = []
+    outcomes = []
     for period in range(stream.periods):
         reader = PairsReader(*stream.window(period), salt=period)
         domain: tuple[Any, ...] = merged_domain(found, candidates_for(question.k))
@@ -52,25 +61,25 @@ def monitor(stream: Stream, question: Question, *, rediscover: int | None = None
             domain = merged_domain(found, candidates_for(question.k))
         k = min(question.k, len(domain))
         if k == 0:
-            recalls.append(0.0 if len(reader.counts) else 1.0)
+            outcomes.append(Outcome(0.0 if len(reader.counts) else 1.0, float(rho / whole)))
             continue
         single = sharing.per_item(period, Purse(None, rho, delta), question.k)
         counts = reader.counts
         named = Histogram({item: int(counts[item]) if item < len(counts) else 0 for item in domain})
         release = ExponentialTopK(k, single).release(named)
         rho -= release.paid.rho
-        recalls.append(_recall(release, reader, question.k))
-    return recalls
+        outcomes.append(Outcome(_recall(release, reader, question.k), float(rho / whole)))
+    return outcomes
 
 
-def even(stream: Stream, question: Question) -> list[float]:
+def even(stream: Stream, question: Question) -> list[Outcome]:
     """``podium.top`` again and again, with epsilon and delta divided by the number of periods."""
     facts = Facts(k=question.k)
     epsilon, delta = Fraction(question.epsilon) / stream.periods, Fraction(question.delta) / stream.periods
     return _repeated(stream, plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=delta)))
 
 
-def even_sums(stream: Stream, question: Question) -> list[float]:
+def even_sums(stream: Stream, question: Question) -> list[Outcome]:
     """``Curator.top`` again and again: the plan of a budget for k items in every period, whose sums of rho are kept."""
     facts = Facts(k=question.k)
     totals = Totals.of(
@@ -88,12 +97,14 @@ def even_sums(stream: Stream, question: Question) -> list[float]:
     return _repeated(stream, plan_for(facts, Allowance(epsilon_per_item=single, delta_per_call=call)))
 
 
-def _repeated(stream: Stream, plan: Plan) -> list[float]:
-    recalls = []
+def _repeated(stream: Stream, plan: Plan) -> list[Outcome]:
+    """Whatever a period does not use is lost: its part of the budget is gone."""
+    outcomes = []
     for period in range(stream.periods):
         reader = PairsReader(*stream.window(period), salt=period)
-        recalls.append(_recall(run_plan(plan, reader), reader, plan.facts.k))
-    return recalls
+        found = _recall(run_plan(plan, reader), reader, plan.facts.k)
+        outcomes.append(Outcome(found, 1 - (period + 1) / stream.periods))
+    return outcomes
 
 
 def _recall(release: Release, reader: PairsReader, k: int) -> float:
@@ -102,7 +113,7 @@ def _recall(release: Release, reader: PairsReader, k: int) -> float:
     return recall(whole, counts)
 
 
-STRATEGIES: dict[str, Callable[[Stream, Question], list[float]]] = {
+STRATEGIES: dict[str, Callable[[Stream, Question], list[Outcome]]] = {
     "TopKMonitor": monitor,
     "Curator.top, sums split evenly": even_sums,
     "podium.top, epsilon split evenly": even,

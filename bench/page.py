@@ -1,15 +1,16 @@
 """The page of the documentation about the benches, written from the files that they left.
 
-    python -m bench page [--results FOLDER] [--publish FOLDER]
+    python -m bench page [--results FOLDER] [--kept FOLDER] [--publish FOLDER]
 
-Every number on the page is in one of those files, or is a mean or an extreme of numbers there. A bench that left no
-file is named as not run; nothing is measured here.
+Every number on the page is in one of those files, or is a mean or an extreme of numbers there. What the page was
+written from is kept in the repository, and stands in for benches that were not run since. Nothing is measured here.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from bench.page_tables import SECTIONS, Report, Section, goal_rows, markdown_tab
 __all__ = ["PAGE", "load", "main", "mode", "render"]
 
 DEFAULT_RESULTS = Path("build/bench")
+DEFAULT_KEPT = Path("bench/results")
 DEFAULT_DOCS = Path("docs")
 PAGE = "bench.md"
 
@@ -30,10 +32,10 @@ _OWN_PAGE = "- `python -m bench scale` has [a page of its own](scale.md)."
 _INTRODUCTION = """\
 # The benches
 
-Written by `python -m bench page` from the files that `make bench` leaves in `build/bench`; no number below is typed by
-hand. Contestants take turns in one run, and times are compared as ratios of medians, because the machine is shared. A
-goal is judged on its worst cell; one that is not met says so. A quick run has fewer cells and repetitions than a full
-one. The pictures of the benches stay in `build/bench`.
+Written by `python -m bench page` from the files that `make bench` leaves in `build/bench`, which it keeps in
+`bench/results`; no number below is typed by hand. Contestants take turns in one run, and times are compared as ratios
+of medians, because the machine is shared. A goal is judged on its worst cell; one that is not met says so. A quick
+run has fewer cells and repetitions than a full one. The pictures of the benches stay in `build/bench`.
 """
 
 
@@ -116,13 +118,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Writes the page from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench page", description=__doc__.partition("\n")[0])
     parser.add_argument("--results", type=Path, default=DEFAULT_RESULTS, metavar="FOLDER", help="default: %(default)s")
+    parser.add_argument("--kept", type=Path, default=DEFAULT_KEPT, metavar="FOLDER", help="default: %(default)s")
     parser.add_argument("--publish", type=Path, default=DEFAULT_DOCS, metavar="FOLDER", help="default: %(default)s")
     options = parser.parse_args(argv)
-    reports = load(options.results)
+    fresh = load(options.results)
+    reports = {**load(options.kept), **fresh}
     if not reports:
         print(f"no page written: {options.results} has no results. Run python -m bench --quick first.")
         return 1
     options.publish.mkdir(parents=True, exist_ok=True)
+    options.kept.mkdir(parents=True, exist_ok=True)
+    for name in fresh:
+        shutil.copyfile(options.results / f"{name}.json", options.kept / f"{name}.json")
     (options.publish / PAGE).write_text(render(reports), encoding="utf-8")
     absent = [section.name for section in SECTIONS if section.name not in reports]
     print(f"{options.publish / PAGE} is written from {len(reports)} results; not run: {', '.join(absent) or 'none'}.")

@@ -204,17 +204,29 @@ def test_every_bench_is_on_the_page_or_named_below_it() -> None:
     assert [name for name in BENCHES if not re.search(rf"`python -m bench (--quick )?{name}`", text)] == []
 
 
-def test_the_command_writes_the_page(tmp_path: Path) -> None:
-    (tmp_path / "joint.json").write_text(json.dumps(JOINT), encoding="utf-8")
-    docs = tmp_path / "docs"
-    assert page.main(["--results", str(tmp_path), "--publish", str(docs)]) == 0
-    assert (docs / "bench.md").read_text(encoding="utf-8") == page.render({"joint": JOINT})
+def command(tmp_path: Path) -> list[str]:
+    folders = {"results": "results", "kept": "kept", "publish": "docs"}
+    return [word for option, folder in folders.items() for word in (f"--{option}", str(tmp_path / folder))]
+
+
+def test_the_command_writes_the_page_and_keeps_what_it_was_written_from(tmp_path: Path) -> None:
+    results, written = tmp_path / "results", tmp_path / "docs" / "bench.md"
+    results.mkdir()
+    (results / "joint.json").write_text(json.dumps(JOINT), encoding="utf-8")
+    assert page.main(command(tmp_path)) == 0
+    assert written.read_text(encoding="utf-8") == page.render({"joint": JOINT})
+    (results / "joint.json").unlink()
+    (results / "canonical.json").write_text(json.dumps(CANONICAL), encoding="utf-8")
+    assert page.main(command(tmp_path)) == 0
+    both = {"joint": JOINT, "canonical": CANONICAL}
+    assert written.read_text(encoding="utf-8") == page.render(both)
+    assert page.load(tmp_path / "kept") == both
 
 
 def test_without_results_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert page.main(["--results", str(tmp_path), "--publish", str(tmp_path)]) == 1
+    assert page.main(command(tmp_path)) == 1
     assert capsys.readouterr().out == (
-        f"no page written: {tmp_path} has no results. Run python -m bench --quick first.\n"
+        f"no page written: {tmp_path / 'results'} has no results. Run python -m bench --quick first.\n"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -225,14 +237,7 @@ def test_the_page_is_a_name_of_the_command() -> None:
     assert done.stderr.rstrip().endswith(", page, scale_page")
 
 
-def test_the_page_of_the_documentation_has_this_form() -> None:
-    """Its numbers are those of whoever ran the benches last; its words and tables are those of the code."""
-    text = (ROOT / "docs" / page.PAGE).read_text(encoding="utf-8")
-    assert text.startswith(page.render({}).partition("|")[0])
-    for section in SECTIONS:
-        shown = f"\n## {section.title}\n\n{section.about}\n\n`python -m bench " in text
-        assert shown != (f"- {section.title}: not run. " in text), section.name
-        assert re.search(rf"^\| {re.escape(section.title)} \| (quick|full|not run|not recorded) \|", text, re.M)
-    tables = [line for line in text.splitlines() if line.startswith("| goal |")]
-    assert tables
-    assert set(tables) == {"| goal | wanted | measured | verdict | worst cell |"}
+def test_the_page_of_the_documentation_is_written_from_what_is_kept() -> None:
+    kept = page.load(ROOT / page.DEFAULT_KEPT)
+    assert kept
+    assert (ROOT / "docs" / page.PAGE).read_text(encoding="utf-8") == page.render(kept)
