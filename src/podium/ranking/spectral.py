@@ -40,6 +40,7 @@ class Spectral(RankingMethod):
         the error of computing; D is the largest degree, and U = (c/m + (1-c)/d)/(c + (1-c)/d + (1-c)/(d L)) bounds the
         score of an item that lost at all. neighbours="comparison": changing one comparison moves no score by more
         than (1-c) min(2 V, 1)/(c d L), where V, the same as U without its last term, bounds every score.
+        What is then released holds for one comparison: where a sentence says "any one user", read "comparison".
     Symbols
         mixing = c; normalisation = d, by default D; comparisons_per_pair = L; max_comparisons_per_user = B; m items.
     Source
