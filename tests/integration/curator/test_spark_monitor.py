@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tests.integration.curator import monitoring
 from tests.integration.curator.monitoring import FIRST, monitor
-from tests.spark import spark_cluster
+from tests.spark import SparkCluster, spark_cluster
 
 from podium.sources import open_source
 
 
-def test_every_period_has_its_list_on_spark_too(tmp_path: Path) -> None:
-    table = monitoring.events(tmp_path / "events.parquet")
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkCluster]:
     with spark_cluster() as cluster:
-        cluster.session.read.parquet(str(table)).createOrReplaceTempView("events_over_time")
-        source = open_source(cluster.session, table="events_over_time")
-        with monitor(source, ledger=tmp_path / "ledger.db", periods=2) as watching:
-            assert [release.items for release in watching.run()] == [FIRST] * 2
-            assert all(release.paid.events == () for release in watching.run())
+        yield cluster
+
+
+def test_every_period_has_its_list_on_spark_too(spark: SparkCluster, tmp_path: Path) -> None:
+    table = monitoring.events(tmp_path / "events.parquet")
+    spark.session.read.parquet(str(table)).createOrReplaceTempView("events_over_time")
+    source = open_source(spark.session, table="events_over_time")
+    with monitor(source, ledger=tmp_path / "ledger.db", periods=2) as watching:
+        assert [release.items for release in watching.run()] == [FIRST] * 2
+        assert all(release.paid.events == () for release in watching.run())

@@ -17,6 +17,7 @@ from tests.integration.curator.tables import BUDGET, Watched, curator, views
 from tests.integration.faults.limits import files_no_larger_than
 
 from podium import Curator
+from podium.curator import settling
 from podium.errors import QuestionForfeited
 from podium.sources import Domain, Reading, Snapshot, open_source
 
@@ -33,8 +34,9 @@ class Filling(Watched):
         return super().snapshot(reading, domain=domain)
 
 
-def test_the_disk_is_full_when_the_answer_should_be_settled(tmp_path: Path) -> None:
+def test_the_disk_is_full_when_the_answer_should_be_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is released, everything reserved stays charged, and the ledger is sound."""
+    monkeypatch.setattr(settling, "PATIENCE", 0.5)
     path, ledger = views(tmp_path / "views.parquet"), tmp_path / "ledger.db"
     with ExitStack() as shortage:
         source = Filling(path, shortage, lambda: 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -26,12 +26,12 @@ _DRAWS = 5000
 _DISTINCT = Histogram({"a": 9, "b": 7, "c": 6, "d": 3, "e": 1})
 
 
-def _drawn(mechanism: CanonicalTopK, data: KnownDomain, count: int, seed: int) -> list[Any]:
+def _drawn(mechanism: CanonicalTopK, data: KnownDomain, count: int, seed: int) -> Iterator[Any]:
     """Outcomes of one prepared sampler: what ``release`` does, without preparing it every time."""
     bits = ReplayableBits(seed)
     ranking = Ranking(data.groups(), mechanism.k)
     sampler = SubsetSampler(ranking, mechanism._loss(data, ranking), mechanism.noise)
-    return [ranking.items(sampler.draw(bits)) for _ in range(count)]
+    return (ranking.items(sampler.draw(bits)) for _ in range(count))
 
 
 def _law(mechanism: CanonicalTopK, data: KnownDomain) -> Any:

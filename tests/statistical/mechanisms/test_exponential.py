@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 
 import pytest
@@ -17,7 +17,7 @@ from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 
-DRAWS = 2_000
+DRAWS = 1_000
 MANY_DRAWS = 5_000
 DATA: dict[str, KnownDomain] = {
     "distinct": Histogram({"a": 3, "b": 1, "c": 0}),
@@ -28,9 +28,9 @@ DATA: dict[str, KnownDomain] = {
 }
 
 
-def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int = DRAWS) -> list[Release]:
+def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int = DRAWS) -> Iterator[Release]:
     bits = ReplayableBits(seed)
-    return [draw(bits) for _ in range(count)]
+    return (draw(bits) for _ in range(count))
 
 
 def law(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
@@ -46,9 +46,9 @@ def test_top_k_follows_its_law(name: str, k: int) -> None:
 
 def test_top_k_three_ways() -> None:
     data = DATA["distinct"]
-    outcomes = [
+    outcomes = (
         r.outcome for r in releases(lambda bits: ExponentialTopK(2, 2).release(data, bits=bits), 11, count=MANY_DRAWS)
-    ]
+    )
     assert_three_way(outcomes, lambda scale: law(ExponentialTopK(2, 2 / scale), data), scale=Fraction(1))
 
 
@@ -74,8 +74,8 @@ def gap_law(scores: dict[Hashable, float], rate: float) -> dict[Hashable, float]
     return law
 
 
-def binned(draws: list[Release]) -> list[Hashable]:
-    return [(r.items[0], bisect.bisect_right(EDGES, (r.values or (Fraction(0),))[0])) for r in draws]
+def binned(draws: Iterator[Release]) -> Iterator[Hashable]:
+    return ((r.items[0], bisect.bisect_right(EDGES, (r.values or (Fraction(0),))[0])) for r in draws)
 
 
 def test_item_and_gap_three_ways() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,12 +20,12 @@ from podium.randomness.replay import ReplayableBits
 _DISTINCT = Histogram({"a": 9, "b": 7, "c": 6, "d": 3})
 
 
-def _drawn(mechanism: JointTopK, data: KnownDomain, count: int, seed: int) -> list[Any]:
+def _drawn(mechanism: JointTopK, data: KnownDomain, count: int, seed: int) -> Iterator[Any]:
     """Outcomes of one prepared sampler: what ``release`` does, without preparing it every time."""
     bits = ReplayableBits(seed)
     ladder = Ladder(data.groups(), mechanism.k)
     sampler = SequenceSampler(ladder, mechanism._rate(data, ladder))
-    return [ladder.items(sampler.draw(bits)) for _ in range(count)]
+    return (ladder.items(sampler.draw(bits)) for _ in range(count))
 
 
 def _law(mechanism: JointTopK, data: KnownDomain) -> Any:

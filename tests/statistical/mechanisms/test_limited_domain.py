@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -44,9 +44,9 @@ VARIANTS: dict[str, Callable[[Fraction], Mechanism]] = {
 }
 
 
-def draw(mechanism: Mechanism, counts: Mapping[str, int], seed: int, draws: int = DRAWS) -> list[Hashable]:
+def draw(mechanism: Mechanism, counts: Mapping[str, int], seed: int, draws: int = DRAWS) -> Iterator[Hashable]:
     bits, histogram = ReplayableBits(seed), Histogram(counts, known=False)
-    return [mechanism.release(histogram, bits=bits).outcome for _ in range(draws)]
+    return (mechanism.release(histogram, bits=bits).outcome for _ in range(draws))
 
 
 def floats(mechanism: Mechanism, counts: Mapping[str, int]) -> dict[Any, float]:
@@ -94,11 +94,10 @@ def test_noisy_counts_follow_their_density() -> None:
     def mechanism(rate: Fraction) -> LimitedDomain:
         return LimitedDomain(1, 2, rate, "0.1", max_items_per_user=1, noise="laplace")
 
-    drawn: list[Hashable] = []
-    for _ in range(2 * DRAWS):
+    def draw() -> Hashable:
         release = mechanism(ONE).release(histogram, bits=bits)
         assert release.values is not None
-        drawn.append((release.outcome, *(min(max(math.floor(value), 0), 12) for value in release.values)))
+        return release.outcome, *(min(max(math.floor(value), 0), 12) for value in release.values)
 
     def law(scale: Fraction) -> dict[Hashable, float]:
         made = mechanism(1 / scale)
@@ -110,7 +109,7 @@ def test_noisy_counts_follow_their_density() -> None:
         return cells
 
     assert sum(law(ONE).values()) == pytest.approx(1, abs=1e-6)
-    assert_three_way(drawn, law, scale=ONE)
+    assert_three_way((draw() for _ in range(2 * DRAWS)), law, scale=ONE)
 
 
 def cell_probability(made: LimitedDomain, histogram: Histogram, item: str, low: float, high: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 
 import pytest
@@ -17,7 +17,7 @@ from podium.randomness import NOISES, NoiseName
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 
-DRAWS = 2_000
+DRAWS = 1_000
 MANY_DRAWS = 5_000
 ALL: tuple[NoiseName, ...] = tuple(NOISES)
 DATA: dict[str, KnownDomain] = {
@@ -29,9 +29,9 @@ DATA: dict[str, KnownDomain] = {
 }
 
 
-def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int = DRAWS) -> list[Release]:
+def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int = DRAWS) -> Iterator[Release]:
     bits = ReplayableBits(seed)
-    return [draw(bits) for _ in range(count)]
+    return (draw(bits) for _ in range(count))
 
 
 def law(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
@@ -51,9 +51,9 @@ def test_releases_follow_their_law(noise: NoiseName, name: str) -> None:
 def test_three_ways(noise: NoiseName) -> None:
     data = DATA["distinct"]
     mechanism = NoisyTopK(2, 4, noise=noise)
-    outcomes = [
+    outcomes = (
         release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 2, count=MANY_DRAWS)
-    ]
+    )
     assert_three_way(outcomes, lambda scale: law(NoisyTopK(2, 4 / scale, noise=noise), data), scale=Fraction(1))
 
 
@@ -67,9 +67,9 @@ def test_ranking_the_whole_domain(noise: NoiseName) -> None:
 
 def test_permute_and_flip_three_ways() -> None:
     data = DATA["distinct"]
-    outcomes = [
+    outcomes = (
         r.outcome for r in releases(lambda bits: PermuteAndFlip(1).release(data, bits=bits), 4, count=MANY_DRAWS)
-    ]
+    )
     assert_three_way(outcomes, lambda scale: law(PermuteAndFlip(1 / scale), data), scale=Fraction(1))
 
 
@@ -107,8 +107,8 @@ def joint_law(k: int, epsilon: Fraction, noise: NoiseName, counts: dict[Hashable
     return joint
 
 
-def binned(draws: list[Release]) -> list[Hashable]:
-    return [(r.outcome, tuple(bisect.bisect_right(EDGES, gap) for gap in r.values or ())) for r in draws]
+def binned(draws: Iterator[Release]) -> Iterator[Hashable]:
+    return ((r.outcome, tuple(bisect.bisect_right(EDGES, gap) for gap in r.values or ())) for r in draws)
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -29,9 +29,9 @@ DATA: dict[str, KnownDomain] = {
 }
 
 
-def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int = DRAWS) -> list[Release]:
+def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int = DRAWS) -> Iterator[Release]:
     bits = ReplayableBits(seed)
-    return [draw(bits) for _ in range(count)]
+    return (draw(bits) for _ in range(count))
 
 
 def law(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
@@ -48,9 +48,9 @@ def test_sets_follow_their_law(name: str) -> None:
 
 def test_three_ways() -> None:
     data = DATA["distinct"]
-    outcomes = [
+    outcomes = (
         r.outcome for r in releases(lambda bits: OneshotLaplace(2, 4).release(data, bits=bits), 2, count=MANY_DRAWS)
-    ]
+    )
     assert_three_way(outcomes, lambda scale: law(OneshotLaplace(2, 4 / scale), data), scale=Fraction(1))
 
 
@@ -58,9 +58,9 @@ def test_the_approximate_scale_is_the_one_in_use() -> None:
     """Counts are chosen so far apart that noise of some hundreds matters; the pure scale would be 5."""
     data = Histogram({"a": 300, "b": 100, "c": 0})
     mechanism = OneshotLaplace(1, "0.2", delta="0.01")
-    outcomes = [
+    outcomes = (
         release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 3, count=MANY_DRAWS)
-    ]
+    )
     scale = 8 * math.sqrt(math.log(3 / 0.01)) / 0.2
 
     assert_three_way(

@@ -218,7 +218,7 @@ def test_members_are_drawn_without_replacement_and_uniformly() -> None:
         lambda bits: race([1], multiplicities=[3], k=3, bits=bits).members,
         lambda bits: choose([1], multiplicities=[3], k=3, rate=1, bits=bits).members,
     ):
-        assert p_value(draws(sample, 20), law) > FALSE_ALARM
+        assert p_value(draws(sample, 20, 3_000), law) > FALSE_ALARM
 
 
 def test_the_chi_square_helper_rejects_what_it_should() -> None:
