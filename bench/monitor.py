@@ -1,6 +1,6 @@
 """The monitor bench: recall per period of lists that keep up to date, against asking again with an even split.
 
-    python -m bench.monitor [--quick] [--csv FILE] [--picture FILE]
+    python -m bench.monitor [--quick] [--json FILE] [--csv FILE] [--picture FILE]
 
 One budget, epsilon 1 and delta 1e-6 for the whole schedule and every user, k = 10. Streams are made up with drifting
 popularity, and real logs in the order of their records (looked for in $PODIUM_DATA, else in ../shared/data).
@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from bench.measure import machine
 from bench.monitor_strategies import STRATEGIES, Question
 from bench.monitor_streams import REAL, Stream, drifting, replayed
 from bench.utility_data import folder
 from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
 from podium.present.drawing.style import font
 
-__all__ = ["QUESTION", "Row", "draw", "main", "run", "streams", "write_csv"]
+__all__ = ["QUESTION", "Row", "draw", "main", "run", "streams", "write_csv", "write_json"]
 
 QUESTION = Question(10, "1", "1e-6")
+DEFAULT_JSON = Path("build/bench/monitor.json")
 DEFAULT_CSV = Path("build/bench/monitor.csv")
 DEFAULT_PICTURE = Path("build/bench/monitor.png")
 _PANEL, _LEFT, _RIGHT = 1.55, 0.65, 0.2
@@ -76,6 +79,33 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
             writer.writerow((row.stream, row.strategy, row.period, f"{row.recall:.4f}", f"{row.left:.4f}"))
 
 
+def write_json(rows: Sequence[Row], path: Path, *, mode: str, runs: int) -> None:
+    """For the page about the benches: one cell per stream and strategy."""
+    cells = []
+    for stream, strategy in dict.fromkeys((row.stream, row.strategy) for row in rows):
+        line = [row for row in rows if (row.stream, row.strategy) == (stream, strategy)]
+        recalls = [row.recall for row in line]
+        cells.append(
+            {
+                "stream": stream,
+                "strategy": strategy,
+                "recall": statistics.fmean(recalls),
+                "worst": min(recalls),
+                "last": recalls[-1],
+                "left": line[-1].left,
+            }
+        )
+    report = {
+        "bench": "monitor",
+        "version": 1,
+        "machine": machine(),
+        "settings": {"mode": mode, "runs": runs, **asdict(QUESTION)},
+        "cells": cells,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
 def draw(rows: Sequence[Row], path: Path) -> Picture:
     """One panel per stream: recall over the periods, one line per strategy; and how the monitor's budget burns down."""
     names = list(dict.fromkeys(row.stream for row in rows))
@@ -112,13 +142,16 @@ def draw(rows: Sequence[Row], path: Path) -> Picture:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.monitor", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one small stream, one run")
+    parser.add_argument("--json", type=Path, default=DEFAULT_JSON)
     parser.add_argument("--csv", type=Path, default=DEFAULT_CSV)
     parser.add_argument("--picture", type=Path, default=DEFAULT_PICTURE)
     options = parser.parse_args(argv)
-    rows = run(streams(quick=options.quick), runs=1 if options.quick else 2)
+    runs = 1 if options.quick else 2
+    rows = run(streams(quick=options.quick), runs=runs)
+    write_json(rows, options.json, mode="quick" if options.quick else "full", runs=runs)
     write_csv(rows, options.csv)
     draw(rows, options.picture)
-    print(f"wrote {options.csv} and {options.picture}")
+    print(f"wrote {options.json}, {options.csv} and {options.picture}")
     return 0
 
 

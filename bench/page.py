@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import known_page
 from bench.page_tables import SECTIONS, Report, Section, goal_rows, markdown_table
 
 __all__ = ["PAGE", "load", "main", "mode", "render"]
@@ -108,9 +109,6 @@ def _without_numbers(reports: Mapping[str, Report]) -> str:
         if section.name not in reports
     ]
     lines += [f"- `python -m bench {name}` prints its numbers and leaves no file." for name in _PRINTED_ONLY]
-    lines.append(
-        "- `python -m bench monitor` writes a table and a picture of its own, build/bench/monitor.csv and .png."
-    )
     return "\n".join([*lines, _OWN_PAGE, ""])
 
 
@@ -131,6 +129,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in fresh:
         shutil.copyfile(options.results / f"{name}.json", options.kept / f"{name}.json")
     (options.publish / PAGE).write_text(render(reports), encoding="utf-8")
+    if "known" in reports and (beside := options.publish / known_page.PAGE).is_file():
+        beside.write_text(known_page.filled(beside.read_text(encoding="utf-8"), reports["known"]), encoding="utf-8")
     absent = [section.name for section in SECTIONS if section.name not in reports]
     print(f"{options.publish / PAGE} is written from {len(reports)} results; not run: {', '.join(absent) or 'none'}.")
     return 0

@@ -208,6 +208,25 @@ def _opendp_recall(report: Report) -> list[Shown]:
     return [Shown(caption, headings, rows)]
 
 
+def _monitor(report: Report) -> list[Shown]:
+    rows = [
+        [
+            cell["stream"],
+            cell["strategy"],
+            *(f"{cell[what]:.3f}" for what in ("recall", "worst", "last")),
+            f"{cell['left']:.3f}",
+        ]
+        for cell in report["cells"]
+    ]
+    settings = report["settings"]
+    caption = (
+        f"Recall of the top {settings['k']} of each period's window: the mean over the periods, the worst period and "
+        f"the last; and the share of the budget that is left after the last. Epsilon {settings['epsilon']} and delta "
+        f"{settings['delta']} for the whole schedule and every user; means of {settings['runs']} runs."
+    )
+    return [Shown(caption, ("stream", "way", "recall", "worst period", "last period", "budget left"), rows)]
+
+
 SECTIONS = (
     Section(
         "selection",
@@ -259,6 +278,14 @@ SECTIONS = (
         "zero-concentrated DP, both within the same rho. The laws are the same up to how tightly rho is bounded, so "
         "recall should differ by chance alone.",
         _opendp_recall,
+    ),
+    Section(
+        "monitor",
+        "Lists that keep up to date, inside one budget",
+        "`TopKMonitor` beside asking again in every period with an even share of the same budget, on made-up streams "
+        "with drifting popularity and on real logs in the order of their records. The monitor's shares of finding and "
+        "choosing were picked on streams like these.",
+        _monitor,
     ),
 )
 """Every bench that leaves a file, in the order of the page."""

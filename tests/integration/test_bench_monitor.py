@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import statistics
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from bench.monitor_strategies import STRATEGIES
 
 
 def test_the_quick_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert monitor.main(["--quick", "--csv", str(tmp_path / "m.csv"), "--picture", str(tmp_path / "m.png")]) == 0
+    files = {kind: str(tmp_path / f"m.{kind}") for kind in ("json", "csv", "png")}
+    assert monitor.main(["--quick", "--json", files["json"], "--csv", files["csv"], "--picture", files["png"]]) == 0
     assert capsys.readouterr().out.count("recall") == len(STRATEGIES)
     with (tmp_path / "m.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -20,6 +22,11 @@ def test_the_quick_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     means = {
         name: statistics.fmean(float(row["recall"]) for row in rows if row["strategy"] == name) for name in STRATEGIES
     }
+    cells = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["cells"]
+    assert {cell["strategy"]: cell["recall"] for cell in cells} == pytest.approx(means, abs=1e-4)
+    left = [float(row["left"]) for row in rows if row["strategy"] == "TopKMonitor"]
+    assert left == sorted(left, reverse=True)
+    assert 0 <= left[-1] < 0.05
     # A list of ten from 4,000 people at a sixth of epsilon 1: the split cannot return anything.
     assert means["TopKMonitor"] > means["podium.top, epsilon split evenly"] + 0.1
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench import page
+from bench import known_page, page
 from bench.__main__ import BENCHES
 from bench.known_goals import DEFAULT, HINDSIGHT, SET
 from bench.page_tables import SECTIONS, goal_rows, markdown_table
@@ -101,22 +101,33 @@ KNOWN = {
     "machine": MACHINE,
     "settings": {"mode": "quick", "epsilons": ["0.1", "1"]},
     "cells": [
-        {"held_out": False, "at_cliff": False, "delta": "0", "k": 10, "recall": dict.fromkeys(WHO, mean)}
-        for mean in (0.25, 0.75)
+        {
+            "data": "PATENT",
+            "held_out": False,
+            "at_cliff": False,
+            "delta": "0",
+            "k": 10,
+            "epsilon": epsilon,
+            "recall": dict.fromkeys(WHO, mean),
+            "minus_best": {DEFAULT: -0.1, SET: -0.2},
+        }
+        for epsilon, mean in (("0.1", 0.25), ("1", 0.75))
     ]
-    + [{"held_out": True, "at_cliff": False, "delta": "0", "k": 10, "recall": {}}],
+    + [{"held_out": True, "at_cliff": False, "delta": "0", "k": 10, "epsilon": "1", "recall": {}}],
     "goals": [
         {
             "group": "SL",
             "delta": "0",
             "k": 10,
-            "who": "set",
+            "who": who,
             "cells": 12,
             "worst": -0.1,
             "where": "PATENT epsilon=0.1",
+            "mean": -0.01,
             "failing": 3,
             "met": False,
         }
+        for who in (DEFAULT, SET)
     ],
 }
 OPENDP_RECALL = {
@@ -134,6 +145,11 @@ OPENDP_RECALL = {
         }
     ],
 }
+MONITOR = {
+    "machine": MACHINE,
+    "settings": {"mode": "full", "runs": 2, "k": 10, "epsilon": "1", "delta": "1e-6"},
+    "cells": [{"stream": "30 days", "strategy": "TopKMonitor", "recall": 0.9, "worst": 0.5, "last": 0.8, "left": 0.01}],
+}
 REPORTS: dict[str, dict[str, Any]] = {
     "selection": SELECTION,
     "canonical": CANONICAL,
@@ -143,6 +159,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "utility": UTILITY,
     "known": KNOWN,
     "opendp_recall": OPENDP_RECALL,
+    "monitor": MONITOR,
 }
 
 
@@ -163,6 +180,7 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
         "| 1 | 10 | 0.750 | 0.375 | 0.250 | 0.500 |",
         "| 0 | 10 |" + " 0.500 |" * 9,
         "| msweb | 285 | 30 | 1e-4 | 0.780 ±0.010 | 0.770 ±0.020 | 16.000 |",
+        "| 30 days | TopKMonitor | 0.900 | 0.500 | 0.800 | 0.010 |",
         "Spark: not measured, there is no Java.",
         "retail: not measured, its file is not there.",
     ):
@@ -241,3 +259,17 @@ def test_the_page_of_the_documentation_is_written_from_what_is_kept() -> None:
     kept = page.load(ROOT / page.DEFAULT_KEPT)
     assert kept
     assert (ROOT / "docs" / page.PAGE).read_text(encoding="utf-8") == page.render(kept)
+    if "known" in kept:
+        text = (ROOT / "docs" / known_page.PAGE).read_text(encoding="utf-8")
+        assert known_page.filled(text, kept["known"]) == text
+
+
+def test_the_tables_of_the_known_domain_are_written_into_their_places() -> None:
+    text = "before\n<!-- bench known: hindsight -->\nold\n<!-- end -->\nbetween\n"
+    text += "<!-- bench known: recall, delta=0 -->\n<!-- end -->\nafter"
+    lines = known_page.filled(text, KNOWN).splitlines()
+    assert [lines[0], lines[-1]] == ["before", "after"]
+    assert "old" not in lines
+    assert f"| PATENT | 10 |{' 0.750 |' * 9} -0.100 | -0.200 |" in lines
+    assert "| SL | 0 | 10 | 12 |" + " -0.100 | -0.0100 | 3 |" * 2 in lines
+    assert "\n".join(lines) == known_page.filled("\n".join(lines), KNOWN)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.result import Ok
 from tests.serving import World, world
 
-EXAMPLES = 25
+EXAMPLES = 18
 
 
 def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:

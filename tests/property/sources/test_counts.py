@@ -106,7 +106,7 @@ def opened(table: Table) -> DuckDBSource:
     return DuckDBSource(pa.table(arrays, names=list(table.names)))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(table=tables, reading=readings(), limit=st.integers(1, 6), data=st.data())
 def test_the_top_rows_are_those_of_the_reference(
     table: Table, reading: Reading, limit: int, data: st.DataObject
@@ -123,7 +123,7 @@ def test_the_top_rows_are_those_of_the_reference(
     assert top.next_count == (expected[limit][1] if len(expected) > limit else 0)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(table=tables, reading=readings(), data=st.data())
 def test_a_domain_is_counted_and_named_like_the_reference(table: Table, reading: Reading, data: st.DataObject) -> None:
     domain = data.draw(some_of(table, reading, 1))

@@ -56,5 +56,5 @@ def test_a_person_with_many_names_is_caught(tmp_path: Path) -> None:
     def ranked(source: Source) -> Any:
         return podium.rank(source, **ASK, epsilon="0.5", comparisons_per_pair=1, method="wins")
 
-    report = statistical_audit(ranked, "0.5", pairs=[pair], samples=160, alpha=ALPHA, name="by row")
+    report = statistical_audit(ranked, "0.5", pairs=[pair], samples=250, alpha=ALPHA, name="by row")
     assert report.violated, str(report)
