@@ -25,6 +25,7 @@ def p_value(draws: Iterable[Hashable], law: Mapping[Hashable, float]) -> float:
     """Pearson's test; rare outcomes share one cell, and an impossible outcome is a certain rejection."""
     seen = Counter(draws)
     total = sum(seen.values())
+    assert total > 0, "no draws: an iterator that was used up?"
     if any(law.get(outcome, 0.0) <= 0.0 for outcome in seen):
         return 0.0
     expected, observed, rare_expected, rare_observed = [], [], 0.0, 0

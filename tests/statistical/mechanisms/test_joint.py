@@ -80,7 +80,7 @@ def test_losses_at_medium_size(d: int, k: int, largest: int, epsilon: str | int)
     rng = np.random.default_rng(d + k)
     counts = (rng.random(d) ** 3 * largest).astype(int).tolist()
     mechanism = JointTopK(k, epsilon)
-    draws = _drawn(mechanism, Histogram(dict(enumerate(counts))), 1000, seed=31)
+    draws = list(_drawn(mechanism, Histogram(dict(enumerate(counts))), 1000, seed=31))
     assert all(len(set(outcome)) == k for outcome in draws)
     # The law from scratch: how many sequences stay within every loss that occurs, as exact products.
     best = sorted(counts, reverse=True)[:k]
