@@ -34,7 +34,8 @@ class Piecewise:
     def __init__(self, breaks: Iterable[Fraction], pieces: Iterable[Mapping[tuple[int, Fraction], flint.arb]]) -> None:
         self.breaks = tuple(breaks)
         self.pieces = tuple(dict(piece) for piece in pieces)
-        if len(self.pieces) != len(self.breaks) + 1 or list(self.breaks) != sorted(set(self.breaks)):
+        increasing = all(left < right for left, right in itertools.pairwise(self.breaks))
+        if len(self.pieces) != len(self.breaks) + 1 or not increasing:
             raise InvalidArgument("breaks", self.breaks, allowed="increasing, one fewer than the pieces")
 
     @classmethod
@@ -134,12 +135,14 @@ _ONE: _Terms = {(0, Fraction(0)): flint.arb(1)}
 
 
 def _merge(f: Piecewise, g: Piecewise, combine: Callable[[_Terms, _Terms], _Terms]) -> Piecewise:
-    breaks = sorted({*f.breaks, *g.breaks})
-    pieces = []
-    for index in range(len(breaks) + 1):
-        left = [at for at in f.breaks if index and at <= breaks[index - 1]]
-        right = [at for at in g.breaks if index and at <= breaks[index - 1]]
-        pieces.append(combine(f.pieces[len(left)], g.pieces[len(right)]))
+    breaks, pieces = list[Fraction](), [combine(f.pieces[0], g.pieces[0])]
+    left = right = 0
+    while left < len(f.breaks) or right < len(g.breaks):
+        ahead = min([*f.breaks[left : left + 1], *g.breaks[right : right + 1]])
+        left += f.breaks[left : left + 1] == (ahead,)
+        right += g.breaks[right : right + 1] == (ahead,)
+        breaks.append(ahead)
+        pieces.append(combine(f.pieces[left], g.pieces[right]))
     return Piecewise(breaks, pieces)
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.curator import monitoring, workers
+from tests.integration.curator import monitoring
 from tests.integration.curator.monitoring import DAYS, FIRST, LATER, monitor
+from tests.processes import context
 
 import podium
 from podium.curator import monitor_turn
@@ -244,7 +245,7 @@ def test_two_processes_never_pay_for_a_period_twice(table: Path) -> None:
 def test_kill_9_between_every_two_steps(table: Path, step: str) -> None:
     """Whatever was settled is told again free; what was reserved and not settled stays charged, and is asked anew."""
     before = 0 if "register" in step or "record" in step else 1
-    killed = workers.context().Process(target=monitoring.run, args=(table, step, before))
+    killed = context().Process(target=monitoring.run, args=(table, step, before))
     killed.start()
     killed.join(timeout=120)
     assert killed.exitcode == -signal.SIGKILL

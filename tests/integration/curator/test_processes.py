@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.integration.curator import workers
 from tests.integration.curator.tables import BUDGET, curator
+from tests.processes import context, together
 
 from podium import Budget, Curator, Release
 from podium.ledger import Kind, Reason, open_ledger
@@ -39,7 +40,7 @@ def test_kill_9_between_every_two_steps(table: Path, step: str) -> None:
     known = step in KNOWN
     with curator(table) as (asked, _):
         plan = asked.top("article", k=3, counts=True, domain=workers.DOMAIN if known else None, dry_run=True).plan
-    killed = workers.context().Process(target=workers.ask, args=(table, step), kwargs={"known": known})
+    killed = context().Process(target=workers.ask, args=(table, step), kwargs={"known": known})
     killed.start()
     killed.join(timeout=120)
     assert killed.exitcode == -signal.SIGKILL
@@ -74,7 +75,7 @@ def test_kill_9_between_every_two_steps(table: Path, step: str) -> None:
 def test_what_was_handed_out_was_settled(table: Path) -> None:
     with curator(table):
         pass
-    asking = workers.context().Process(target=workers.ask, args=(table, None), kwargs={"known": False})
+    asking = context().Process(target=workers.ask, args=(table, None), kwargs={"known": False})
     asking.start()
     asking.join(timeout=120)
     assert asking.exitcode == 0
@@ -90,7 +91,7 @@ def test_what_was_handed_out_was_settled(table: Path) -> None:
 
 def test_equal_questions_of_many_processes_are_paid_for_once(table: Path) -> None:
     with curator(table) as (asked, _):
-        done = workers.together(6, workers.ask_the_same, table, 4)
+        done = together(6, workers.ask_the_same, table, 4)
         assert asked.status.questions_asked == 4
     assert len({tuple(entries) for _, entries in done}) == 1
     assert sum(paid for paid, _ in done) == 4
@@ -107,7 +108,7 @@ def test_sixteen_processes_reach_a_pure_total_exactly(table: Path) -> None:
         ledger=table.with_name("ledger.db"),
         budget=Budget(epsilon="1.2", items=24, questions=24),
     ) as asked:
-        done = workers.together(16, workers.spend, table, json.dumps({"k": 1, "domain": workers.DOMAIN}))
+        done = together(16, workers.spend, table, json.dumps({"k": 1, "domain": workers.DOMAIN}))
         assert sum(done) == 24
         assert asked.status.spent.epsilon == Fraction("1.2")
         assert asked.status.remaining.epsilon == 0
@@ -117,7 +118,7 @@ def test_sixteen_processes_reach_a_pure_total_exactly(table: Path) -> None:
 
 def test_sixteen_processes_stay_within_an_approximate_total(table: Path) -> None:
     with curator(table, BUDGET) as (asked, _):
-        done = workers.together(16, workers.spend, table, json.dumps({"k": 10}))
+        done = together(16, workers.spend, table, json.dumps({"k": 10}))
         status = asked.status
         limits = status.totals.limits
         assert limits.rho is not None

@@ -17,6 +17,7 @@ import pytest
 from tests.integration.curator import workers
 from tests.integration.curator.tables import BUDGET, Watched, curator, events
 from tests.postgres import new_database
+from tests.processes import context
 
 import podium
 from podium import Budget, Curator, Release
@@ -308,7 +309,7 @@ def test_kill_9_between_rounds(long: Path, tmp_path: Path, step: str) -> None:
     table.write_bytes(long.read_bytes())
     with curator(table, GENEROUS) as (asked, _):
         reserved = worst_case(asked.top("article", k=20, counts=True, dry_run=True).plan.worst_case)
-    killed = workers.context().Process(target=workers.ask, args=(table, step), kwargs={"known": False, "k": 20})
+    killed = context().Process(target=workers.ask, args=(table, step), kwargs={"known": False, "k": 20})
     killed.start()
     killed.join(timeout=120)
     assert killed.exitcode == -signal.SIGKILL

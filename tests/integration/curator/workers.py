@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable
-from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +19,12 @@ from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain
 from podium.sources import DuckDBSource
 from podium.sources.engine import SqlSnapshot
 
-__all__ = ["DOMAIN", "STEPS", "Step", "ask", "context", "spend", "together"]
+__all__ = ["DOMAIN", "STEPS", "Step", "ask", "spend"]
 
 DOMAIN = ("a", "b", "c", "nobody")
 TIMEOUT = 60.0
 
 Step = Callable[[], None]
-
-
-def context() -> ForkServerContext:
-    """Processes that start quickly, from a server that has imported the package once."""
-    found = multiprocessing.get_context("forkserver")
-    # What the first question would import takes half a second for each process.
-    found.set_forkserver_preload(["podium", "podium.ledger.postgresql", "sqlglot.generators.duckdb", "pandas"])
-    return found
 
 
 def die() -> None:
@@ -99,28 +89,6 @@ def ask(table: Path, step: str | None, *, known: bool, k: int = 3) -> None:
             STEPS[step]()
         release = curator.top("article", k=k, counts=True, domain=DOMAIN if known else None)
         table.with_name("answer.json").write_text(release.to_json(), encoding="utf-8")
-
-
-def together(count: int, work: Callable[..., Any], *arguments: object) -> list[Any]:
-    """Run ``work(number, *arguments)`` in so many processes at the same time."""
-    here = context()
-    barrier, results = here.Barrier(count), here.SimpleQueue()
-    processes = [here.Process(target=_run, args=(barrier, results, work, number, arguments)) for number in range(count)]
-    for process in processes:
-        process.start()
-    answers = [results.get() for _ in processes]
-    for process in processes:
-        process.join()
-    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
-    return answers
-
-
-def _run(barrier: Any, results: Any, work: Callable[..., Any], number: int, arguments: tuple[object, ...]) -> None:
-    barrier.wait()
-    try:
-        results.put(work(number, *arguments))
-    except Exception as error:  # noqa: BLE001 - reported by the parent
-        results.put(error)
 
 
 def ask_the_same(_: int, table: Path, questions: int) -> tuple[int, list[str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.ledger import workers
+from tests.processes import together
 
 from podium.errors import LedgerUnavailable
 from podium.ledger import Reason, open_ledger
@@ -62,7 +63,7 @@ def test_work_goes_on_after_the_migration(old: Path) -> None:
 
 
 def test_several_processes_migrate_once(old: Path) -> None:
-    workers.together(4, workers.register, str(old))
+    together(4, workers.register, str(old))
     assert versions(old) == list(range(1, LATEST + 1))
     with open_ledger(old) as ledger:
         assert ledger.verify().problem is None

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import pytest
 from tests.integration.ledger import workers
+from tests.processes import context, together
 
 from podium.errors import BudgetExceeded
 from podium.ledger import Budget, Kind, Reason, open_ledger, reservations
@@ -26,7 +27,7 @@ TENTH = Cost(epsilon="0.1", rho="0.005")
 def test_sixteen_processes_reach_a_pure_total_exactly(url: str) -> None:
     with open_ledger(url) as ledger:
         ledger.register("clicks", Budget(epsilon="1.2", items=48, questions=48), source="s")
-        done = workers.together(16, workers.spend_pure, url, "1/40")
+        done = together(16, workers.spend_pure, url, "1/40")
         assert sum(done) == 48
         status = ledger.status("clicks")
         assert status.spent.epsilon == Fraction("1.2")
@@ -38,7 +39,7 @@ def test_sixteen_processes_stay_within_an_approximate_total(url: str) -> None:
     with open_ledger(url) as ledger:
         budget = Budget(epsilon=1, delta="1e-6", items=60, questions=40)
         ledger.register("clicks", budget, source="s", failures_allowed=1000)
-        done = workers.together(16, workers.spend_mixed, url)
+        done = together(16, workers.spend_mixed, url)
         status = ledger.status("clicks")
         limits = status.totals.limits
         assert limits.rho is not None
@@ -53,7 +54,7 @@ def test_sixteen_processes_stay_within_an_approximate_total(url: str) -> None:
 def test_equal_questions_of_many_processes_are_paid_for_once(url: str) -> None:
     with open_ledger(url) as ledger:
         ledger.register("clicks", PURE, source="s")
-        done = workers.together(8, workers.ask_the_same, url, 10)
+        done = together(8, workers.ask_the_same, url, 10)
         assert sum(paid for paid, _ in done) == 10
         assert len({tuple(answers) for _, answers in done}) == 1
         kinds = [entry.kind for entry in ledger.history("clicks")]
@@ -63,7 +64,7 @@ def test_equal_questions_of_many_processes_are_paid_for_once(url: str) -> None:
 
 
 def test_who_waits_for_a_process_that_is_killed_goes_on(url: str) -> None:
-    here = workers.context()
+    here = context()
     reserved = here.Event()
     with open_ledger(url) as ledger:
         ledger.register("clicks", PURE, source="s")
@@ -86,7 +87,7 @@ def test_who_waits_for_a_process_that_is_killed_goes_on(url: str) -> None:
 
 
 def test_many_processes_may_make_the_same_ledger(url: str) -> None:
-    workers.together(8, workers.register, url)
+    together(8, workers.register, url)
     with open_ledger(url, create=False) as ledger:
         assert sorted(ledger.datasets()) == ["data 0", "data 1", "data 2", "data 3"]
         assert ledger.verify().sound
@@ -182,8 +183,8 @@ def test_killing_at_any_moment_leaves_a_sound_ledger(url: str) -> None:
     with open_ledger(url, timeout=workers.TIMEOUT) as ledger:
         ledger.register("clicks", PURE, source="s", failures_allowed=100)
         for delay in (0.1, 0.17, 0.23, 0.31):
-            started = workers.context().Event()
-            process = workers.context().Process(target=workers.spend_for_ever, args=(url, started))
+            started = context().Event()
+            process = context().Process(target=workers.spend_for_ever, args=(url, started))
             process.start()
             assert started.wait(timeout=30)
             time.sleep(delay)

@@ -2,48 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
-from collections.abc import Callable
 from fractions import Fraction
-from multiprocessing.context import ForkServerContext
 from multiprocessing.synchronize import Event
-from typing import Any
 
 from podium.errors import BudgetExceeded
 from podium.ledger import Budget, Reservation, open_ledger
 from podium.privacy import Cost, limited_domain_events
 
 TIMEOUT = 60.0
-
-
-def context() -> ForkServerContext:
-    """Processes that start quickly, from a server that has imported the package once."""
-    found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["podium.ledger", "podium.ledger.postgresql"])
-    return found
-
-
-def together(count: int, work: Callable[..., Any], *arguments: object) -> list[Any]:
-    """Run ``work(number, *arguments)`` in so many processes at the same time."""
-    here = context()
-    barrier, results = here.Barrier(count), here.SimpleQueue()
-    processes = [here.Process(target=_run, args=(barrier, results, work, number, arguments)) for number in range(count)]
-    for process in processes:
-        process.start()
-    answers = [results.get() for _ in processes]
-    for process in processes:
-        process.join()
-    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
-    return answers
-
-
-def _run(barrier: Any, results: Any, work: Callable[..., Any], number: int, arguments: tuple[object, ...]) -> None:
-    barrier.wait()
-    try:
-        results.put(work(number, *arguments))
-    except Exception as error:  # noqa: BLE001 - reported by the parent
-        results.put(error)
 
 
 def spend_pure(number: int, url: str, unit: str) -> int:

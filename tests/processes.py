@@ -1,0 +1,40 @@
+"""Other processes for the tests: started quickly, all at once, and what they return."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from multiprocessing.context import ForkServerContext
+from typing import Any
+
+__all__ = ["context", "together"]
+
+
+def context() -> ForkServerContext:
+    """Processes that start quickly, from a server that has imported the package once."""
+    found = multiprocessing.get_context("forkserver")
+    # What the first question would import takes half a second for each process.
+    found.set_forkserver_preload(["podium", "podium.ledger.postgresql", "sqlglot.generators.duckdb", "pandas"])
+    return found
+
+
+def together(count: int, work: Callable[..., Any], *arguments: object) -> list[Any]:
+    """Run ``work(number, *arguments)`` in so many processes at the same time."""
+    here = context()
+    barrier, results = here.Barrier(count), here.SimpleQueue()
+    processes = [here.Process(target=_run, args=(barrier, results, work, number, arguments)) for number in range(count)]
+    for process in processes:
+        process.start()
+    answers = [results.get() for _ in processes]
+    for process in processes:
+        process.join()
+    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
+    return answers
+
+
+def _run(barrier: Any, results: Any, work: Callable[..., Any], number: int, arguments: tuple[object, ...]) -> None:
+    barrier.wait()
+    try:
+        results.put(work(number, *arguments))
+    except Exception as error:  # noqa: BLE001 - reported by the parent
+        results.put(error)
