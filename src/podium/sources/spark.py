@@ -57,6 +57,7 @@ _LOGGERS = (*_QUERY_LOGGERS, "py4j.clientserver", "py4j.java_gateway")
 _MASTER, _CONNECT = "spark", "sc"
 _CONNECT_PACKAGES = ("grpc", "grpc_status", "pandas", "zstandard")
 _MASTER_PORT, _SECONDS = 7077, 10
+_FEW_PARTS = "8"
 _opened: Counter[str] = Counter()
 
 for _name in _QUERY_LOGGERS:
@@ -160,7 +161,13 @@ class SparkQuestion:
 
     def keep(self, table: str, query: exp.Query) -> None:
         """A view of rows that are computed now, and not again; Spark frees them when nothing refers to them."""
-        _run(lambda: self._session.sql(_DIALECT.sql(query)).localCheckpoint().createOrReplaceTempView(table))
+
+        def kept() -> None:
+            self._session.sql(_DIALECT.sql(query)).localCheckpoint().createOrReplaceTempView(table)
+            # What is asked of it has as many keys as there are counts: hundreds of parts would be nearly all empty.
+            self._session.conf.set("spark.sql.shuffle.partitions", _FEW_PARTS)
+
+        _run(kept)
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
         """A view of the caller's items; they travel as Arrow, which executors read without a Python of their own."""
