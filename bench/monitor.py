@@ -28,7 +28,7 @@ __all__ = ["QUESTION", "Row", "draw", "main", "run", "streams", "write_csv", "wr
 QUESTION = Question(10, "1", "1e-6")
 DEFAULT_JSON = Path("build/bench/monitor.json")
 DEFAULT_CSV = Path("build/bench/monitor.csv")
-DEFAULT_PICTURE = Path("build/bench/monitor.png")
+DEFAULT_PICTURE = Path("build/bench/monitor.svg")
 _PANEL, _LEFT, _RIGHT = 1.55, 0.65, 0.2
 
 
@@ -127,6 +127,7 @@ def draw(rows: Sequence[Row], path: Path) -> Picture:
             axes.plot(places, [row.recall for row in line], color=page.style.series[number],
                       linewidth=1.8, linestyle=("-", "--", ":")[number], label=strategy)  # fmt: skip
         axes.set_ylim(-0.03, 1.03)
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
         page.text(axes, 0.0, 1.03, name, transform=axes.transAxes, va="bottom", fontproperties=font(SMALL))
     page.picture.legend(

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import known_page
+from bench import page_places
 from bench.page_tables import SECTIONS, Report, Section, goal_rows, markdown_table
 
 __all__ = ["PAGE", "load", "main", "mode", "render"]
@@ -36,7 +36,7 @@ _INTRODUCTION = """\
 Written by `python -m bench page` from the files that `make bench` leaves in `build/bench`, which it keeps in
 `bench/results`; no number below is typed by hand. Contestants take turns in one run, and times are compared as ratios
 of medians, because the machine is shared. A goal is judged on its worst cell; one that is not met says so. A quick
-run has fewer cells and repetitions than a full one. The pictures of the benches stay in `build/bench`.
+run has fewer cells and repetitions than a full one. Most pictures stay in `build/bench`.
 """
 
 
@@ -83,8 +83,15 @@ def _section(section: Section, report: Report) -> str:
         lines += ["This bench compares and has no goal in its file.", ""]
     for table in section.tables(report):
         lines += [table.caption, "", markdown_table(table.headings, table.rows)]
+    if section.picture is not None:
+        lines += [f"![{section.picture}]({_drawn(section.name)})", ""]
     lines += [f"{what}: not measured, {why}.\n" for what, why in _absent(report).items()]
     return "\n".join(lines)
+
+
+def _drawn(name: str) -> str:
+    """The picture of a bench, beside the page."""
+    return f"bench-{name}.svg"
 
 
 def _command(name: str, report: Report) -> str:
@@ -112,6 +119,17 @@ def _without_numbers(reports: Mapping[str, Report]) -> str:
     return "\n".join([*lines, _OWN_PAGE, ""])
 
 
+def _without_runs(value: Any) -> Any:
+    """Single runs are not kept: their means and errors are, and they are all that the page shows."""
+    if isinstance(value, Mapping):
+        return {
+            key: _without_runs(part)
+            for key, part in value.items()
+            if not (key == "runs" and isinstance(part, Sequence))
+        }
+    return [_without_runs(part) for part in value] if isinstance(value, list) else value
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the page from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench page", description=__doc__.partition("\n")[0])
@@ -127,10 +145,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.publish.mkdir(parents=True, exist_ok=True)
     options.kept.mkdir(parents=True, exist_ok=True)
     for name in fresh:
-        shutil.copyfile(options.results / f"{name}.json", options.kept / f"{name}.json")
+        (options.kept / f"{name}.json").write_text(json.dumps(_without_runs(fresh[name])) + "\n", encoding="utf-8")
+        if (drawn := options.results / f"{name}.svg").is_file():
+            shutil.copyfile(drawn, options.publish / _drawn(name))
     (options.publish / PAGE).write_text(render(reports), encoding="utf-8")
-    if "known" in reports and (beside := options.publish / known_page.PAGE).is_file():
-        beside.write_text(known_page.filled(beside.read_text(encoding="utf-8"), reports["known"]), encoding="utf-8")
+    for name, bench in page_places.PAGES.items():
+        if bench in reports and (beside := options.publish / name).is_file():
+            beside.write_text(page_places.filled(beside.read_text(encoding="utf-8"), reports[bench]), encoding="utf-8")
     absent = [section.name for section in SECTIONS if section.name not in reports]
     print(f"{options.publish / PAGE} is written from {len(reports)} results; not run: {', '.join(absent) or 'none'}.")
     return 0

@@ -32,6 +32,8 @@ class Section:
     title: str
     about: str
     tables: Callable[[Report], list[Shown]]
+    picture: str | None = None
+    """The alternative text of the picture that the bench drew beside its file, if the page shows it."""
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -286,6 +288,7 @@ SECTIONS = (
         "with drifting popularity and on real logs in the order of their records. The monitor's shares of finding and "
         "choosing were picked on streams like these.",
         _monitor,
+        picture="Recall per period of three ways to use one budget, and how the monitor's budget burns down.",
     ),
 )
 """Every bench that leaves a file, in the order of the page."""

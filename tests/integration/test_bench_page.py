@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench import known_page, page
+from bench import page, page_places
 from bench.__main__ import BENCHES
 from bench.known_goals import DEFAULT, HINDSIGHT, SET
 from bench.page_tables import SECTIONS, goal_rows, markdown_table
@@ -259,17 +259,27 @@ def test_the_page_of_the_documentation_is_written_from_what_is_kept() -> None:
     kept = page.load(ROOT / page.DEFAULT_KEPT)
     assert kept
     assert (ROOT / "docs" / page.PAGE).read_text(encoding="utf-8") == page.render(kept)
-    if "known" in kept:
-        text = (ROOT / "docs" / known_page.PAGE).read_text(encoding="utf-8")
-        assert known_page.filled(text, kept["known"]) == text
+    for name, bench in page_places.PAGES.items():
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert "<!-- bench " in text
+        assert page_places.filled(text, kept[bench]) == text
 
 
-def test_the_tables_of_the_known_domain_are_written_into_their_places() -> None:
+def test_the_tables_of_other_pages_are_written_into_their_places() -> None:
     text = "before\n<!-- bench known: hindsight -->\nold\n<!-- end -->\nbetween\n"
     text += "<!-- bench known: recall, delta=0 -->\n<!-- end -->\nafter"
-    lines = known_page.filled(text, KNOWN).splitlines()
+    lines = page_places.filled(text, KNOWN).splitlines()
     assert [lines[0], lines[-1]] == ["before", "after"]
     assert "old" not in lines
     assert f"| PATENT | 10 |{' 0.750 |' * 9} -0.100 | -0.200 |" in lines
     assert "| SL | 0 | 10 | 12 |" + " -0.100 | -0.0100 | 3 |" * 2 in lines
-    assert "\n".join(lines) == known_page.filled("\n".join(lines), KNOWN)
+    assert "\n".join(lines) == page_places.filled("\n".join(lines), KNOWN)
+
+
+def test_single_runs_are_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    measured = {**MONITOR, "cells": [{**MONITOR["cells"][0], "recalls": {"mean": 1, "runs": [1, 1]}}]}  # type: ignore[index,dict-item]
+    (tmp_path / "results" / "monitor.json").write_text(json.dumps(measured), encoding="utf-8")
+    assert page.main(command(tmp_path)) == 0
+    (cell,) = page.load(tmp_path / "kept")["monitor"]["cells"]
+    assert cell["recalls"] == {"mean": 1}

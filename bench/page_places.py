@@ -1,27 +1,27 @@
-"""The tables of docs/planner-known.md, written into their places from the file of the known-domain bench."""
+"""Tables of benches on other pages of the documentation, written into their places from the benches' files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.known_goals import DEFAULT, HINDSIGHT, SET
 from bench.page_tables import Report, markdown_table
 
-__all__ = ["PAGE", "filled"]
+__all__ = ["PAGES", "filled"]
 
-PAGE = "planner-known.md"
-_PLACE = re.compile(r"(<!-- bench known: (?P<what>[^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PAGES = {"planner-known.md": "known", "planner.md": "utility"}
+"""The pages, and the bench whose numbers each shows."""
+
+_PLACE = re.compile(r"(<!-- bench (?P<what>[^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def filled(text: str, report: Report) -> str:
-    """The page with its tables as the report has them; a place names ``recall, delta=...`` or ``hindsight``."""
+    """A page with its tables as the report has them: ``<!-- bench NAME: WHAT -->`` to ``<!-- end -->``."""
 
     def table(place: re.Match[str]) -> str:
-        what = place["what"]
-        body = _hindsight(report) if what == "hindsight" else _recall(report, what.rpartition("=")[2])
-        return f"{place[1]}\n{body}\n{place[3]}"
+        return f"{place[1]}\n{_TABLES[place['what']](report)}\n{place[3]}"
 
     return _PLACE.sub(table, text)
 
@@ -54,3 +54,25 @@ def _hindsight(report: Report) -> str:
         shown = [[f"{goal['worst']:+.3f}", f"{goal['mean']:+.4f}", str(goal["failing"])] for goal in judged]
         rows.append([group, delta, f"{k:,}", str(judged[0]["cells"]), *shown[0], *shown[1]])
     return markdown_table(headings, rows)
+
+
+def _defaults(report: Report) -> str:
+    rows = []
+    for cell in report["cells"]:
+        if (cell["epsilon"], cell["k"]) != (1.0, 100):
+            continue
+        podium = cell["podium"]
+        others = [
+            f"{column['recall']['mean']:.3f}" + ("" if column["bound"] is None else f" ({column['bound']})")
+            for column in cell["columns"].values()
+        ]
+        rows.append([cell["data"], f"**{podium['mean']:.3f}** ±{podium['error']:.3f}", *others])
+    return markdown_table(("data", "podium", *report["cells"][0]["columns"]), rows)
+
+
+_TABLES: dict[str, Callable[[Report], str]] = {
+    "known: recall, delta=0": lambda report: _recall(report, "0"),
+    "known: recall, delta=1e-6": lambda report: _recall(report, "1e-6"),
+    "known: hindsight": _hindsight,
+    "utility: recall at epsilon=1, k=100": _defaults,
+}
