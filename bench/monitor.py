@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from matplotlib.ticker import MaxNLocator
+
 from bench.measure import machine
 from bench.monitor_strategies import STRATEGIES, Question
 from bench.monitor_streams import REAL, Stream, drifting, replayed
@@ -127,7 +129,7 @@ def draw(rows: Sequence[Row], path: Path) -> Picture:
             axes.plot(places, [row.recall for row in line], color=page.style.series[number],
                       linewidth=1.8, linestyle=("-", "--", ":")[number], label=strategy)  # fmt: skip
         axes.set_ylim(-0.03, 1.03)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
         page.text(axes, 0.0, 1.03, name, transform=axes.transAxes, va="bottom", fontproperties=font(SMALL))
     page.picture.legend(

@@ -111,13 +111,13 @@ class Scores(KnownDomain):
             )
         self._items = list(scores)
         self._values = [exact_fraction(score, "scores") for score in scores.values()]
+        self.rises_by: Fraction
+        self.falls_by: Fraction
         if sensitivity is not None:
             self.rises_by = self.falls_by = positive_fraction(sensitivity, "sensitivity")
             return
-        self.rises_by, self.falls_by = (
-            exact_fraction(rises_by or 0, "rises_by"),
-            exact_fraction(falls_by or 0, "falls_by"),
-        )
+        self.rises_by = exact_fraction(rises_by or 0, "rises_by")
+        self.falls_by = exact_fraction(falls_by or 0, "falls_by")
         if min(self.rises_by, self.falls_by) < 0 or self.rises_by + self.falls_by == 0:
             raise InvalidArgument("rises_by", rises_by, allowed="0 or more, and more than 0 together with falls_by")
 
@@ -177,7 +177,7 @@ class Histogram(KnownDomain):
         self._counts = counts
         self._size = size
         self._more = more
-        self.known = known
+        self.known: bool = known
 
     @classmethod
     def from_arrays(cls, items: Iterable[Item], counts: Any, *, known: bool = True) -> Histogram:

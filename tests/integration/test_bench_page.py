@@ -278,7 +278,7 @@ def test_the_tables_of_other_pages_are_written_into_their_places() -> None:
 
 def test_single_runs_are_not_kept(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    measured = {**MONITOR, "cells": [{**MONITOR["cells"][0], "recalls": {"mean": 1, "runs": [1, 1]}}]}  # type: ignore[index,dict-item]
+    measured = {**MONITOR, "cells": [{**MONITOR["cells"][0], "recalls": {"mean": 1, "runs": [1, 1]}}]}  # type: ignore[index]
     (tmp_path / "results" / "monitor.json").write_text(json.dumps(measured), encoding="utf-8")
     assert page.main(command(tmp_path)) == 0
     (cell,) = page.load(tmp_path / "kept")["monitor"]["cells"]

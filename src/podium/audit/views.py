@@ -91,7 +91,7 @@ class FittedView:
     """A view with bins: symbols are whole numbers, the same for all draws of the same recorder."""
 
     def __init__(self, view: View, scales: list[_Scale]) -> None:
-        self.name = view.name
+        self.name: str = view.name
         self._features = view.features
         self._scales = scales
 

@@ -47,7 +47,7 @@ Exit codes:
 {exit_code_table()}
 """
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="podium",
     cls=Group,
     help=_HELP,

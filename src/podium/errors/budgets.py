@@ -25,7 +25,7 @@ class BudgetExceeded(BudgetError):
         self.measure = measure
         self.requested = requested
         self.remaining = remaining
-        self.short_by = requested - remaining
+        self.short_by: Fraction = requested - remaining
         self.budget = budget
         self.hint = hint
         text = (

@@ -36,7 +36,7 @@ class QuestionRefused(PodiumError):
     """
 
     def __init__(self, part: str, reason: str, *, hint: str) -> None:
-        self.part = part if len(part) <= 80 else part[:77] + "..."
+        self.part: str = part if len(part) <= 80 else part[:77] + "..."
         self.reason = reason
         self.hint = hint
         super().__init__(" ".join(self.lines))

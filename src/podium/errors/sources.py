@@ -40,7 +40,7 @@ class UnknownColumn(SourceError):
     def __init__(self, name: str, column: str, columns: Sequence[str]) -> None:
         self.name = name
         self.column = column
-        self.columns = tuple(columns)
+        self.columns: tuple[str, ...] = tuple(columns)
         near = difflib.get_close_matches(column, columns, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"{name}={column!r} is not a column. The columns are: {', '.join(columns)}.{hint}")

@@ -107,7 +107,7 @@ class Ranking:
         self._groups = groups
         self._order = np.argsort(values)[::-1]
         self.k = k
-        self.size = _checked_size(groups, k)
+        self.size: int = _checked_size(groups, k)
         self._values = values[self._order]
         self._ends: Integers | None = None
         if groups.multiplicities is not None:

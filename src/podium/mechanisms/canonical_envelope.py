@@ -109,7 +109,7 @@ class Envelope:
         self._rectangles = self._refined()
         heights = np.append(self._rectangles.size - self._rectangles.best, 0.0)
         top = float(heights.max())
-        self.top = Fraction(top)
+        self.top: Fraction = Fraction(top)
         with np.errstate(under="ignore"):
             weights = _computed(np.exp, flint.arb.exp, heights - top) * (2.0**GRID * (1.0 + 2.0**-34))
         self.weights = weights.astype(np.int64) + 1

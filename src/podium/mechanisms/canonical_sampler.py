@@ -140,7 +140,7 @@ class SubsetSampler:
         self._ranking = ranking
         self._loss = loss
         self._noise = noise
-        self.envelope = Envelope(ranking, loss)
+        self.envelope: Envelope = Envelope(ranking, loss)
 
     def draw(self, bits: BitSource) -> list[int]:
         """The ranks of one subset."""

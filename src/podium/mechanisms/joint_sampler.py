@@ -51,13 +51,13 @@ class Ladder:
 
     def __init__(self, groups: Groups, k: int) -> None:
         self.k = k
-        self.size = require_items(k, groups)
+        self.size: int = require_items(k, groups)
         if self.size > _LARGEST_DOMAIN:
             raise InvalidArgument("histogram", "a domain of more than 2^900 items", allowed="a domain of at most 2^900")
         values, self.unit = exact_integers(groups.scores)
         self._groups = groups
         self._order = np.argsort(values, kind="stable")[::-1]
-        self.bottom = int(values[self._order[0]]) - int(values[self._order[-1]])
+        self.bottom: int = int(values[self._order[0]]) - int(values[self._order[-1]])
         if self.bottom >= _FAST_LIMIT:
             values = values.astype(object)
         self._depths: Integers = values[self._order[0]] - values[self._order]

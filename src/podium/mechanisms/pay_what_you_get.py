@@ -53,8 +53,8 @@ class PayWhatYouGet:
     """
 
     def __init__(self, k_star: int, l_star: int, epsilon_per_item: Number, delta: Number) -> None:
-        self.k_star = positive_integer(k_star, "k_star")
-        self.l_star = positive_integer(l_star, "l_star")
+        self.k_star: int = positive_integer(k_star, "k_star")
+        self.l_star: int = positive_integer(l_star, "l_star")
         self.epsilon_per_item: Fraction = positive_fraction(epsilon_per_item, "epsilon_per_item")
         self.delta: Fraction = probability(delta, "delta", hint="An unknown domain cannot be private with delta=0.")
         self._lock = threading.Lock()

@@ -32,8 +32,8 @@ class Piecewise:
     __slots__ = ("breaks", "pieces")
 
     def __init__(self, breaks: Iterable[Fraction], pieces: Iterable[Mapping[tuple[int, Fraction], flint.arb]]) -> None:
-        self.breaks = tuple(breaks)
-        self.pieces = tuple(dict(piece) for piece in pieces)
+        self.breaks: tuple[Fraction, ...] = tuple(breaks)
+        self.pieces: tuple[_Terms, ...] = tuple(dict(piece) for piece in pieces)
         increasing = all(left < right for left, right in itertools.pairwise(self.breaks))
         if len(self.pieces) != len(self.breaks) + 1 or not increasing:
             raise InvalidArgument("breaks", self.breaks, allowed="increasing, one fewer than the pieces")

@@ -37,7 +37,7 @@ class Contender:
         factor: Fraction = Fraction(1),
     ) -> None:
         self.group = group
-        self.order = len(uniforms)
+        self.order: int = len(uniforms)
         self._offset = offset
         self._noise = noise
         self._multiplicity = multiplicity

@@ -23,7 +23,7 @@ from podium.service.tokens import Role, Token
 
 __all__ = ["dataset_document", "listed", "rendered", "router"]
 
-router = APIRouter(prefix="/v1", responses=PROBLEMS)
+router: APIRouter = APIRouter(prefix="/v1", responses=PROBLEMS)
 
 EntryHash = Annotated[
     str, Path(pattern="^[0-9a-f]{64}$", description="The ledger's entry that settled it.", examples=["0" * 64])

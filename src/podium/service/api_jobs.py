@@ -18,7 +18,7 @@ from podium.service.tokens import Role, Token
 
 __all__ = ["JobId", "events_of", "router"]
 
-router = APIRouter(prefix="/v1/jobs", responses=PROBLEMS)
+router: APIRouter = APIRouter(prefix="/v1/jobs", responses=PROBLEMS)
 
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="From the Location of the answer that started it.")]
 

@@ -16,7 +16,7 @@ from podium.service.tokens import Role, Token
 
 __all__ = ["give_token", "own_tokens", "revoke_token", "router"]
 
-router = APIRouter(prefix="/v1", responses=PROBLEMS)
+router: APIRouter = APIRouter(prefix="/v1", responses=PROBLEMS)
 
 Owning = Annotated[Access, Depends(access(Role.OWNER))]
 TokenId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The id of a token, not the token itself.")]

@@ -14,7 +14,7 @@ from podium.service.questions import Asking
 from podium.service.records import Records
 from podium.service.sessions import Sessions
 from podium.service.settings import Settings
-from podium.service.state import open_state
+from podium.service.state import State, open_state
 from podium.service.tokens import Token, Tokens
 
 __all__ = ["Service"]
@@ -25,18 +25,18 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.state = open_state(settings.state)
-        self.tokens = Tokens(self.state)
-        self.sessions = Sessions(self.state, self.tokens, hours=settings.limits.session_hours)
-        self.datasets = Datasets(settings, self.state)
-        self.records = Records(self.datasets)
-        self.jobs = Jobs(self.state)
-        self.metrics = Metrics()
+        self.state: State = open_state(settings.state)
+        self.tokens: Tokens = Tokens(self.state)
+        self.sessions: Sessions = Sessions(self.state, self.tokens, hours=settings.limits.session_hours)
+        self.datasets: Datasets = Datasets(settings, self.state)
+        self.records: Records = Records(self.datasets)
+        self.jobs: Jobs = Jobs(self.state)
+        self.metrics: Metrics = Metrics()
         limits = settings.limits
-        self.runner = Runner(parallel=limits.parallel_questions, queued=limits.queued_questions)
-        self.requests = Rate("requests", limits.requests_per_minute)
-        self.questions = Rate("questions", limits.questions_per_minute)
-        self.failures = Rate("attempts without a valid token", limits.failures_per_minute)
+        self.runner: Runner = Runner(parallel=limits.parallel_questions, queued=limits.queued_questions)
+        self.requests: Rate = Rate("requests", limits.requests_per_minute)
+        self.questions: Rate = Rate("questions", limits.questions_per_minute)
+        self.failures: Rate = Rate("attempts without a valid token", limits.failures_per_minute)
 
     def answer(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Release:
         """Ask, in this thread."""

@@ -37,7 +37,7 @@ from podium.service.wording import question_sentence
 
 __all__ = ["router"]
 
-router = APIRouter()
+router: APIRouter = APIRouter()
 
 Viewing = Annotated[View, Depends(view(Role.VIEWER))]
 

@@ -33,7 +33,7 @@ from podium.service.wording import asking_of, question_sentence
 
 __all__ = ["router"]
 
-router = APIRouter()
+router: APIRouter = APIRouter()
 
 Viewing = Annotated[View, Depends(view(Role.VIEWER))]
 Analysing = Annotated[View, Depends(view(Role.ANALYST))]

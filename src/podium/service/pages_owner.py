@@ -19,7 +19,7 @@ from podium.service.tokens import EVERYTHING, Role
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/owner")
+router: APIRouter = APIRouter(prefix="/owner")
 
 Owning = Annotated[View, Depends(view(Role.OWNER))]
 

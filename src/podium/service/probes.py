@@ -13,7 +13,7 @@ from podium.service.examples import PROBLEMS
 
 __all__ = ["router"]
 
-router = APIRouter(responses={503: PROBLEMS[503]})
+router: APIRouter = APIRouter(responses={503: PROBLEMS[503]})
 
 
 @router.get("/health", summary="Alive: the process answers")

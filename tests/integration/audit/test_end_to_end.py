@@ -39,10 +39,10 @@ def test_a_table_whose_user_column_names_rows_is_caught(tmp_path: Path) -> None:
     with CuratorSampler(tmp_path, k=1, epsilon="0.5", user="row") as sampler:
         promise = sampler(tables[0]).guarantee
         report = statistical_audit(
-            sampler, promise, pairs=[Pair("one person", *tables)], samples=400, alpha=ALPHA, name="by row"
+            sampler, promise, pairs=[Pair("one person", *tables)], samples=250, alpha=ALPHA, name="by row"
         )
     assert report.violated
-    assert report.draws <= 400
+    assert report.draws <= 250
 
 
 def test_neighbouring_tables_differ_by_one_user(tmp_path: Path) -> None:

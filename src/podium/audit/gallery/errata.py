@@ -53,7 +53,7 @@ def _threshold(margin: float) -> Callable[[BitSource], BatchSampler]:
 
 _ALGORITHM_4 = LimitedDomain(1, 1, 1, "0.01", max_items_per_user=1, noise="laplace")
 
-algorithm_4 = Exhibit(
+algorithm_4: Exhibit = Exhibit(
     "durfee-rogers-algorithm-4",
     "A threshold of 1 + ln(Delta/epsilon)",
     "Durfee & Rogers 2019, Algorithm 4 and equation 7, as printed",
@@ -84,7 +84,7 @@ def _before_noise(*, tested_before: bool) -> Callable[[BitSource], BatchSampler]
     return build
 
 
-algorithm_8 = Exhibit(
+algorithm_8: Exhibit = Exhibit(
     "durfee-rogers-algorithm-8",
     "A true count tested before noise is added",
     "Durfee & Rogers 2019, Algorithm 8, as printed",
@@ -112,7 +112,7 @@ def _choice_of_k_bar(sign: int, shift: int) -> Callable[[BitSource], BatchSample
     return build
 
 
-algorithm_6 = Exhibit(
+algorithm_6: Exhibit = Exhibit(
     "durfee-rogers-algorithm-6",
     "Gumbel noise with the wrong sign",
     "Durfee & Rogers 2019, Algorithm 6, as printed (the choice of k_bar alone)",
@@ -137,7 +137,7 @@ def _noisy_max(rate: float) -> Callable[[BitSource], BatchSampler]:
     return build
 
 
-algorithm_2 = Exhibit(
+algorithm_2: Exhibit = Exhibit(
     "shekelyan-loukides-algorithm-2",
     "Divided by the sensitivity twice",
     "Shekelyan & Loukides 2022, Algorithm 2, as printed: counts have sensitivity 1/2 there",
@@ -165,7 +165,7 @@ def _winner_and_value(*, value: bool) -> Callable[[BitSource], BatchSampler]:
     return build
 
 
-algorithm_1 = Exhibit(
+algorithm_1: Exhibit = Exhibit(
     "qiao-su-zhang-algorithm-1",
     "The winner together with the value that it won with",
     "Qiao, Su & Zhang 2021, Algorithm 1, as printed",
@@ -197,7 +197,7 @@ def _gap(rate_of_gap: float) -> Callable[[BitSource], BatchSampler]:
     return build
 
 
-ding_algorithm_8 = Exhibit(
+ding_algorithm_8: Exhibit = Exhibit(
     "ding-algorithm-8",
     "A gap at a scale without epsilon",
     "Ding, Wang, Xiao, Zhang & Kifer 2021, Algorithm 8, as printed",

@@ -29,7 +29,7 @@ def _noisy_count(scale: float) -> Callable[[BitSource], BatchSampler]:
     return build
 
 
-halved_noise = Exhibit(
+halved_noise: Exhibit = Exhibit(
     "halved-noise",
     "Half of the noise",
     "a scale of 1/(2 epsilon) where 1/epsilon is needed",
@@ -40,7 +40,7 @@ halved_noise = Exhibit(
     _noisy_count(1.0),
 )
 
-naive_floats = Exhibit(
+naive_floats: Exhibit = Exhibit(
     "naive-float-noise",
     "The right noise in floating point",
     "Mironov 2012: count - log(U) in double precision",
@@ -75,7 +75,7 @@ def _session(*, charged: bool) -> Callable[[BitSource], BatchSampler]:
     return build
 
 
-uncharged_bottom = Exhibit(
+uncharged_bottom: Exhibit = Exhibit(
     "uncharged-bottom",
     "An answer that says nothing, for free",
     "Durfee & Rogers 2019, Algorithm 2, with the bottom symbol left out of the bill",
@@ -113,7 +113,7 @@ def _cut(*, by_rows: bool) -> Callable[[BitSource], BatchSampler]:
     return build
 
 
-row_order = Exhibit(
+row_order: Exhibit = Exhibit(
     "data-dependent-tie-break",
     "Ties broken by the order of the rows",
     "ORDER BY n DESC LIMIT 4 without a second key",
@@ -172,7 +172,7 @@ def time_of_day(clock: Callable[[], float] = time.time) -> Exhibit:
     )
 
 
-reused_noise = Exhibit(
+reused_noise: Exhibit = Exhibit(
     "reused-noise",
     "Noise kept between calls",
     "noise drawn once for a session and cached",
@@ -203,7 +203,7 @@ def _row_counts(*, distinct: bool) -> Callable[[BitSource], BatchSampler]:
 
 _ROWS = ((1, "a"), (2, "a"), (3, "b"), (4, "b"))
 
-counted_rows = Exhibit(
+counted_rows: Exhibit = Exhibit(
     "counted-rows",
     "Rows counted, not users",
     "COUNT(*) where COUNT(DISTINCT user_id) was meant",

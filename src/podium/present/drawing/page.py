@@ -83,14 +83,14 @@ class Page:
     """One picture in the making: ``bottom`` to ``top``, in inches, is the room for the drawing."""
 
     def __init__(self, title: str, notes: list[str], *, body: float, dark: bool) -> None:
-        self.style = DARK if dark else LIGHT
-        self.picture = Picture(1.0, self.style)
+        self.style: Style = DARK if dark else LIGHT
+        self.picture: Picture = Picture(1.0, self.style)
         room = WIDTH - 2 * _EDGE
         titles = self.wrapped(title, room, font(_TITLE, bold=True))
         lines = [line for note in notes for line in self.wrapped(note, room, font(SMALL))]
-        self.bottom = _EDGE + _NOTE_HEIGHT * len(lines) + (0.08 if lines else 0)
-        self.top = self.bottom + body
-        self.height = self.top + 0.1 + _TITLE_HEIGHT * len(titles) + _EDGE
+        self.bottom: float = _EDGE + _NOTE_HEIGHT * len(lines) + (0.08 if lines else 0)
+        self.top: float = self.bottom + body
+        self.height: float = self.top + 0.1 + _TITLE_HEIGHT * len(titles) + _EDGE
         self.picture.set_size_inches(WIDTH, self.height)
         for place, line in enumerate(titles):
             y = self.height - _EDGE - _TITLE_HEIGHT * (place + 0.5)
