@@ -139,5 +139,8 @@ def certified_floats(compute: Callable[[], Mapping[Any, flint.arb]]) -> dict[Any
 def _is_accurate(value: flint.arb) -> bool:
     if not value.is_finite():
         return False
+    # Its radius is below 2^-bits of its middle, so its width is below 2^(1-bits) of its larger end.
+    if value.rel_accuracy_bits() > _ACCURACY_BITS:
+        return True
     low, high = rational_bounds(value)
     return high - low <= max(abs(low), abs(high), Fraction(1, 1 << 200)) / (1 << _ACCURACY_BITS)

@@ -114,7 +114,7 @@ def _threshold_density(plan: SparsePlan, calculus: Calculus, threshold: Fraction
 def _geometric_mass(offset: Fraction, scale: Fraction) -> Piecewise:
     rate = 1 / scale
     height = -ball(-rate).expm1() * ball(offset * rate).exp()
-    return Piecewise((offset,), ({}, {(0, -rate): height}))
+    return Piecewise((offset,), ({}, {(0, -1): height}), unit=rate)
 
 
 def _geometric_survival(offset: Fraction, scale: Fraction) -> Piecewise:
@@ -132,13 +132,14 @@ def lattice_sum(function: Piecewise) -> flint.arb:
     The function must be sums of c * e^(a x), zero below its first break, and fall above its last one.
     """
     total = flint.arb(0)
-    ends: list[Fraction | None] = [*function.breaks[1:], None]
+    ends = [*function.breaks[1:], None]
     for low, high, piece in zip(function.breaks, ends, function.pieces[1:], strict=True):
-        for (_, rate), c in piece.items():
+        for (_, multiple), c in piece.items():
+            rate = function.unit * multiple
             if rate == 0 and high is not None:
-                total += c * ball(high - low)
+                total += c * flint.arb(high - low)
                 continue
-            first = ball(rate * low).exp()
-            beyond = flint.arb(0) if high is None else ball(rate * high).exp()
-            total += c * (first - beyond) / -ball(rate).expm1()
+            first = flint.arb(rate * low).exp()
+            beyond = flint.arb(0) if high is None else flint.arb(rate * high).exp()
+            total += c * (first - beyond) / -flint.arb(rate).expm1()
     return total

@@ -112,6 +112,18 @@ def test_sums_differences_scaling_and_shifts() -> None:
     assert all(moved(point - Fraction(7, 3)).overlaps(ramp(point)) for point in POINTS)
 
 
+@pytest.mark.parametrize(("one", "other"), [("1", "2"), ("2/7", "3/5"), ("3/7", "10/21"), ("1/1000003", "7")])
+def test_rates_of_different_units_go_together(one: str, other: str) -> None:
+    """P(X > Y) in closed form: with rates a and b of two exponentials that start at 0, it is b/(a + b)."""
+    x, y = Fraction(one), Fraction(other)
+    above = noise_survival("exponential", Fraction(0), x) * noise_density("exponential", Fraction(0), y)
+    assert close(above.integral(), real(x / (x + y)))
+    both = noise_cdf("laplace", Fraction(1), x) + noise_cdf("laplace", Fraction(0), y)
+    for point in POINTS:
+        parts = noise_cdf("laplace", Fraction(1), x)(point), noise_cdf("laplace", Fraction(0), y)(point)
+        assert both(point).overlaps(parts[0] + parts[1])
+
+
 def test_what_cannot_be_integrated_says_so() -> None:
     with pytest.raises(ArithmeticError, match=r"^the integral does not converge$"):
         Piecewise.constant(1).integral()
@@ -123,4 +135,4 @@ def test_what_cannot_be_integrated_says_so() -> None:
 def test_breakpoints_must_increase_and_fit() -> None:
     for breaks, pieces in (((Fraction(1), Fraction(0)), [{}, {}, {}]), ((Fraction(1),), [{}])):
         with pytest.raises(InvalidArgument, match=r"Allowed: increasing, one fewer than the pieces\.$"):
-            Piecewise(breaks, pieces)
+            Piecewise(breaks, pieces, unit=Fraction(1))
