@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
 import flint
 import numpy as np
+from numpy.typing import NDArray
 
 from podium.audit.divergence import (
     PRECISION,
@@ -59,7 +60,7 @@ def comparison(claim: Guarantee | Number, kind: Kind) -> Comparison:
     if kind == "guarantee":
         if not isinstance(claim, Guarantee):
             raise InvalidArgument("claim", claim, allowed="a Guarantee where kind='guarantee'")
-        return functools.partial(_against_guarantee, guarantee=claim)
+        return functools.partial(_against_guarantee, guarantee=claim, claims=_Claims.of(claim))
     epsilon = claim.cost.epsilon if isinstance(claim, Guarantee) else exact_fraction(claim, "claim")
     if epsilon is None:
         raise InvalidArgument("claim", str(claim), allowed="a guarantee with a pure part, or a number")
@@ -94,31 +95,43 @@ def headline(claim: Guarantee) -> tuple[Fraction, Fraction]:
         return claim.epsilon(delta=delta), delta
 
 
-def _against_guarantee(p: ExactLaw, q: ExactLaw, guarantee: Guarantee) -> Finding:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Claims:
+    """What a guarantee says, exactly, and in floats for a first look: e^epsilon and delta of every point."""
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+    factors: NDArray[np.float64]
+    deltas: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> _Claims:
+        points = curve(guarantee)
+        factors = np.array([math.exp(min(float(epsilon), 50.0)) for epsilon, _ in points])
+        return cls(points, factors, np.array([float(delta) for _, delta in points]))
+
+
+def _against_guarantee(p: ExactLaw, q: ExactLaw, guarantee: Guarantee, claims: _Claims) -> Finding:
     findings = []
-    claims = curve(guarantee)
+    cost = guarantee.cost
+    # A pure claim is proved by the curve alone; with delta > 0 zCDP is meant in the sense of the curve.
+    by_rho = not guarantee.profiles and cost.delta == 0 and (cost.epsilon is None or cost.rho < cost.epsilon**2 / 2)
     for first, second, names in ((p, q, ("p", "q")), (q, p, ("q", "p"))):
-        for (epsilon, delta), clear in zip(claims, _clearly_kept(first, second, claims), strict=True):
+        for (epsilon, delta), clear in zip(claims.points, _clearly_kept(first, second, claims), strict=True):
             findings.append(clear or _against_delta(first, second, epsilon, delta, names))
-        cost = guarantee.cost
-        # A pure claim is proved by the curve alone; with delta > 0 zCDP is meant in the sense of the curve.
-        if not guarantee.profiles and cost.delta == 0 and (cost.epsilon is None or cost.rho < cost.epsilon**2 / 2):
+        if by_rho:
             findings += [_against_renyi(first, second, cost.rho, Fraction(order), names) for order in _ORDERS]
     if not findings:
         raise InvalidArgument("claim", str(guarantee), allowed="a guarantee that says something, with delta below 1")
     return max(findings, key=lambda finding: (finding.violated, finding.excess))
 
 
-def _clearly_kept(p: ExactLaw, q: ExactLaw, claims: Sequence[tuple[Fraction, Fraction]]) -> list[Finding | None]:
+def _clearly_kept(p: ExactLaw, q: ExactLaw, claims: _Claims) -> list[Finding | None]:
     """Floats settle the claims that hold by far: their error is below 1e-12 (1 + e^epsilon), the margin above it."""
-    here = np.array([float(x.mid()) for x in p.values()])
-    there = np.array([float(q[outcome].mid()) if outcome in q else 0.0 for outcome in p])
-    findings: list[Finding | None] = []
-    for epsilon, delta in claims:
-        factor = math.exp(min(float(epsilon), 50.0))
-        excess = float(np.maximum(here - factor * there, 0.0).sum()) - float(delta)
-        findings.append(Finding(excess, False, "") if excess < -1e-9 * (1.0 + factor) else None)
-    return findings
+    here = np.array([float(x) for x in p.values()])
+    there = np.array([float(q[outcome]) if outcome in q else 0.0 for outcome in p])
+    excesses = np.maximum(here - claims.factors[:, np.newaxis] * there, 0.0).sum(axis=1) - claims.deltas
+    clear = excesses < -1e-9 * (1.0 + claims.factors)
+    return [Finding(excess, False, "") if kept else None for excess, kept in zip(excesses.tolist(), clear, strict=True)]
 
 
 def _against_delta(p: ExactLaw, q: ExactLaw, epsilon: Fraction, delta: Fraction, names: tuple[str, str]) -> Finding:

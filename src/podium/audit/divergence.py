@@ -50,12 +50,14 @@ def extreme_ratios(p: ExactLaw, q: ExactLaw) -> tuple[Ratio, Ratio]:
     """The outcomes with the smallest and the largest log(p/q); infinite where one law lacks the outcome."""
     ratios: list[Ratio] = []
     with ball_precision(PRECISION):
-        for outcome in dict.fromkeys(outcome for outcome, _ in (*_positive(p), *_positive(q))):
-            x, y = p.get(outcome, _NOTHING), q.get(outcome, _NOTHING)
+        for outcome, x in _positive(p):
+            y = q.get(outcome, _NOTHING)
             if x > 0 and y > 0:
                 ratios.append((outcome, (x / y).log()))
             else:
                 ratios.append((outcome, flint.arb.pos_inf() if x > 0 else flint.arb.neg_inf()))
+        missing = (outcome for outcome, _ in _positive(q) if p.get(outcome, _NOTHING).is_zero())
+        ratios += ((outcome, flint.arb.neg_inf()) for outcome in missing)
     return min(ratios, key=_by_size), max(ratios, key=_by_size)
 
 
@@ -66,7 +68,7 @@ def largest_part(p: ExactLaw, q: ExactLaw, epsilon: Fraction) -> Any:
 
 
 def _by_size(ratio: Ratio) -> float:
-    return float(ratio[1].mid())
+    return float(ratio[1])
 
 
 def _positive(law: ExactLaw) -> list[tuple[Hashable, flint.arb]]:
