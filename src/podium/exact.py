@@ -151,12 +151,15 @@ def rational_bounds(value: flint.arb) -> tuple[Fraction, Fraction]:
     """Rationals below and above everything in a finite ball."""
     if not value.is_finite():
         raise ArithmeticError("a ball without finite ends has no rational bounds")
-    return _from_exact(value.mid()) - _from_exact(value.rad()), _from_exact(value.mid()) + _from_exact(value.rad())
+    middle, exponent = value.mid().man_exp()
+    radius, radius_exponent = value.rad().man_exp()
+    shared = min(int(exponent), int(radius_exponent))
+    whole, width = int(middle) << (int(exponent) - shared), int(radius) << (int(radius_exponent) - shared)
+    return _dyadic(whole - width, shared), _dyadic(whole + width, shared)
 
 
-def _from_exact(value: flint.arb) -> Fraction:
-    mantissa, exponent = value.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+def _dyadic(mantissa: int, exponent: int) -> Fraction:
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def dyadic_above(value: Fraction, bits: int) -> Fraction:
