@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from podium.cli import app
@@ -20,6 +22,9 @@ SCHEMAS = ROOT / "docs" / "reference" / "schemas"
 RANKED = [f"article-{place}" for place in range(6)]
 ASK = ("--item", "article", "--user", "user_id")
 TOTAL = ("--epsilon", "5", "--delta", "1e-6")
+
+# The runner builds all commands anew for each run, which takes longer than most of them.
+typer.testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
 def podium(*arguments: str, text: str | None = None) -> Result:

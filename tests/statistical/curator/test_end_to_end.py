@@ -6,6 +6,7 @@ product passes fails by chance with probability below 1e-9, and lacks power with
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
@@ -15,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.laws import FALSE_ALARM, assert_three_way, p_bound
 
 import podium
 from podium import Budget, Curator, Histogram
@@ -65,22 +66,25 @@ def test_an_unknown_domain(source: Source) -> None:
     plan = planned(Facts(k=2, k_bar=3), **budget)
     assert isinstance(plan.mechanism, LimitedDomain)
     assert plan.epsilon_per_item is not None
-    outcomes = [release.outcome for release in draws(source, 500, plan, k_bar=3, **budget)]
-    assert_three_way(outcomes, limited(plan.delta_per_call), scale=plan.epsilon_per_item)
+    outcomes = (release.outcome for release in draws(source, 1000, plan, k_bar=3, **budget))
+    assert_three_way(
+        outcomes, limited(plan.delta_per_call), scale=plan.epsilon_per_item, judge=p_bound, look=100, fewest=200
+    )
 
 
 def test_an_unknown_domain_through_a_ledger(source: Source, tmp_path: Path) -> None:
     """Each question is asked under a condition of its own, true of all rows, or it would be answered free of charge."""
     budget = Budget(epsilon=300, delta="0.99", items=1000, questions=500)
     with Curator(source, dataset="events", user="user_id", ledger=tmp_path / "l.db", budget=budget) as curator:
-        totals = curator.status.totals
-        outcomes = [
-            curator.top("article", k=2, k_bar=3, where=f"{HERE} AND user_id <> {10_000 + number}").outcome
-            for number in range(150)
-        ]
-        assert curator.status.questions_asked == 150
+        totals, asked = curator.status.totals, itertools.count(1)
+        outcomes = (
+            curator.top("article", k=2, k_bar=3, where=f"{HERE} AND user_id <> {10_000 + next(asked)}").outcome
+            for _ in range(400)
+        )
+        law = limited(totals.delta_per_call)
+        assert_three_way(outcomes, law, scale=totals.epsilon_per_item, judge=p_bound, look=50, fewest=100)
+        assert curator.status.questions_asked == next(asked) - 1
         assert curator.status.failures == 0
-    assert_three_way(outcomes, limited(totals.delta_per_call), scale=totals.epsilon_per_item)
 
 
 SEEN = {"a": 9, "b": 8}
@@ -113,16 +117,21 @@ def test_a_known_domain(source: Source, budget: dict[str, Any], law: Callable[[F
     assert scale is not None
     assert plan.mechanism == law(scale)
     histogram = Histogram(SEEN, domain=domain)
-    outcomes = [release.outcome for release in draws(source, 560, plan, domain=domain, **budget)]
-    assert_three_way(
-        [seen(outcome) for outcome in outcomes],
-        lambda scale: lumped(law(scale).distribution(histogram)),
-        scale=scale,
-    )
+    outcomes: list[Any] = []
+
+    def drawn() -> Iterator[Any]:
+        for release in draws(source, 800, plan, domain=domain, **budget):
+            outcomes.append(release.outcome)
+            yield seen(release.outcome)
+
+    def at(scale: Fraction) -> Mapping[Hashable, float]:
+        return lumped(law(scale).distribution(histogram))
+
+    assert_three_way(drawn(), at, scale=scale, judge=p_bound, look=50, fewest=200)
     # Among the items that nobody has, each is as likely as any other.
     named = [UNSEEN.index(item) // 15 for outcome in outcomes for item in outcome if item in UNSEEN]
-    assert len(named) > 50
-    assert p_value(named, dict.fromkeys(range(4), 1 / 4)) > FALSE_ALARM
+    assert len(named) >= 50
+    assert p_bound(named, dict.fromkeys(range(4), 1 / 4)) > FALSE_ALARM
 
 
 def gaussian(sigma: Fraction) -> Mapping[Hashable, float]:
@@ -137,11 +146,9 @@ def test_counts(source: Source) -> None:
     budget = {"epsilon": 5, "delta": "0.01"}
     plan = planned(Facts(k=33, counts=True, domain_size=33), **budget)
     assert plan.measure is not None
-    releases = draws(source, 90, plan, counts=True, domain=domain, **budget)
-    errors = [
+    errors = (
         int(value) - COUNTS.get(str(item), 0)
-        for release in releases
+        for release in draws(source, 150, plan, counts=True, domain=domain, **budget)
         for item, value in zip(release.items, release.values or (), strict=True)
-    ]
-    assert len(errors) == 90 * 33
-    assert_three_way(errors, gaussian, scale=plan.measure.scale)
+    )
+    assert_three_way(errors, gaussian, scale=plan.measure.scale, judge=p_bound, look=33 * 10, fewest=33 * 40)
