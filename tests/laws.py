@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 FALSE_ALARM = 1e-9
 _SMALLEST_CELL = 10.0
 _BEYOND_DOUBT = 1e-12
-_LOOK, _FEWEST = 500, 2_000
+_LOOK, _FEWEST = 500, 1_000
 
 
 def p_value(draws: Iterable[Hashable], law: Mapping[Hashable, float]) -> float:

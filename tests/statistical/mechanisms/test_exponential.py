@@ -17,7 +17,7 @@ from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 
-DRAWS = 1_000
+DRAWS = 700
 MANY_DRAWS = 5_000
 DATA: dict[str, KnownDomain] = {
     "distinct": Histogram({"a": 3, "b": 1, "c": 0}),

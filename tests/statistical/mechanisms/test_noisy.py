@@ -17,7 +17,7 @@ from podium.randomness import NOISES, NoiseName
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 
-DRAWS = 1_000
+DRAWS = 700
 MANY_DRAWS = 5_000
 ALL: tuple[NoiseName, ...] = tuple(NOISES)
 DATA: dict[str, KnownDomain] = {

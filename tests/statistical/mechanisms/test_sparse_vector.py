@@ -48,13 +48,13 @@ def test_three_way(noise: SparseNoise, branches: int) -> None:
 def test_other_histograms(histogram: Histogram | Scores) -> None:
     for mechanism in (SparseVector(1, 2, 3), SparseVector("0.5", 1, 3, noise="laplace", branches=3, theta="0.4")):
         law = mechanism.distribution(histogram)
-        assert p_value(outcomes(mechanism, histogram, 1000, 2), law) > FALSE_ALARM  # type: ignore[arg-type]
+        assert p_value(outcomes(mechanism, histogram, 700, 2), law) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 def test_replaced_users_and_more_places_than_items() -> None:
     mechanism = SparseVector(2, 7, 5, monotone=False, noise="geometric")
     law = mechanism.distribution(HISTOGRAM)
-    assert p_value(outcomes(mechanism, HISTOGRAM, 1000, 3), law) > FALSE_ALARM  # type: ignore[arg-type]
+    assert p_value(outcomes(mechanism, HISTOGRAM, 700, 3), law) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
