@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,8 @@ __all__ = ["FULL", "QUICK", "Plan", "main", "run"]
 
 DEFAULT_JSON = Path("build/bench/scale.json")
 K_BAR = 1000
+_BYTES_PER_ROW = 60
+"""What a table and the pairs that do not fit into memory need on disk, generously."""
 
 Progress = Callable[[str], None]
 Cells = list[dict[str, Any]]
@@ -72,6 +75,7 @@ FULL = Plan(
         Sized(Table(10**7, 10**7, 10**7), None, 3),
         Sized(Table(5 * 10**7, 10**7, 10**6), "1GB", 1),
         Sized(Table(2 * 10**8, 2 * 10**7, 10**6), "2GB", 1),
+        Sized(Table(10**9, 10**8, 10**7), "8GB", 1),
     ),
     domains=(10**6, 10**9, 10**12),
     domain_table=Table(10**6, 10**5, 10**4),
@@ -105,11 +109,13 @@ QUICK = Plan(
 def run(plan: Plan, where: Path, progress: Progress = lambda _: None) -> dict[str, Any]:
     """Measures everything; ``where`` has the tables, and what does not fit into memory."""
     load = os.getloadavg()[0]
-    tables = [_table_cell(sized, where, progress) for sized in plan.tables]
+    roomy = [sized for sized in plan.tables if shutil.disk_usage(where).free > _BYTES_PER_ROW * sized.table.rows]
+    tables = [_table_cell(sized, where, progress) for sized in roomy]
     domains = _domain_cells(plan, where, progress)
     k_bars = _k_bar_cells(plan, where, progress)
     servers: Cells = []
-    absent = {engine: f"not part of the {plan.mode} mode" for engine in SERVERS if engine not in plan.servers}
+    absent = {f"{sized.table.rows:,} rows": "no room on disk" for sized in plan.tables if sized not in roomy}
+    absent |= {engine: f"not part of the {plan.mode} mode" for engine in SERVERS if engine not in plan.servers}
     for engine, table in plan.servers.items():
         progress(f"{engine}, {table.rows:,} rows")
         if (reason := missing(engine)) is not None:
