@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import ndtri
 
 __all__ = ["EventTable", "Tournament", "article_events", "gumbel_noise", "tournament", "zipf_pairs"]
 
@@ -115,6 +113,10 @@ def gumbel_noise(shape: tuple[int, int], *, seed: int) -> NDArray[np.float64]:
 
 def _events_per_activity(popularity: NDArray[np.float64], skew: float, items_per_user: float) -> float:
     """How many events make that many *different* items per user: an item is missed with probability exp(-events)."""
+    # SciPy is slow to import, and most questions do without.
+    from scipy.optimize import brentq  # noqa: PLC0415
+    from scipy.special import ndtri  # noqa: PLC0415
+
     typical = np.exp(skew * ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES))
     # Many items of the tail are alike: those of neighbouring ranks stand for each other.
     ranks = np.unique(np.geomspace(1, len(popularity) + 1, _RANKS).astype(np.int64))

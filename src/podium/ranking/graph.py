@@ -8,8 +8,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from podium.errors import InvalidArgument
 from podium.histogram import Item, item_order
@@ -43,7 +41,7 @@ class ComparisonGraph:
                 allowed=f"at most {MOST_PAIRS:,} pairs",
                 hint="Compare fewer items, or give only the pairs that matter (pairs=...).",
             )
-        parts, labels = connected_components(self._links(), directed=False)
+        parts, labels = self._parts()
         if parts > 1:
             apart = self.items[int(np.flatnonzero(labels != labels[0])[0])]
             raise InvalidArgument(
@@ -105,10 +103,17 @@ class ComparisonGraph:
         items = self.items
         return tuple((items[winner], items[loser]) for winner, loser in self.directed.tolist())
 
-    def _links(self) -> coo_array:
+    def _parts(self) -> tuple[int, NDArray[np.int32]]:
+        """How many parts without a link between them there are, and which one each item is in."""
+        # SciPy is slow to import, and only rankings need a graph.
+        from scipy.sparse import coo_array  # noqa: PLC0415
+        from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
         ends = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
         size = len(self.items)
-        return coo_array((np.ones(len(ends), dtype=np.int8), (ends[:, 0], ends[:, 1])), shape=(size, size))
+        links = coo_array((np.ones(len(ends), dtype=np.int8), (ends[:, 0], ends[:, 1])), shape=(size, size))
+        parts, labels = connected_components(links, directed=False)
+        return int(parts), labels
 
 
 def _pair(pair: object) -> tuple[Item, Item]:

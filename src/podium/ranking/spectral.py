@@ -10,7 +10,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, dyadic_above, positive_integer, probability
@@ -153,6 +152,8 @@ def stationary(directed: NDArray[np.int64], tally: Tally, method: Spectral) -> N
 
     The matrix has an entry for every pair of the graph, zero or not, so that the work does not depend on the data.
     """
+    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to import
+
     size, full = len(method.graph.items), int(method.normalisation or 1) * method.comparisons_per_pair
     arrive, leave = directed[:, 0], directed[:, 1]
     moved = np.minimum(tally, method.comparisons_per_pair)
