@@ -1,9 +1,10 @@
 """A release as a table for other programs: Arrow, pandas, polars, CSV, Parquet.
 
 Columns: ``rank`` where the order means something; the item, one column for each part of it; then ``count`` with
-``count_low`` and ``count_high``, or ``gap``, where values were released. Items keep their type. Items of several types,
-or of a type that Arrow does not have, become text. The whole release, receipt included, travels in the metadata of
-the Arrow schema, and so in a Parquet file: ``release_in`` gets it back.
+``count_low`` and ``count_high``, or ``gap``, where values were released. A column of items that is called like one of
+these gets ``item_`` before its name: an answer that was paid for is not refused for that. Items keep their type. Items
+of several types, or of a type that Arrow does not have, become text. The whole release, receipt included, travels in
+the metadata of the Arrow schema, and so in a Parquet file: ``release_in`` gets it back.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -40,13 +41,11 @@ _PLAIN: Final[tuple[type, ...]] = (bool, int, float, str, bytes, Decimal, dt.dat
 
 def arrow_table(release: Release, *, item: Names = None) -> pa.Table:
     """The release as an Arrow table; ``item`` names the column of the items, or one column for each part of them."""
-    columns: dict[str, pa.Array] = {}
-    if release.ordered:
-        columns["rank"] = pa.array(range(1, len(release.items) + 1), pa.int64())
-    for name, values in _item_columns(release, item).items():
-        _add(columns, name, _array(values))
-    for name, values in _value_columns(release).items():
-        _add(columns, name, _numbers(values))
+    places = {"rank": pa.array(range(1, len(release.items) + 1), pa.int64())} if release.ordered else {}
+    numbers = {name: _numbers(values) for name, values in _value_columns(release).items()}
+    items = {name: _array(values) for name, values in _item_columns(release, item).items()}
+    own = {*places, *numbers}
+    columns = places | {_beside(name, own | items.keys(), own): values for name, values in items.items()} | numbers
     metadata = {_RELEASE_KEY: release.to_json().encode("utf-8", "surrogatepass")}
     if "count_low" in columns:
         metadata[_CONFIDENCE_KEY] = CONFIDENCE.encode("ascii")
@@ -143,10 +142,13 @@ def _value_columns(release: Release) -> dict[str, list[Fraction | None]]:
     return columns
 
 
-def _add(columns: dict[str, pa.Array], name: str, values: pa.Array) -> None:
-    if name in columns:
-        raise InvalidArgument("item", name, allowed="a name that is not a column of the release itself")
-    columns[name] = values
+def _beside(name: str, taken: Set[str], own: Set[str]) -> str:
+    """The name of a column of items, which is not one of the release's own."""
+    if name not in own:
+        return name
+    while name in taken:
+        name = f"item_{name}"
+    return name
 
 
 def _array(values: list[Any]) -> pa.Array:
