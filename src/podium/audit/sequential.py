@@ -212,7 +212,7 @@ class _Run:
         for contest in contests:
             self._learn(contest, *self._drawn(contest, size))
         stage = 0
-        while (size := min(2 * size if stage else size, self._budget.affordable(len(contests)))) >= _FEWEST_DRAWS:
+        while (size := self._next_size(size, stage, len(contests))) >= _FEWEST_DRAWS:
             stage += 1
             if self._stage(stage, contests, size):
                 return "stopped at a certain violation"
@@ -226,6 +226,11 @@ class _Run:
                 constant=True,
             )
         return "the samples are used up" if self._budget.samples is not None else "the time is up"
+
+    def _next_size(self, size: int, stage: int, contests: int) -> int:
+        """Draws for the next stage. The first always takes place: what tested nothing must not say that it passed."""
+        affordable = self._budget.affordable(contests)
+        return min(2 * size, affordable) if stage else max(_FEWEST_DRAWS, min(size, affordable))
 
     def _drawn(self, contest: _Contest, size: int) -> tuple[Draws, Draws]:
         pair = contest.pair

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -144,6 +145,20 @@ def test_a_budget_of_time_is_kept() -> None:
     report = statistical_audit(coin(3), 1, pairs=PAIRS, seconds=0.5)
     assert report.stopped == "the time is up"
     assert report.seconds < 5
+
+
+def test_an_audit_whose_time_is_up_too_soon_still_tests_something() -> None:
+    """Starting and the first draws may take all of it; a report without a test would say that nothing was found."""
+    slow = coin(4)
+
+    def sampler(data: Any) -> str:
+        time.sleep(0.0005)
+        return slow(data)
+
+    report = statistical_audit(sampler, 1, pairs=PAIRS, seconds=0.001)
+    assert report.stopped == "the time is up"
+    assert {test.stage for test in report.tests} == {1}
+    assert "no violation" in report.to_markdown().lower()
 
 
 def test_worst_pairs_are_neighbours_within_the_bound() -> None:
