@@ -49,7 +49,7 @@ audit: $(VENV)/.runtime  ## known vulnerabilities of what is installed (asks an 
 	@$(BIN)/pip-audit --skip-editable
 
 clean:  ## remove everything that the other commands made
-	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site docs/pictures .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Output", "check_picture", "plan_document", "preview_document", "print_document", "print_preview",
-    "release_document",
+    "release_document", "replacing",
 ]  # fmt: skip
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -57,7 +57,7 @@ class Output:
             print_result(self._drawing(release, heading) if self._drawn() else self._text(release, heading, items))
         else:
             try:
-                with _replacing(self.path) as file:
+                with replacing(self.path) as file:
                     self._write_file(file, release, heading, items)
             except OSError:
                 # It is paid for, so it must not be lost; a table of bytes is of no use on a terminal.
@@ -100,7 +100,7 @@ class Output:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """A file beside this one, which takes its place when it is complete; what is not a plain file is written to."""
     if path.exists() and not path.is_file():
         yield path

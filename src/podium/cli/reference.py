@@ -36,13 +36,14 @@ where in podium's code it happened, without any value.
 _JSON = """\
 ## JSON
 
-`--format json` is stable: fields are added, never renamed or removed, and these schemas describe them. Exact numbers
-are texts such as `"1/2"`, because a JSON number would be read as a float.
+`--format json` is stable: fields are added, never renamed or removed, and these schemas describe most of them. Exact
+numbers are texts such as `"1/2"`, because a JSON number would be read as a float. `watch` prints a list of releases,
+each with its `period`.
 
 | command | schema |
 |---|---|
-| `top`, `sql`, `demo` | [release](schemas/release.schema.json) |
-| `plan`, and `top` and `sql` with `--dry-run` | [plan](schemas/plan.schema.json) |
+| `top`, `sql`, `rank`, `demo` | [release](schemas/release.schema.json) |
+| `plan`, and `top`, `sql` and `rank` with `--dry-run` | [plan](schemas/plan.schema.json) |
 | `budget create`, `show`, `data-version`, `raise`, `unlock` | [budget](schemas/budget.schema.json) |
 | `budget create --dry-run`, `budget raise --dry-run` | [budget-plan](schemas/budget-plan.schema.json) |
 | `budget history` | [history](schemas/history.schema.json) |

@@ -46,8 +46,8 @@ def serve(
     if check:
         print_facts(server.check(settings))
         return
-    say(f"listening on http://{settings.server.host}:{settings.server.port} (Ctrl-C stops it)")
-    server.serve(settings, config)
+    address = f"http://{settings.server.host}:{settings.server.port}"
+    server.serve(settings, config, listening=lambda: say(f"listening on {address} (Ctrl-C stops it)"))
 
 
 def settings_in(config: Path) -> Settings:

@@ -25,8 +25,8 @@ from podium.cli.options import (
     User,
     declared_types,
 )
-from podium.cli.output import Output, print_document, release_document
-from podium.errors import InvalidArgument
+from podium.cli.output import Output, print_document, release_document, replacing
+from podium.errors import InvalidArgument, OutputFailed
 
 __all__ = ["watch"]
 
@@ -92,10 +92,9 @@ def watch(
       podium watch views.parquet --item article --user user_id --time at --start 2026-01-01 --periods 365 \\
         --window "7 days" --epsilon 1 --delta 1e-6 --ledger ledger.db --dataset daily --plot daily.png
     """
-    out = Output(form, output, plot)
-    out.check()
     if form is ReleaseFormat.PARQUET:
         raise InvalidArgument("format", form.value, allowed="table, json or csv")
+    Output(form, output, plot).check()
     with podium.TopKMonitor(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
@@ -130,7 +129,12 @@ def _write(lists: dict[str, podium.Release], form: ReleaseFormat, path: Path | N
     if path is None:
         print_result(text)
         return
-    path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+    try:
+        with replacing(path) as file:
+            file.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+    except OSError:
+        print_result(text)
+        raise OutputFailed(str(path)) from None
     say(f"wrote {path}")
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
+from podium.errors import InvalidArgument
 from podium.service.datasets import Datasets
 from podium.service.settings import CONFIG_VARIABLE, Settings
 from podium.service.state import open_state
@@ -31,8 +33,11 @@ def check(settings: Settings) -> list[tuple[str, str]]:
     return [*found, ("address", f"http://{server.host}:{server.port}"), ("workers", str(server.workers))]
 
 
-def serve(settings: Settings, config: Path) -> None:
-    """Run until stopped. On SIGTERM what is being read may end, for the time that the settings give it."""
+def serve(settings: Settings, config: Path, *, listening: Callable[[], None]) -> None:
+    """Run until stopped; ``listening`` is called when the address is ours.
+
+    On SIGTERM connections get the time that the settings give them, and what is being read may end.
+    """
     os.environ[CONFIG_VARIABLE] = str(config.absolute())
     server = settings.server
     run_workers(
@@ -48,13 +53,23 @@ def serve(settings: Settings, config: Path) -> None:
             proxy_headers=False,
             timeout_graceful_shutdown=server.shutdown_seconds,
             limit_concurrency=1_000,
-        )
+        ),
+        listening,
     )
 
 
-def run_workers(config: uvicorn.Config) -> None:
+def run_workers(config: uvicorn.Config, listening: Callable[[], None] = lambda: None) -> None:
     """Run the workers of an app on one socket."""
-    listener = config.bind_socket()
+    try:
+        listener = config.bind_socket()
+    except SystemExit:
+        raise InvalidArgument(
+            "server.port",
+            config.port,
+            allowed=f"a port of {config.host} that is free and that this account may listen on",
+            hint="Stop what listens there, or set another host or port under [server].",
+        ) from None
+    listening()
     # Connections inherit it. Without it the body of an answer waits 40 ms for the receipt of its headers, because
     # the event loop sets it only on sockets that were made with their protocol named.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

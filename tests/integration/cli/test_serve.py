@@ -9,6 +9,7 @@ from tests.command_line import podium
 
 CONFIG = """
 ledger = "ledger.db"
+registration = "."
 [server]
 port = {port}
 workers = 1

@@ -53,10 +53,19 @@ def test_lists_in_every_format_and_free_the_second_time(table: Path, tmp_path: P
         assert ledger.status("daily").spent == spent
 
 
+def test_lists_that_do_not_fit_on_the_disk_are_told_on_stdout(table: Path, tmp_path: Path) -> None:
+    at = ("--ledger", str(tmp_path / "ledger.db"), "--output", "/dev/full", "--format", "csv")
+    ran = podium(*ask(table, *at))
+    assert ran.exit_code == 9
+    assert ran.stdout.startswith("period,rank,item\n")
+    assert "output='/dev/full' could not be written" in ran.stderr
+
+
 def test_mistakes_end_with_a_hint(table: Path) -> None:
-    ran = podium(*ask(table, "--format", "parquet", "--output", "lists.parquet"))
-    assert ran.exit_code != 0
-    assert "table, json or csv" in ran.stderr
+    for more in ((), ("--output", "lists.parquet")):
+        ran = podium(*ask(table, "--format", "parquet", *more))
+        assert ran.exit_code == 2
+        assert "Allowed: table, json or csv." in ran.stderr
     ran = podium(*ask(table, "--every", "year"))
     assert "every='year'" in ran.stderr
     assert "Traceback" not in ran.stderr
