@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 import podium
-from podium.errors import SourceError
+from podium.errors import LedgerLocked, LedgerUnavailable, PodiumError
 from podium.present.card import card
 from podium.present.documents import preview_document, release_document
 from podium.present.tables import csv_text, parquet_bytes
@@ -68,12 +68,14 @@ def datasets(request: Request, token: Caller) -> dict[str, Any]:
 
 
 def listed(parts: Service, token: Token) -> list[dict[str, Any]]:
-    """All data sets in scope; one whose data cannot be reached says so and does not hide the others."""
+    """All data sets in scope; one that cannot be opened says so and does not hide the others."""
     found = []
     for name in parts.datasets.visible(token):
         try:
             found.append(dataset_document(parts, name, token))
-        except SourceError as error:
+        except (LedgerUnavailable, LedgerLocked):
+            raise
+        except PodiumError as error:
             found.append({"name": name, "unavailable": str(error)})
     return found
 

@@ -206,12 +206,23 @@ class _Transport:
         request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)  # noqa: S310
         try:
             with _OPENER.open(request, timeout=self.timeout) as response:
-                return _document(response.read())
+                found = _document(response.read())
         except urllib.error.HTTPError as error:
             with error:
-                failed = restored(_document(error.read()), error.code)
+                told = _document(error.read())
+            failed = restored(told, error.code) if told else self._somebody_else()
             failed.http_status = error.code  # type: ignore[attr-defined]
             raise failed from None
+        if not found:
+            raise self._somebody_else()
+        return found
+
+    def _somebody_else(self) -> SourceUnavailable:
+        """What podium answers is always a JSON object: a page to sign in at, or a redirect, is from another program."""
+        return SourceUnavailable(
+            f"url={self.url!r} answered, but not as podium does. Allowed: the address of a podium service itself. "
+            "Check the host, the port and https, and whether a proxy in between wants people to sign in."
+        )
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -7,11 +7,13 @@ import hashlib
 from podium.errors import InvalidArgument
 from podium.release import Release
 from podium.service.datasets import Datasets
-from podium.service.jobs import Job, Jobs, Runner, run_job
+from podium.service.jobs import Job, Jobs, JobState, Runner, run_job
 from podium.service.limits import Rate
 from podium.service.metrics import Metrics
+from podium.service.problems import problem
 from podium.service.questions import Asking
 from podium.service.records import Records
+from podium.service.refusals import Refusal
 from podium.service.sessions import Sessions
 from podium.service.settings import Settings
 from podium.service.state import State, open_state
@@ -54,9 +56,14 @@ class Service:
         """Ask in the background. The plan is made first, so that a question that cannot be asked fails at once."""
         asking.plan(self.datasets.get(dataset).curator)
         job = self.jobs.add(dataset, token.name, asking)
-        self.runner.submit(
-            lambda: run_job(self.jobs, job, lambda: self.answer(dataset, asking, token, idempotency_key))
-        )
+        try:
+            self.runner.submit(
+                lambda: run_job(self.jobs, job, lambda: self.answer(dataset, asking, token, idempotency_key))
+            )
+        except Refusal as refusal:
+            # Nobody will work on it, so that it must not wait for ever on the page of its analyst.
+            self.jobs.move(job.id, JobState.FAILED, problem=problem(refusal, request_id=job.id))
+            raise
         return job
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from podium.curator import Curator
 from podium.errors import InvalidArgument, UnknownDataset
 from podium.ledger import Budget, Ledger, Status, open_ledger
+from podium.ledger.backend import BrokenRule
 from podium.query.schema import Kind, Schema
 from podium.service.refusals import not_found
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
@@ -119,10 +120,14 @@ class Datasets:
         settings = DatasetSettings(name=name, source=str(folder / file), user=user, budget=budget)
         with self._lock:
             opened = self._opened(settings)
-        self._state.run(
-            "INSERT INTO service_datasets (name, definition, created) VALUES (?, ?, ?)",
-            (name, json.dumps(settings.to_json()), now()),
-        )
+        try:
+            self._state.run(
+                "INSERT INTO service_datasets (name, definition, created) VALUES (?, ?, ?)",
+                (name, json.dumps(settings.to_json()), now()),
+            )
+        except BrokenRule:
+            # Somebody else took it meanwhile.
+            raise InvalidArgument("dataset", name, allowed="a name that is not taken") from None
         return opened
 
     def check(self) -> list[str]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from podium.errors import LedgerError, PodiumError
+from podium.errors import LedgerError
 from podium.ledger.owner import Owner, certainly_gone, this_process
 from podium.release import Release
 from podium.service.problems import problem
@@ -170,7 +170,7 @@ class Runner:
         return await asyncio.wrap_future(self.submit(work))
 
     def stop(self) -> None:
-        """Let what is being read end; what is queued is given up, free of charge."""
+        """Let what is being read end, however long that takes; what is queued is given up, free of charge."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _done(self, _: object) -> None:
@@ -180,15 +180,14 @@ class Runner:
 
 def run_job(jobs: Jobs, job: Job, answer: Callable[[], Release]) -> None:
     """Answer a job's question and write down what became of it."""
-    with suppress(PodiumError):
+    try:
         if not jobs.move(job.id, JobState.READING):
             return
-        try:
-            release = answer()
-        except Exception as error:  # noqa: BLE001 - told to the asker as a problem
-            _end(jobs, job, JobState.FAILED, problem=problem(error, request_id=job.id))
-        else:
-            _end(jobs, job, JobState.DONE, entry=release.paid.entry)
+        release = answer()
+    except Exception as error:  # noqa: BLE001 - told to the asker as a problem
+        _end(jobs, job, JobState.FAILED, problem=problem(error, request_id=job.id))
+    else:
+        _end(jobs, job, JobState.DONE, entry=release.paid.entry)
 
 
 def _end(jobs: Jobs, job: Job, state: JobState, **how: Any) -> None:

@@ -29,7 +29,7 @@ from podium.service.rendering import page
 from podium.service.schemas import QuestionBody
 from podium.service.sessions import new_secret
 from podium.service.tokens import Role
-from podium.service.wording import asking_of, question_sentence
+from podium.service.wording import asking_of, asks_the_same, question_sentence
 
 __all__ = ["router"]
 
@@ -45,7 +45,7 @@ _MISTAKES = (InvalidArgument, QuestionRefused, UnknownColumn)
 
 def _asked(fields: Form) -> Asking:
     """The question in a form; a list of items is one a line."""
-    given: dict[str, Any] = {name: value for name, value in fields.items() if name in _FIELDS}
+    given: dict[str, Any] = {name: value.strip() for name, value in fields.items() if name in _FIELDS}
     for name in _NUMBERS:
         if name in given:
             given[name] = whole(given[name], name)
@@ -54,6 +54,17 @@ def _asked(fields: Form) -> Asking:
     if "domain" in given:
         given["domain"] = [line.strip() for line in given["domain"].splitlines() if line.strip()]
     return Asking.of(**given)
+
+
+def _require_sendable(asking: Asking) -> None:
+    """What is previewed must be what confirming it accepts."""
+    body = asking.to_json()
+    try:
+        QuestionBody.model_validate(body)
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        allowed = "a number without a sign, such as 0.5, 1e-2 or 1/3" if name == "epsilon" else "a shorter one"
+        raise InvalidArgument(name, body.get(name), allowed=allowed) from None
 
 
 _FIELDS = ("item", "k", "sql", "where", "epsilon", "counts", "max_items_per_user", "domain", "domain_size", "k_bar")
@@ -83,6 +94,7 @@ def preview(request: Request, granted: Analysing) -> Response:
     try:
         asking = _asked(fields)
         planned = asking.plan(granted.service.datasets.get(granted.dataset).curator)
+        _require_sendable(asking)
     except _MISTAKES as error:
         return _ask_page(request, granted, fields, lines=error.lines, status=422)
     most = worst_case(planned.plan.worst_case)
@@ -151,6 +163,12 @@ def cancel(request: Request, id_: JobId, signed: Looking, _: Posted) -> Response
     return RedirectResponse(f"/jobs/{id_}", 303)
 
 
+@router.get("/datasets/{dataset}/releases/{entry}.card.json")
+def release_card(granted: Viewing, entry: EntryHash) -> Response:
+    """The card of the release, as a file."""
+    return rendered(granted.service.records.release(granted.dataset, entry, granted.signed.token), ReleaseForm.CARD)
+
+
 @router.get("/datasets/{dataset}/releases/{entry}.{suffix}")
 def release_file(request: Request, granted: Viewing, entry: EntryHash, suffix: str, theme: str = "light") -> Response:
     """The release as a file, or its picture."""
@@ -158,12 +176,11 @@ def release_file(request: Request, granted: Viewing, entry: EntryHash, suffix: s
     if suffix == "svg":
         drawn, _ = _picture(request, record, dark=theme == "dark")
         return Response(drawn, media_type="image/svg+xml")
-    if suffix == "card.json":
-        return rendered(record, ReleaseForm.CARD)
     try:
-        return rendered(record, ReleaseForm(suffix))
+        form = ReleaseForm(suffix)
     except ValueError:
         raise InvalidArgument("suffix", suffix, allowed="json, csv, parquet, svg or card.json") from None
+    return rendered(record, form)
 
 
 @router.get("/datasets/{dataset}/releases/{entry}")
@@ -174,7 +191,7 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
     margin = margin_of(found)
     columns = ranking(found, ", ".join(record.items))
     status = granted.service.records.status(granted.dataset)
-    asking = asking_of(record.question, str(status.totals.epsilon_per_item))
+    asking = _asked_again(granted, record, str(status.totals.epsilon_per_item))
     counted = bool(found.value_kind == "counts" and found.items)
     url = granted.service.settings.server.public_url or str(request.base_url).rstrip("/")
     return page(
@@ -184,12 +201,22 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
         fewer="" if found.complete else why_fewer(found), margin="" if margin is None else margin.sentence,
         paid=paid_sentence(found), mechanism=mechanism_text(found), theorems=found.theorem.split("; "),
         alt=_picture(request, record, dark=False)[1] if counted else None,
-        user=granted.service.datasets.get(granted.dataset).settings.user,
+        user=status.user or "user",
         same=[] if asking is None else [
             ("Python", asking.in_python(url, granted.dataset)), ("curl", asking.in_curl(url, granted.dataset)),
             ("command line", asking.in_shell(granted.dataset)),
         ],
     )  # fmt: skip
+
+
+def _asked_again(granted: View, record: Record, planned: str) -> Asking | None:
+    """The question as one would ask it for nothing; None where that cannot be told, or the table cannot be reached."""
+    asking = asking_of(record.question, planned)
+    try:
+        preview = None if asking is None else asking.plan(granted.service.datasets.get(granted.dataset).curator)
+    except PodiumError:
+        return None
+    return asking if preview is not None and asks_the_same(preview, record.question) else None
 
 
 def _picture(request: Request, record: Record, *, dark: bool) -> tuple[str, str]:

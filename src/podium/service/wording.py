@@ -6,9 +6,11 @@ import json
 import re
 from typing import Any
 
+from podium.curator import Preview
+from podium.planning.facts import Facts
 from podium.service.questions import Asking
 
-__all__ = ["asking_of", "condition_text", "question_sentence"]
+__all__ = ["asking_of", "asks_the_same", "condition_text", "question_sentence"]
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KNOWN = re.compile(r"0\.\.([0-9]+)")
@@ -42,7 +44,14 @@ def asking_of(question: str, planned: str) -> Asking | None:
         counts=_counted(asked),
         max_items_per_user=asked["max_items_per_user"],
         domain_size=None if domain is None else int(domain[1]) + 1,
+        k_bar=None if domain is not None or asked["k_bar"] == Facts(k=asked["k"]).rows else asked["k_bar"],
     )
+
+
+def asks_the_same(preview: Preview, question: str) -> bool:
+    """Whether what would be asked is planned as the stored question was, and so is answered by it for nothing."""
+    asked: dict[str, Any] = json.loads(question)
+    return (type(preview.plan.mechanism).__name__, preview.plan.rows) == (asked["mechanism"], asked["k_bar"])
 
 
 def condition_text(part: list[Any]) -> str:

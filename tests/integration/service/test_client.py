@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.server
 import socket
 import threading
 from collections.abc import Iterator
@@ -69,6 +70,29 @@ def test_the_same_errors(client: Client, server: Running) -> None:
         podium.connect(server.url, token="podium_wrong")
     with pytest.raises(Refusal, match="does not exist"):
         client.dataset("absent").top("article")
+
+
+class _Elsewhere(http.server.BaseHTTPRequestHandler):
+    """A proxy that wants people to sign in: a page, or a redirect to one."""
+
+    def do_GET(self) -> None:
+        self.send_response(302 if self.path.startswith("/moved") else 200)
+        self.send_header("Location", "https://example.org/sign-in")
+        self.end_headers()
+        self.wfile.write(b"<p>Sign in, please")
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is printed."""
+
+
+@pytest.mark.parametrize("path", ["", "/moved"])
+def test_an_address_where_another_program_answers(path: str) -> None:
+    with http.server.HTTPServer(("127.0.0.1", 0), _Elsewhere) as elsewhere:
+        thread = threading.Thread(target=elsewhere.handle_request)
+        thread.start()
+        with pytest.raises(SourceUnavailable, match="answered, but not as podium does"):
+            podium.connect(f"http://127.0.0.1:{elsewhere.server_port}{path}", token="podium_x")
+        thread.join()
 
 
 def test_what_cannot_be_an_address_or_a_token() -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from tests.serving import World, world
 
+from podium.errors import LedgerUnavailable
 from podium.ledger.owner import this_process
 from podium.release import Release
-from podium.service.jobs import JobState
+from podium.service.jobs import Jobs, JobState
 from podium.service.questions import Asking
 
 RELEASES = "/v1/datasets/views/releases"
@@ -79,6 +80,8 @@ def test_states_follow_each_other_and_a_queued_question_is_cancelled_free(
     # One is read and one waits: a third would wait too long.
     full = here.call("POST", RELEASES, {"item": "article", "k": 6}, Prefer="respond-async")
     assert (full.status_code, full.json()["error"]) == (503, "Busy")
+    waiting = here.service.state.rows("SELECT state FROM service_jobs WHERE state = 'queued'")
+    assert len(waiting) == 1, "a question that was turned away must not wait on somebody's page"
     assert here.call("DELETE", second).json()["state"] == "cancelled"
     go_on.set()
     assert states(here, first)[-1] == "done"
@@ -106,6 +109,21 @@ def test_cancelling_what_is_read_keeps_the_answer(here: World, monkeypatch: pyte
     again = here.call("POST", RELEASES, {"item": "weekday", "k": 2})
     assert again.json()["paid"] == []
     assert here.call("GET", place).json()["state"] == "cancelled"
+
+
+def test_a_job_that_could_not_be_begun_has_failed(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database went away just then: nothing was asked, and the page says so instead of waiting for ever."""
+    move, away = Jobs.move, iter([LedgerUnavailable("the ledger is away")])
+
+    def moved(self: Jobs, id_: str, state: JobState, **how: Any) -> bool:
+        if state is JobState.READING and (error := next(away, None)) is not None:
+            raise error
+        return move(self, id_, state, **how)
+
+    monkeypatch.setattr(Jobs, "move", moved)
+    place = start(here, item="country", k=1)
+    assert states(here, place)[-1] == "failed"
+    assert here.call("GET", place).json()["problem"]["error"] == "LedgerUnavailable"
 
 
 def test_a_job_whose_worker_died_has_failed(here: World) -> None:

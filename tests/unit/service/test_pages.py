@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,6 +42,7 @@ MATRIX: list[tuple[str, str, Role | None, int]] = [
     ("GET", "/datasets/{dataset}/preview", Role.ANALYST, 422),
     ("POST", "/datasets/{dataset}/ask", Role.ANALYST, 422),
     ("GET", "/datasets/{dataset}/releases/{entry}", Role.VIEWER, 404),
+    ("GET", "/datasets/{dataset}/releases/{entry}.card.json", Role.VIEWER, 404),
     ("GET", "/datasets/{dataset}/releases/{entry}.{suffix}", Role.VIEWER, 404),
     ("GET", "/jobs/{id_}", Role.VIEWER, 404),
     ("GET", "/jobs/{id_}.json", Role.VIEWER, 404),
@@ -226,6 +230,62 @@ def test_what_callers_write_is_text(here: World) -> None:
     assert answer.status_code == 422
     assert "<script>alert" not in answer.text
     assert "&lt;script&gt;" in answer.text
+
+
+def test_a_release_can_be_taken_along_in_every_form(here: World) -> None:
+    asked = here.call("POST", "/v1/datasets/views/releases", {"item": "article", "k": 2}).json()
+    browser = signed_in(here, "analyst")
+    place = f"/datasets/views/releases/{asked['entry']}"
+    links = re.findall(r'href="([^"]+)" download', browser.get(place).text)
+    assert [link.removeprefix(f"{place}.") for link in links] == ["json", "csv", "parquet", "card.json"]
+    assert [browser.get(link).status_code for link in links] == [200] * 4
+    assert browser.get(links[-1]).json()["card"] == "podium release card"
+    wrong = browser.get(f"{place}.pdf")
+    assert wrong.status_code == 422
+    assert "json, csv, parquet, svg or card.json" in wrong.text
+
+
+def test_a_page_offers_to_ask_again_only_what_is_free(here: World) -> None:
+    """Another k_bar is said in what is offered; a mechanism that would not be planned again offers nothing."""
+    browser = signed_in(here, "analyst")
+    for body, offered in (
+        ({"item": "article", "k": 3}, '"article", k=3)'),
+        ({"item": "article", "k": 3, "k_bar": 40}, '"article", k=3, k_bar=40)'),
+        ({"item": "article", "k": 3, "mechanism": "adaptive"}, None),
+    ):
+        asked = here.call("POST", "/v1/datasets/views/releases", body).json()
+        page = html.unescape(browser.get(f"/datasets/views/releases/{asked['entry']}").text).replace("'", '"')
+        assert ("Asking it again is free" in page) == (offered is not None)
+        assert offered is None or offered in page
+
+
+def test_what_is_previewed_can_be_confirmed(here: World) -> None:
+    browser = signed_in(here, "analyst")
+    blank = browser.get("/datasets/views/preview?item=article&k=2&epsilon=%200.5%20")
+    assert blank.status_code == 200
+    question = re.search(r'name="question" value="([^"]+)"', blank.text)
+    assert question is not None
+    assert json.loads(html.unescape(question[1]))["epsilon"] == "0.5"
+    signed = browser.get("/datasets/views/preview?item=article&k=2&epsilon=%2B1")
+    assert signed.status_code == 422
+    assert "a number without a sign" in signed.text
+
+
+def test_one_data_set_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path) -> None:
+    """The totals in the file were changed by hand: its registration says otherwise."""
+    datasets = {"views": {"source": "views.parquet", "user": "user_id", "budget": BUDGET}}
+    with world(tmp_path, datasets=datasets):
+        pass
+    views(tmp_path / "others.parquet")
+    changed = {
+        "views": {**datasets["views"], "budget": {**BUDGET, "epsilon": 2}},
+        "others": {**datasets["views"], "source": "others.parquet"},
+    }
+    with world(tmp_path, datasets=changed) as here:
+        listed = here.call("GET", "/v1/datasets").json()["datasets"]
+        assert [one["name"] for one in listed] == ["views", "others"]
+        assert "is registered" in listed[0]["unavailable"]
+        assert listed[1]["budget"]
 
 
 def test_an_owner_registers_raises_relabels_and_gives_tokens(here: World) -> None:

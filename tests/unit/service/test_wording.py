@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from podium.planning.facts import Facts
 from podium.query import parse_where
 from podium.query.canonical import predicate_to_json
 from podium.query.schema import Column, Kind, Schema
@@ -38,7 +39,7 @@ def test_a_condition_survives_the_round_trip(where: str) -> None:
 
 STORED = {
     "items": ["article"], "k": 3, "where": ["=", "country", "DE"], "counts": {"noise": "gaussian"}, "domain": None,
-    "epsilon_per_item": "1/10", "max_items_per_user": 5,
+    "epsilon_per_item": "1/10", "max_items_per_user": 5, "mechanism": "LimitedDomain", "k_bar": Facts(k=3).rows,
 }  # fmt: skip
 
 
@@ -49,6 +50,9 @@ def test_a_stored_question_can_be_asked_again() -> None:
     assert asking == Asking.of(item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5)
     assert asking_of(json.dumps({**STORED, "domain": "0..9"}), "1/10") == Asking.of(
         item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5, domain_size=10
+    )
+    assert asking_of(json.dumps({**STORED, "k_bar": 50}), "1/10") == Asking.of(
+        item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5, k_bar=50
     )
     # What the entry does not tell is not guessed.
     assert asking_of(text, "1/5") is None
