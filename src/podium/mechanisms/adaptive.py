@@ -71,7 +71,7 @@ class AdaptiveTopK:
         one user added or removed. Every round is Gaussian noise; the shares of mu^2 may depend on earlier rounds.
     Law
         Round 1 releases noisy counts weighted by 1/sqrt(t) above a threshold (GaussianSparseHistogram) with a tenth
-        of mu^2. If too few items came out, the next round finds more among the rest, where users no longer spend
+        of what is not kept for counts. If too few came out, the next finds more of the rest, where users do not spend
         weight on what is out. What is clearly inside the k is settled; the items around the k-th place are measured
         against each other alone, up to three times, each time fewer of them. ``counts`` keeps half of mu^2 for
         plain noisy counts of what is returned.

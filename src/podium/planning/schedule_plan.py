@@ -64,6 +64,12 @@ class SchedulePlan:
         """What a list costs."""
         return self.k * bounded_range_rho(self.epsilon_per_item)
 
+    @property
+    def by_epsilon(self) -> bool:
+        """Whether the lists keep the total by the sum of their epsilons, where that allows more than their rho does."""
+        share = self.schedule.periods if self.unit is Unit.USER else self.parts
+        return self.stage is None and self.limits.rho is not None and share * self.list_rho > self.limits.rho
+
     def loss(self, periods: int) -> tuple[Fraction, Fraction]:
         """(epsilon, delta) of a user who has rows in so many periods in a row, all of them together."""
         number = exact_integer(periods, "periods", least=1)
@@ -71,13 +77,17 @@ class SchedulePlan:
         if self.unit is Unit.USER:
             return total.epsilon(), total.cost.delta
         # A row is in `parts` lists, each of which may use one of as many parts of the total.
-        times = Fraction(min(number + self.parts - 1, self.schedule.periods), self.parts)
-        times = max(times, Fraction(1))
-        basic = times * total.epsilon()
+        lists = max(min(number + self.parts - 1, self.schedule.periods), self.parts)
+        times = Fraction(lists, self.parts)
         if self.limits.rho is None or times == 1:
-            return basic, times * total.cost.delta
+            return times * total.epsilon(), times * total.cost.delta
         converted = total.cost.delta - self.limits.delta
-        return min(zcdp_epsilon(times * self.limits.rho, converted), basic), converted + times * self.limits.delta
+        rho = lists * self.list_rho if self.by_epsilon else times * self.limits.rho
+        options = [zcdp_epsilon(rho, converted)]
+        if self.stage is None:
+            # Without finding there are only lists, and each of their selections has an epsilon.
+            options.append(lists * self.k * self.epsilon_per_item)
+        return min(options), converted + times * self.limits.delta
 
     def facts(self) -> list[tuple[str, str]]:
         """What a person should know before the first period."""
@@ -136,7 +146,8 @@ class SchedulePlan:
             text += f", rho {display(rho)} and delta {display(self.stage.delta)} for each round of finding"
         whose = "for all periods together" if self.unit is Unit.USER else f"for each {self.schedule.every}'s rows"
         carried = "what a period does not use is carried forward" if self.unit is Unit.USER else "nothing is carried"
-        return f"{text}; at most rho {display(self.limits.rho)} {whose}; {carried}"
+        most = f"epsilon {display(self.promise.epsilon())}" if self.by_epsilon else f"rho {display(self.limits.rho)}"
+        return f"{text}; at most {most} {whose}; {carried}"
 
     def _always(self) -> str:
         epsilon, delta = self.loss(self.schedule.periods)
