@@ -252,6 +252,11 @@ def test_registering_again(ledger: Ledger) -> None:
     entry = ledger.register("again", PURE, source="views.parquet", insist=True)
     assert entry.facts["insisted"] is True
     assert ledger.datasets() == ("clicks", "again")
+    # The owner insists that the table is a copy; the budget is the one that it has.
+    assert ledger.register("clicks", PURE, source="copy.parquet", insist=True) == first
+    assert ledger.status("clicks").source == "views.parquet"
+    with pytest.raises(DatasetExists, match="another budget or source"):
+        ledger.register("clicks", APPROXIMATE, source="copy.parquet", insist=True)
     assert ledger.verify().sound
 
 
