@@ -15,7 +15,14 @@ from podium.curator.comparing import RankOptions, ask_ranking
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
 from podium.curator.schedule import on_schedule, period_of
 from podium.curator.settling import settled
-from podium.errors import InvalidArgument, PodiumError, QuestionForfeited, interruption_note
+from podium.errors import (
+    InvalidArgument,
+    PodiumError,
+    QuestionForfeited,
+    ReservationClosed,
+    interruption_note,
+    settled_note,
+)
 from podium.exact import Number
 from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRelease, open_ledger
 from podium.ledger.status import require_user
@@ -300,7 +307,10 @@ class Curator:
         )
 
     def _paid(self, asked: Asked, reservation: Reservation) -> Release:
-        """Answer and settle. Whatever goes wrong, rows may have been read: the reservation stays charged."""
+        """Answer and settle. Whatever goes wrong, rows may have been read: the reservation stays charged.
+
+        What was settled all the same is told, or said to be stored.
+        """
         failure: BaseException
         try:
             # Settled on the schedule too: entries tell when they were written, and others may watch the ledger.
@@ -310,10 +320,22 @@ class Curator:
             failure = QuestionForfeited(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
         except BaseException as interruption:  # noqa: BLE001 - raised again below
             failure = interruption
-            failure.add_note(interruption_note(reservation.dataset, reservation.cost.rho, reservation.cost.delta))
-        with suppress(PodiumError):
-            self._ledger.forfeit(reservation, Reason.FAILED)
+        stored = self._given_up(reservation)
+        if not isinstance(failure, Exception):
+            lost = interruption_note(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
+            failure.add_note(lost if stored is None else settled_note(reservation.dataset))
+        elif stored is not None:
+            return told_again(replace(stored, charged=True), asked.question.k)
         raise bare(failure)
+
+    def _given_up(self, reservation: Reservation) -> StoredRelease | None:
+        """Forfeit; or the release, if it was settled and only the reply was lost."""
+        with suppress(PodiumError):
+            try:
+                self._ledger.forfeit(reservation, Reason.FAILED)
+            except ReservationClosed:
+                return self._ledger.release_of(reservation)
+        return None
 
     def _repeated(self, reservation: Reservation, k: int, idempotency_key: str | None) -> Release:
         """The same idempotency key again: the first attempt's answer, or what became of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,7 @@ from podium.curator.monitor_questions import schedule_key, subject_of
 from podium.curator.monitor_record import Record, Role
 from podium.curator.monitor_turn import Task, Turn, listed_nothing
 from podium.curator.repeating import domain_fingerprint
-from podium.errors import DatasetExists, InvalidArgument
+from podium.errors import DatasetExists, InvalidArgument, LedgerTampered
 from podium.exact import Number, exact_fraction, positive_integer
 from podium.histogram import Item
 from podium.ledger import Budget, Entry, Ledger, open_ledger
@@ -72,7 +72,7 @@ class TopKMonitor:
         insist: bool = False,
     ) -> None:
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
-        self._epsilon, self._delta, self._unit = epsilon, delta, unit
+        self._epsilon, self._delta, self._unit = epsilon, delta, Unit.named(unit)
         self._ledger_at, self._dataset, self._analyst, self._insist = ledger, dataset, analyst, insist
         self._rediscover, self._most = rediscover, max_items_per_user
         most = MOST_ITEMS if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
@@ -92,7 +92,7 @@ class TopKMonitor:
                 self.plan()
             self._opened = opened.pop_all()
         listed = None if self._domain is None else domain_fingerprint(self._domain, self._domain_size)
-        self._key = schedule_key(self._subject, self._schedule, str(unit), listed)
+        self._key = schedule_key(self._subject, self._schedule, self._unit.value, listed)
         self._opened_ledger: Ledger | None = None
         self._curators: dict[str, Curator] = {}
 
@@ -120,6 +120,9 @@ class TopKMonitor:
         """
         due = self._due(until)
         task = Task(self._key, self._subject, self.plan(), self._domain)
+        with suppress(LedgerTampered):
+            # An attempt that nobody works on any more would block its period. Other data sets need not be sound.
+            self._ledger().recover()
         records: dict[str, Record] = {}
         found: list[tuple[Item, ...]] = []
         for index in range(due):

@@ -49,7 +49,13 @@ from podium.errors.ledgers import (
     ReservationClosed,
     UnknownDataset,
 )
-from podium.errors.questions import EntropyFailure, QuestionForfeited, QuestionRefused, interruption_note
+from podium.errors.questions import (
+    EntropyFailure,
+    QuestionForfeited,
+    QuestionRefused,
+    interruption_note,
+    settled_note,
+)
 from podium.errors.root import PodiumError
 from podium.errors.sources import SourceError, SourceFailure, SourceUnavailable, UnknownColumn
 
@@ -83,4 +89,5 @@ __all__ = [
     "UnknownEvent",
     "UnusableOutcome",
     "interruption_note",
+    "settled_note",
 ]

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from podium.errors.root import PodiumError, rounded_up
 
-__all__ = ["EntropyFailure", "QuestionForfeited", "QuestionRefused", "interruption_note"]
+__all__ = ["EntropyFailure", "QuestionForfeited", "QuestionRefused", "interruption_note", "settled_note"]
 
 
 class QuestionForfeited(PodiumError):
@@ -63,6 +63,14 @@ def interruption_note(dataset: str, rho: Fraction, delta: Fraction) -> str:
         f"The question on {dataset!r} was interrupted after its data may have been read, so what was reserved for it "
         f"(rho={rounded_up(rho)}, delta={rounded_up(delta)}) is forfeited. Nothing was released. "
         "Asking again costs again."
+    )
+
+
+def settled_note(dataset: str) -> str:
+    """The same, if the interruption came when the answer was paid for and stored."""
+    return (
+        f"The question on {dataset!r} was interrupted after its answer was paid for and stored. "
+        "Asking again is free, and tells it."
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
+from podium.ledger.texts import exact_text
 from podium.privacy import Guarantee, Limits, SelectionPlan, calibrate_epsilon
 
 __all__ = ["Budget", "Totals"]
@@ -82,8 +83,8 @@ class Budget:
             "delta": str(self.delta),
             "items": self.items,
             "questions": self.questions,
-            "epsilon_per_analyst": _text(self.epsilon_per_analyst),
-            "delta_per_analyst": _text(self.delta_per_analyst),
+            "epsilon_per_analyst": exact_text(self.epsilon_per_analyst),
+            "delta_per_analyst": exact_text(self.delta_per_analyst),
         }
 
     @classmethod
@@ -176,7 +177,7 @@ def _covers(large: Limits, small: Limits) -> bool:
 
 
 def _limits_to_json(limits: Limits) -> dict[str, str | None]:
-    return {"epsilon": _text(limits.epsilon), "rho": _text(limits.rho), "delta": str(limits.delta)}
+    return {"epsilon": exact_text(limits.epsilon), "rho": exact_text(limits.rho), "delta": str(limits.delta)}
 
 
 def _limits_from_json(document: Mapping[str, str | None]) -> Limits:
@@ -186,7 +187,3 @@ def _limits_from_json(document: Mapping[str, str | None]) -> Limits:
         None if rho is None else exact_fraction(rho, "rho"),
         exact_fraction(document["delta"] or 0, "delta"),
     )
-
-
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)

@@ -13,9 +13,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fractions import Fraction
 from typing import Any
 
+from podium.ledger.texts import exact_text
 from podium.privacy import Cost
 
 __all__ = ["CHAIN_VERSION", "Entry", "Kind", "Reason", "canonical_json"]
@@ -126,8 +126,4 @@ def canonical_json(document: Mapping[str, Any]) -> str:
 def _cost_to_json(cost: Cost | None) -> dict[str, str | None]:
     if cost is None:
         return {}
-    return {"epsilon": _text(cost.epsilon), "rho": str(cost.rho), "delta": str(cost.delta)}
-
-
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)
+    return {"epsilon": exact_text(cost.epsilon), "rho": str(cost.rho), "delta": str(cost.delta)}

@@ -80,7 +80,8 @@ class Ledger:
         ``source`` says where the data is (a location, never a fingerprint of rows): registering the same source under
         a second name is refused unless the owner insists, because both totals then add up. ``user`` names the column
         whose values are protected; once named, the data set has no other. Registering again with the same budget,
-        source and user changes nothing. After ``failures_allowed`` forfeited reservations the data set locks.
+        source and user changes nothing, and the owner may insist that another source is a copy. After
+        ``failures_allowed`` forfeited reservations the data set locks.
         """
         name, where = label(dataset, "dataset"), long_text(source, "source")
         version = label(data_version, "data_version")
@@ -96,7 +97,7 @@ class Ledger:
             head = store.lock_registry()
             located = store.account(name, lock=True)
             if located is not None:
-                return _registered_before(store, located, budget, where, user)
+                return _registered_before(store, located, budget, None if insist else where, user)
             other = store.named_source(where)
             if other is not None and not insist:
                 raise DatasetExists(name, other)
@@ -358,10 +359,11 @@ def _unknown(store: Store, dataset: str) -> UnknownDataset:
     return UnknownDataset(dataset, near[0] if near else None)
 
 
-def _registered_before(store: Store, located: Located, budget: Budget, source: str, user: str | None) -> Entry:
+def _registered_before(store: Store, located: Located, budget: Budget, source: str | None, user: str | None) -> Entry:
+    """The registration, if it is the same; without a source the owner insists that the table is a copy."""
     first = store.registered(located)
     known = (located.account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
-    if located.account.source != source or budget not in known:
+    if source not in (None, located.account.source) or budget not in known:
         raise DatasetExists(located.account.dataset, located.account.dataset)
     require_user(located.account.dataset, first.facts.get("user"), user)
     return first

@@ -267,32 +267,39 @@ def find(
     analyst: str | None,
     suits: Callable[[str], bool] | None,
 ) -> StoredRelease | None:
-    """The oldest release of this question on this data, charged to an analyst who has not seen it.
+    """The oldest release of this question on this data that is free for the analyst, or else the oldest, charged.
 
-    Only the text of a question decides whether a release suits. The check against an analyst's cap uses the worst case:
-    whether a release is shown must not depend on what it says.
+    Only the texts of questions, and who asked them, decide which release it is. The check against an analyst's cap
+    uses the worst case: whether a release is shown must not depend on what it says.
     """
+    cap = located.account.totals.per_analyst
+    unseen: tuple[Entry, Entry] | None = None
     for reservation in store.reservations_for(located, question_key, data_version):
         closing = store.closing(located, reservation.sequence)
         if closing is None or closing.kind is not Kind.SETTLED:
             continue
-        if suits is None or suits(reservation.question or ""):
-            charged = _charge_reader(store, located, reservation, closing, analyst)
-            return _stored(reservation, closing, charged=charged)
-    return None
+        if suits is not None and not suits(reservation.question or ""):
+            continue
+        if cap is None or analyst is None or _has_seen(store, located, reservation, analyst):
+            return _stored(reservation, closing, charged=False)
+        unseen = unseen or (reservation, closing)
+    if unseen is None or cap is None or analyst is None:
+        return None
+    _charge_reader(store, located, *unseen, analyst, cap)
+    return _stored(*unseen, charged=True)
 
 
-def _charge_reader(store: Store, located: Located, reservation: Entry, closing: Entry, analyst: str | None) -> bool:
-    cap = located.account.totals.per_analyst
-    if cap is None or analyst is None or analyst == reservation.analyst:
-        return False
-    if store.seen(located, reservation.sequence, analyst) is not None:
-        return False
+def _has_seen(store: Store, located: Located, reservation: Entry, analyst: str) -> bool:
+    return analyst == reservation.analyst or store.seen(located, reservation.sequence, analyst) is not None
+
+
+def _charge_reader(
+    store: Store, located: Located, reservation: Entry, closing: Entry, analyst: str, cap: Limits
+) -> None:
     worst = recorded_cost(reservation)
     held = store.analyst(located, analyst).cost
     _require_room(cap, held, worst, worst, located.account.dataset, whose=f"analyst {analyst!r}")
     store.append(located, Kind.SEEN, reservation=reservation, cost=recorded_cost(closing), analyst=analyst)
-    return True
 
 
 def release_of(store: Store, located: Located, reservation: Reservation) -> StoredRelease | None:

@@ -15,6 +15,7 @@ from podium.errors import InvalidArgument
 from podium.ledger.account import Account, Sum, recorded_cost
 from podium.ledger.budget import Totals
 from podium.ledger.store import Located, Store
+from podium.ledger.texts import exact_text
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
 
 __all__ = ["Remaining", "Status", "require_user", "status_of"]
@@ -42,8 +43,8 @@ class Remaining:
     def to_json(self) -> dict[str, str | None]:
         """Exact texts. Beside a rho the sum of epsilons goes by the name of its theorem, basic composition."""
         if self.rho is None:
-            return {"epsilon": _text(self.epsilon)}
-        return {"rho": _text(self.rho), "delta": str(self.delta), "basic_epsilon": _text(self.epsilon)}
+            return {"epsilon": exact_text(self.epsilon)}
+        return {"rho": exact_text(self.rho), "delta": str(self.delta), "basic_epsilon": exact_text(self.epsilon)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +178,5 @@ def _questions_left(account: Account, remaining: Remaining) -> int:
 
 def _amounts(cost: Cost, *, pure: bool) -> dict[str, str | None]:
     if pure:
-        return {"epsilon": _text(cost.epsilon)}
+        return {"epsilon": exact_text(cost.epsilon)}
     return {"rho": str(cost.rho), "delta": str(cost.delta)}
-
-
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from podium.errors import InvalidArgument
 
-__all__ = ["label", "long_text", "withheld_text"]
+__all__ = ["exact_text", "label", "long_text", "withheld_text"]
 
 _LONGEST_LABEL = 200
 
@@ -30,6 +32,11 @@ def withheld_text(value: object, name: str) -> str:
             name, "(withheld)", allowed="a text that is not empty, in Unicode, without the character 0"
         )
     return value
+
+
+def exact_text(number: Fraction | None) -> str | None:
+    """A number with all its digits; None where that sum is not kept."""
+    return None if number is None else str(number)
 
 
 def _storable(value: str) -> bool:

@@ -51,8 +51,10 @@ class Facts:
             return
         if self.mechanism not in ("auto", "set"):
             raise InvalidArgument("mechanism", self.mechanism, allowed="'auto' or 'set' where the domain is known")
-        if self.k > self.domain_size:
-            raise InvalidArgument("k", self.k, allowed=f"at most {self.domain_size}, the size of the domain")
+        size = exact_integer(self.domain_size, "domain_size", least=1)
+        if self.k > size:
+            raise InvalidArgument("k", self.k, allowed=f"at most {size}, the size of the domain")
+        object.__setattr__(self, "domain_size", size)
         if self.k_bar is not None:
             raise InvalidArgument("k_bar", self.k_bar, allowed="None where the domain is known: all of it competes")
 

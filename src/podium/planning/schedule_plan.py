@@ -194,19 +194,15 @@ def plan_schedule(
     max_items_per_user: int | None = None,
 ) -> SchedulePlan:
     """The plan of a schedule within (epsilon, delta); no row is looked at."""
-    if unit not in list(Unit):
-        raise InvalidArgument("unit", unit, allowed=", ".join(map(repr, map(str, Unit))))
-    if unit == Unit.USER_PERIOD and schedule.span is None:
+    protected = Unit.named(unit)
+    if protected is Unit.USER_PERIOD and schedule.span is None:
         raise InvalidArgument(
             "unit",
-            unit,
+            protected.value,
             allowed="'user' with window='growing'",
             hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
         )
-    number = exact_integer(k, "k", least=1)
-    if number > min(LARGEST_K, LARGEST_K if domain_size is None else domain_size):
-        most = LARGEST_K if domain_size is None else domain_size
-        raise InvalidArgument("k", k, allowed=f"a whole number from 1 to {most}")
+    number = _places(k, domain_size)
     promise = Guarantee.approximate(epsilon, delta)
     if promise.cost.delta == 0 and domain_size is None:
         raise InvalidArgument(
@@ -217,7 +213,7 @@ def plan_schedule(
         )
     limits = Limits.of(promise)
     sharing = Sharing(schedule.periods, rediscover=rediscover, known=domain_size is not None)
-    alone = Unit(unit) is Unit.USER_PERIOD
+    alone = protected is Unit.USER_PERIOD
     purse = Purse.of(limits, schedule.overlap if alone else 1)
     first = Sharing(1, known=domain_size is not None) if alone else sharing
     stage = None
@@ -227,7 +223,7 @@ def plan_schedule(
         purse = Purse(None, (purse.rho or 0) - rho, purse.delta - share)
     return SchedulePlan(
         schedule=schedule,
-        unit=Unit(unit),
+        unit=protected,
         k=number,
         promise=promise,
         limits=limits,
@@ -236,6 +232,15 @@ def plan_schedule(
         epsilon_per_item=first.per_item(0, purse, number),
         stage=stage,
     )
+
+
+def _places(k: int, domain_size: int | None) -> int:
+    """How many items a list has, checked against public limits."""
+    number = exact_integer(k, "k", least=1)
+    most = LARGEST_K if domain_size is None else min(LARGEST_K, exact_integer(domain_size, "domain_size", least=1))
+    if number > most:
+        raise InvalidArgument("k", k, allowed=f"a whole number from 1 to {most}")
+    return number
 
 
 def _periods(number: int, schedule: Schedule) -> str:

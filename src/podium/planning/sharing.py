@@ -13,6 +13,7 @@ from fractions import Fraction
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.exact import exact_integer
 from podium.mechanisms import GaussianSparseHistogram, Weights
+from podium.planning.facts import LARGEST_K
 from podium.privacy import Limits, largest_selection_epsilon
 from podium.privacy.rounding import below, significant_below
 
@@ -29,6 +30,13 @@ class Unit(StrEnum):
 
     USER = "user"
     USER_PERIOD = "user-period"
+
+    @classmethod
+    def named(cls, name: str) -> Unit:
+        """The unit of that name."""
+        if name not in list(cls):
+            raise InvalidArgument("unit", name, allowed=", ".join(map(repr, map(str, cls))))
+        return cls(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +123,11 @@ class Sharing:
 
 
 def candidates_for(k: int) -> int:
-    """From how many items a list of k is chosen at most: those that were found last, the most common first."""
-    return max(_PER_PLACE * k, _FEWEST)
+    """From how many items a list of k is chosen at most: those that were found last, the most common first.
+
+    Not more than a question may ask for: a round of finding is one.
+    """
+    return min(max(_PER_PLACE * k, _FEWEST), LARGEST_K)
 
 
 def stage_for(k: int, max_items_per_user: int, rho: Fraction, delta: Fraction) -> GaussianSparseHistogram:

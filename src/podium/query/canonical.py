@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from podium.query.predicate import (
@@ -107,5 +107,10 @@ def _literal_to_json(value: Literal) -> Any:
     if isinstance(value, dt.date):
         return {"date": value.isoformat()}
     if isinstance(value, Decimal):
-        return {"decimal": str(value.normalize()) if value else "0"}
+        return {"decimal": str(_normalized(value)) if value else "0"}
     return value
+
+
+def _normalized(value: Decimal) -> Decimal:
+    """Without trailing zeros, and all other digits kept: the usual context would round to 28 of them."""
+    return value.normalize(Context(prec=len(value.as_tuple().digits)))

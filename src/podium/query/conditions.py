@@ -11,7 +11,7 @@ from podium.query.predicate import Between, Compare, Like, Missing, Operator, Pr
 from podium.query.schema import Column, Kind, Schema
 from podium.query.text import parse_condition
 
-__all__ = ["column_named", "parse_where", "predicate_of"]
+__all__ = ["column_named", "has_only", "parse_where", "predicate_of"]
 
 _OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.EQ: Operator.EQUAL,
@@ -68,24 +68,25 @@ def _flat(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
 def _simple(node: exp.Expr, schema: Schema) -> Predicate:
     if type(node) in _OPERATORS:
         return _comparison(node, schema)
-    if type(node) is exp.In and _only(node, {"this", "expressions"}):
+    if type(node) is exp.In and has_only(node, {"this", "expressions"}):
         column = _column(node.this, schema)
         values = [literal_for(column, value) for value in node.expressions]
         if not 0 < len(values) <= _MOST_VALUES:
             raise QuestionRefused(node.sql(), f"a list has 1 to {_MOST_VALUES} constants", hint=_ALLOWED)
         return one_of(column.name, values)
-    if type(node) is exp.Between and _only(node, {"this", "low", "high"}):
+    if type(node) is exp.Between and has_only(node, {"this", "low", "high"}):
         column = _column(node.this, schema)
         _refuse_boolean_order(column, node)
         return Between(column.name, literal_for(column, node.args["low"]), literal_for(column, node.args["high"]))
-    if type(node) is exp.Is and type(node.expression) is exp.Null and _only(node, {"this", "expression"}):
+    if type(node) is exp.Is and type(node.expression) is exp.Null and has_only(node, {"this", "expression"}):
         return Missing(_column(node.this, schema).name)
     if type(node) in {exp.Like, exp.Escape}:
         return _like(node, schema)
     raise QuestionRefused(node.sql(), "this is not a condition that podium allows", hint=_ALLOWED)
 
 
-def _only(node: exp.Expr, names: set[str]) -> bool:
+def has_only(node: exp.Expr, names: set[str]) -> bool:
+    """Whether nothing but these parts of a syntax tree is set."""
     return not any(value for name, value in node.args.items() if name not in names)
 
 
@@ -113,7 +114,7 @@ def _like(node: exp.Expr, schema: Schema) -> Predicate:
             raise QuestionRefused(node.sql(), "ESCAPE takes one character other than % and _", hint="Write ESCAPE '!'.")
         node = node.this
     pattern = literal_text(node.expression) if type(node) is exp.Like else None
-    if pattern is None or not _only(node, {"this", "expression", "negate"}):
+    if pattern is None or not has_only(node, {"this", "expression", "negate"}):
         raise QuestionRefused(node.sql(), "LIKE compares a text column with a constant pattern", hint=_ALLOWED)
     column = _column(node.this, schema)
     if column.kind is not Kind.TEXT:
@@ -151,7 +152,7 @@ def _column(node: exp.Expr, schema: Schema) -> Column:
 
 def column_named(node: exp.Column, schema: Schema, *, role: str = "column") -> Column:
     """The column that a name means: exactly, or up to case if the name was not quoted and only one fits."""
-    if not _only(node, {"this"}) or type(node.this) is not exp.Identifier:
+    if not has_only(node, {"this"}) or type(node.this) is not exp.Identifier:
         raise QuestionRefused(
             node.sql(), "columns are named without their table", hint="Write the column's name alone."
         )

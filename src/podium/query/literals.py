@@ -79,18 +79,19 @@ def _value(column: Column, node: exp.Expr) -> Literal | None:
 
 
 def _number(column: Column, node: exp.Expr) -> int | Decimal | None:
-    sign = 1
+    sign = ""
     if type(node) is exp.Neg:
-        sign, node = -1, node.this
+        sign, node = "-", node.this
     if type(node) is not exp.Literal or node.is_string or len(node.this) > _DIGITS + 1:
         return None
     text = str(node.this)
     if column.kind is Kind.INTEGER:
-        value = sign * int(text) if re.fullmatch(r"[0-9]+", text) else None
+        value = int(sign + text) if re.fullmatch(r"[0-9]+", text) else None
         return value if value is not None and value in _INTEGERS else None
     if not re.fullmatch(r"[0-9]*\.?[0-9]*", text) or not any(c.isdigit() for c in text):
         return None
-    decimal = sign * Decimal(text)
+    # From text alone: arithmetic on decimals rounds to 28 digits.
+    decimal = Decimal(sign + text)
     exponent = decimal.as_tuple().exponent
     # A constant finer than the column's own digits would make the engine rescale the column.
     return decimal if isinstance(exponent, int) and -exponent <= column.scale else None

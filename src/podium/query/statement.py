@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
-from podium.query.conditions import column_named, predicate_of
+from podium.query.conditions import column_named, has_only, predicate_of
 from podium.query.question import Question
 from podium.query.schema import Schema
 from podium.query.text import parse_statement
@@ -58,7 +58,7 @@ def _shape(table: str, user: str) -> str:
 def _check_table(statement: exp.Select, table: str, shape: str) -> None:
     source = statement.args.get("from_")
     node = None if source is None else source.this
-    plain = type(node) is exp.Table and not any(value for name, value in node.args.items() if name != "this")
+    plain = type(node) is exp.Table and has_only(node, {"this"})
     name = node.this if node is not None and plain else None
     if type(name) is exp.Identifier and (
         name.this == table or (not name.quoted and name.this.casefold() == table.casefold())
@@ -105,7 +105,7 @@ def _check_count(node: exp.Count, schema: Schema, user: str, shape: str) -> None
 def _check_group(statement: exp.Select, items: list[str], schema: Schema, shape: str) -> None:
     group = statement.args.get("group")
     nodes = [] if group is None else group.expressions
-    extra = group is not None and any(value for name, value in group.args.items() if name != "expressions")
+    extra = group is not None and not has_only(group, {"expressions"})
     columns = [column_named(node, schema, role="item").name for node in nodes if type(node) is exp.Column]
     if extra or len(columns) != len(nodes) or sorted(columns) != sorted(items):
         part = "GROUP BY" if group is None else group.sql().strip()
@@ -128,7 +128,8 @@ def _check_order(statement: exp.Select, count: exp.Expr | None, shape: str) -> N
 
 def _limit(statement: exp.Select, shape: str) -> int:
     limit = statement.args.get("limit")
-    node = limit.expression if type(limit) is exp.Limit else None
+    # PERCENT, WITH TIES and BY would ask for another number of items.
+    node = limit.expression if type(limit) is exp.Limit and has_only(limit, {"expression"}) else None
     if type(node) is not exp.Literal or node.is_string or not str(node.this).isdecimal() or len(node.this) > 9:
         part = "LIMIT" if limit is None else limit.sql().strip()
         raise QuestionRefused(part, "LIMIT takes one whole number", hint=shape)

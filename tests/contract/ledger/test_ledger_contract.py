@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from tests.contract.ledger.costs import pure
 
 from podium.errors import (
     BudgetExceeded,
@@ -28,10 +29,6 @@ from podium.privacy import (
 
 APPROXIMATE = Budget(epsilon=3, delta="1e-6", items=200, questions=20)
 PURE = Budget(epsilon="0.3", items=3, questions=3)
-
-
-def pure(epsilon: str) -> Cost:
-    return Cost(epsilon=epsilon, rho=Fraction(epsilon) ** 2 / 2)
 
 
 def test_a_total_is_derived_once_from_the_budget(ledger: Ledger) -> None:
@@ -242,52 +239,6 @@ def test_a_question_sized_by_the_history_is_refused_if_somebody_wrote_meanwhile(
     assert ledger.reserve("clicks", pure("0.1"), "another question", after=entry.hash).fresh
 
 
-def test_caps_per_analyst(ledger: Ledger) -> None:
-    budget = Budget(epsilon=1, items=10, questions=10, epsilon_per_analyst="0.3")
-    ledger.register("clicks", budget, source="s")
-    with pytest.raises(InvalidArgument, match="analyst"):
-        ledger.reserve("clicks", pure("0.1"), "q")
-    reservation = ledger.reserve("clicks", pure("0.3"), "q", analyst="ann")
-    with pytest.raises(BudgetExceeded) as caught:
-        ledger.reserve("clicks", pure("0.1"), "q2", analyst="ann")
-    assert caught.value.budget == "analyst 'ann' on 'clicks'"
-    ledger.reserve("clicks", pure("0.1"), "q2", analyst="bob")
-    ledger.settle(reservation, "{}", pure("0.2"))
-    status = ledger.status("clicks")
-    assert {name: held.epsilon for name, held in status.analysts.items()} == {
-        "ann": Fraction(1, 5),
-        "bob": Fraction(1, 10),
-    }
-    assert "if analysts do not share answers" in status.promise
-    assert ledger.verify().sound
-
-
-def test_a_stored_release_is_charged_to_each_analyst_who_first_sees_it(ledger: Ledger) -> None:
-    budget = Budget(epsilon=1, items=10, questions=10, epsilon_per_analyst="0.3")
-    ledger.register("clicks", budget, source="s")
-    ledger.settle(ledger.reserve("clicks", pure("0.2"), "q", analyst="ann"), "{}", pure("0.1"))
-    with pytest.raises(InvalidArgument, match="analyst"):
-        ledger.find_release("clicks", "q")
-    assert not _charged(ledger, "ann")
-    assert _charged(ledger, "bob")
-    assert not _charged(ledger, "bob")
-    status = ledger.status("clicks")
-    assert status.analysts["bob"].epsilon == Fraction(1, 10)
-    # The data set as a whole paid once: the same answer tells all analysts together nothing new.
-    assert status.spent.epsilon == Fraction(1, 10)
-    # Whether Carol may see it depends on its worst case, 0.2, not on what came out.
-    ledger.reserve("clicks", pure("0.15"), "other", analyst="carol")
-    with pytest.raises(BudgetExceeded, match="carol"):
-        ledger.find_release("clicks", "q", analyst="carol")
-    assert ledger.verify().sound
-
-
-def _charged(ledger: Ledger, analyst: str) -> bool:
-    found = ledger.find_release("clicks", "q", analyst=analyst)
-    assert found is not None
-    return found.charged
-
-
 def test_registering_again(ledger: Ledger) -> None:
     first = ledger.register("clicks", PURE, source="views.parquet")
     assert ledger.register("clicks", PURE, source="views.parquet") == first
@@ -301,6 +252,11 @@ def test_registering_again(ledger: Ledger) -> None:
     entry = ledger.register("again", PURE, source="views.parquet", insist=True)
     assert entry.facts["insisted"] is True
     assert ledger.datasets() == ("clicks", "again")
+    # The owner insists that the table is a copy; the budget is the one that it has.
+    assert ledger.register("clicks", PURE, source="copy.parquet", insist=True) == first
+    assert ledger.status("clicks").source == "views.parquet"
+    with pytest.raises(DatasetExists, match="another budget or source"):
+        ledger.register("clicks", APPROXIMATE, source="copy.parquet", insist=True)
     assert ledger.verify().sound
 
 

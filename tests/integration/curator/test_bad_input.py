@@ -100,7 +100,7 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
     ),
     ({"domain": ["a", "b"]}, InvalidArgument, "k=3 is not valid. Allowed: at most 2, the size of the domain."),
     ({"domain": ["a", "a", "b"]}, InvalidArgument, "k=3 is not valid. Allowed: at most 2, the size of the domain."),
-    ({"domain": []}, InvalidArgument, "k=3 is not valid. Allowed: at most 0, the size of the domain."),
+    ({"domain": []}, InvalidArgument, "domain_size=0 is not valid. Allowed: a whole number, 1 or more."),
     (
         {"domain": ["a", 7, "c"]},
         InvalidArgument,

@@ -16,9 +16,10 @@ from tests.processes import context
 
 import podium
 from podium.curator import monitor_turn
-from podium.errors import BudgetExceeded, DatasetExists, InvalidArgument, PodiumError
-from podium.ledger import Kind, Ledger, open_ledger
+from podium.errors import BudgetExceeded, DatasetExists, InvalidArgument, LedgerUnavailable, PodiumError
+from podium.ledger import Kind, Ledger, open_ledger, reservations
 from podium.mechanisms import ExponentialTopK, LimitedDomain
+from podium.planning.facts import LARGEST_K
 from podium.privacy import Cost
 from podium.sources.parquet import write_parquet
 
@@ -241,6 +242,22 @@ def test_two_processes_never_pay_for_a_period_twice(table: Path) -> None:
         list(watching.run())
 
 
+def test_a_monitor_gets_past_an_attempt_that_nobody_works_on(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monitoring.two_of_three(table) as watching:
+        with monkeypatch.context() as patch:
+            patch.setattr(ExponentialTopK, "release", _interrupted)
+            patch.setattr(reservations, "forfeit", _unreachable)
+            with pytest.raises(KeyboardInterrupt):
+                list(watching.run(monitoring.TWO_OVER))
+        assert watching.history()[-1].kind is Kind.RESERVED
+        assert [release.items for release in watching.run(monitoring.TWO_OVER)] == [FIRST] * 2
+        assert sum(entry.kind is Kind.FORFEITED for entry in watching.history()) == 1
+
+
+def _unreachable(*_: object, **__: object) -> None:
+    raise LedgerUnavailable("gone")
+
+
 @pytest.mark.parametrize("step", monitoring.STEPS)
 def test_kill_9_between_every_two_steps(table: Path, step: str) -> None:
     """Whatever was settled is told again free; what was reserved and not settled stays charged, and is asked anew."""
@@ -321,6 +338,7 @@ MISTAKES = [
     ({"periods": 0}, "periods=0", "1"),
     ({"periods": 10**6}, "periods=1000000", "100000"),
     ({"unit": "row"}, "unit='row'", "'user-period'"),
+    ({"unit": "row", "epsilon": None}, "unit='row'", "'user-period'"),
     ({"unit": "user-period", "window": "growing"}, "unit='user-period'", "whole schedule"),
     ({"k": 0}, "k=0", "1"),
     ({"delta": 0}, "delta=0", "state the domain"),
@@ -348,6 +366,13 @@ def test_periods_that_are_not_over_are_not_answered(table: Path) -> None:
         with pytest.raises(InvalidArgument, match="a time that has come"):
             list(watching.run(until=now + dt.timedelta(days=3)))
         assert len(list(watching.run())) == 1
+
+
+def test_a_long_list_is_found_among_as_many_items_as_a_question_may_ask_for(table: Path) -> None:
+    with monitor(table, periods=1, window=None, k=LARGEST_K // 10 + 1, epsilon=100) as watching:
+        (release,) = watching.run()
+    assert set(release.items) <= set(monitoring.USERS)
+    assert release.items
 
 
 def test_without_a_ledger_there_is_only_a_plan(table: Path) -> None:

@@ -67,8 +67,12 @@ def test_another_source_under_the_same_name(table: Path) -> None:
     assert str(caught.value).startswith("source=")
     with pytest.raises(InvalidArgument, match="source='a frame' is not valid"):
         Curator(pa.table({"user_id": [1], "article": ["a"]}), dataset="views", user="user_id", ledger=ledger)
+    with pytest.raises(DatasetExists, match="is registered already, with another budget or source"):
+        Curator(other, dataset="views", user="user_id", ledger=ledger, budget=BUDGET)
     with Curator(other, dataset="views", user="user_id", ledger=ledger, insist=True) as copy:
         assert copy.top("article", k=1).items == ("x",)
+    with Curator(other, dataset="views", user="user_id", ledger=ledger, budget=BUDGET, insist=True) as copy:
+        assert copy.top("article", k=1).paid.events == ()
 
 
 def test_tables_of_one_database_are_different_sources(tmp_path: Path) -> None:

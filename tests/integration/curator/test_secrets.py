@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,7 @@ from podium.errors import (
     QuestionForfeited,
     SourceFailure,
     interruption_note,
+    settled_note,
 )
 from podium.estimates import MeasureCounts
 from podium.ledger import Kind, Ledger, Reason, open_ledger
@@ -254,6 +256,49 @@ def test_a_lost_reply_of_the_ledger_is_asked_for_again(table: Path, monkeypatch:
         assert len(calls) == 4
         assert asked.status.failures == 0
         assert release.paid.entry == asked.status.head
+
+
+def _then(error: BaseException) -> Callable[..., None]:
+    """Settle, and fail just after."""
+    settle = Ledger.settle
+
+    def settled(self: Ledger, *arguments: Any) -> None:
+        settle(self, *arguments)
+        raise error
+
+    return settled
+
+
+@pytest.mark.parametrize("k", [2, 30])
+def test_a_failure_after_the_answer_was_settled_does_not_lose_it(
+    table: Path, k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with curator(table) as (asked, source):
+        with monkeypatch.context() as patch:
+            patch.setattr(Ledger, "settle", _then(RuntimeError(SECRET)))
+            release = asked.top("article", k=k)
+        status = asked.status
+        assert (status.failures, status.open_reservations) == (0, 0)
+        # The receipt says what was paid just now, as if the reply had come.
+        assert (release.paid.entry, release.paid.events != ()) == (status.head, True)
+        read = source.snapshots
+        assert replace(asked.top("article", k=k), paid=release.paid) == release
+        assert (asked.status, source.snapshots) == (status, read)
+
+
+def test_an_interruption_after_the_answer_was_settled_says_that_it_is_stored(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with curator(table) as (asked, source):
+        with monkeypatch.context() as patch:
+            patch.setattr(Ledger, "settle", _then(KeyboardInterrupt()))
+            with pytest.raises(KeyboardInterrupt) as caught:
+                asked.top("article", k=2)
+        assert caught.value.__notes__ == [settled_note("views")]
+        assert not any("'a'" in text for text in frames(caught.value.__traceback__))
+        assert asked.status.failures == 0
+        again = asked.top("article", k=2)
+        assert (again.items, again.paid.events, source.snapshots) == (("a", "b"), (), 1)
 
 
 def test_a_ledger_that_stays_away_leaves_the_reservation_charged(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

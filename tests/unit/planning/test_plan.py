@@ -154,6 +154,8 @@ def test_numbers_of_other_libraries_become_pythons_own() -> None:
             "max_items_per_user=1000001 is not valid. Allowed: a whole number from 1 to 1000000.",
         ),
         ({"k": 5, "counts": 1}, "counts=1 is not valid. Allowed: True or False."),
+        ({"k": 5, "domain_size": 0}, "domain_size=0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"k": 5, "domain_size": 9.5}, "domain_size=9.5 is not valid. Allowed: a whole number, 1 or more."),
         ({"k": 5, "domain_size": 4}, "k=5 is not valid. Allowed: at most 4, the size of the domain."),
         (
             {"k": 5, "domain_size": 9, "k_bar": 7},

@@ -1,11 +1,14 @@
-"""What the plan of a schedule promises to somebody who appears in many periods."""
+"""Plans of schedules: which lists can be asked for, and what they promise to somebody who appears in many periods."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+from podium.errors import InvalidArgument
+from podium.planning.facts import LARGEST_K
 from podium.planning.schedule import Schedule
 from podium.planning.schedule_plan import SchedulePlan, plan_schedule
 from podium.privacy.adaptive import adaptive_optimum_delta
@@ -42,3 +45,25 @@ def test_a_window_spreads_a_row_over_several_lists() -> None:
     lists = 7 + 7 - 1
     assert plan.loss(7)[0] <= lists * plan.epsilon_per_item
     assert plan.loss(1)[0] == 1
+
+
+@pytest.mark.parametrize(("k", "candidates"), [(1, 100), (10, 100), (1_000, 10_000), (1_001, 10_000), (10_000, 10_000)])
+def test_a_round_of_finding_asks_for_no_more_items_than_any_question(k: int, candidates: int) -> None:
+    plan = planned(k, domain_size=None)
+    assert plan.stage is not None
+    assert plan.domain_size == plan.stage.k == candidates <= LARGEST_K
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"k": 20_000, "domain_size": None}, "k=20000 is not valid. Allowed: a whole number from 1 to 10000."),
+        ({"k": 20_000, "domain_size": 50_000}, "k=20000 is not valid. Allowed: a whole number from 1 to 10000."),
+        ({"k": 20, "domain_size": 9}, "k=20 is not valid. Allowed: a whole number from 1 to 9."),
+        ({"domain_size": 0}, "domain_size=0 is not valid. Allowed: a whole number, 1 or more."),
+    ],
+)
+def test_the_limits_that_a_refusal_names_are_those_that_hold(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        planned(**{"k": 10, **changes})
+    assert str(caught.value) == message

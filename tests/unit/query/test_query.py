@@ -103,6 +103,23 @@ def test_the_same_meaning_is_the_same_question(one: str, other: str) -> None:
     assert Question(("article",), 5, where("country = 'zz'")).subject != questions[0].subject
 
 
+LONG = "123456789012345678901234567890123456"
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_constants_of_many_digits_are_kept_exactly(sign: str) -> None:
+    here, there = (where(f"price = {sign}{LONG}.{end}") for end in ("10", "11"))
+    assert (here.value, there.value) == (Decimal(f"{sign}{LONG}.1"), Decimal(f"{sign}{LONG}.11"))
+    assert Question(("article",), 5, here).subject != Question(("article",), 5, there).subject
+    again = where(f"price = {sign}{LONG}.1")
+    assert Question(("article",), 5, here).subject == Question(("article",), 5, again).subject
+
+
+def test_another_number_of_items_than_the_limit_says_is_refused() -> None:
+    with pytest.raises(QuestionRefused, match=r"'LIMIT 10 PERCENT' is not allowed: LIMIT takes one whole number\."):
+        sql(f"SELECT article, {COUNT} FROM views {GOOD_TAIL} PERCENT")
+
+
 @pytest.mark.parametrize("text", HOSTILE_CONDITIONS, ids=range(len(HOSTILE_CONDITIONS)))
 def test_hostile_conditions_are_refused(text: str) -> None:
     with pytest.raises(PodiumError) as caught:
