@@ -231,6 +231,24 @@ def test_types_beside_the_kinds(tmp_path: Path) -> None:
             source.check(Reading((column,), "u"))
 
 
+@pytest.mark.parametrize("unit", ["s", "ms"])
+@pytest.mark.parametrize("declared", [None, "timestamp", "date", "text"])
+def test_timestamps_that_have_no_microsecond_are_missing(unit: str, declared: str | None) -> None:
+    """DuckDB raises where it converts them, and an error would tell that there is such a row."""
+    per_second = {"s": 1, "ms": 1000}[unit]
+    last = 253_402_300_800 * per_second - 1
+    ticks = [0, last, last + 1, -62_135_596_800 * per_second - 1, 2**63 - 1, -(2**63) + 2, None]
+    moments = pa.array(ticks, pa.timestamp(unit))
+    frame = pa.table({"u": range(len(ticks)), "at": moments, "ats": pa.array([[tick] for tick in moments])})
+    types = None if declared is None else {"at": declared, "ats": f"list({declared})"}
+    source = DuckDBSource(frame, types=types)
+    for column in ("at", "ats"):
+        for bound in ({}, {"max_items_per_user": 1, "salt": "0" * 32}):
+            found = items(source, column, **bound)
+            assert list(found.values()) == [1, 1]
+            assert {str(item)[:10] for item in found} == {"1970-01-01", "9999-12-31"}
+
+
 def test_wide_decimals_are_compared_without_overflow(tmp_path: Path) -> None:
     """An engine brings both sides to one scale, and 10^36 has no room for six more digits."""
     path = tmp_path / "d.duckdb"
