@@ -278,18 +278,20 @@ def test_types_beside_the_kinds(tmp_path: Path) -> None:
             source.check(Reading((column,), "u"))
 
 
-@pytest.mark.parametrize("unit", ["s", "ms"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
 @pytest.mark.parametrize("declared", [None, "timestamp", "date", "text"])
-def test_timestamps_that_have_no_microsecond_are_missing(unit: str, declared: str | None) -> None:
+def test_timestamps_that_cannot_be_converted_are_missing(unit: str, declared: str | None) -> None:
     """DuckDB raises where it converts them, and an error would tell that there is such a row."""
-    per_second = {"s": 1, "ms": 1000}[unit]
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6}[unit]
     last = 253_402_300_800 * per_second - 1
     ticks = [0, last, last + 1, -62_135_596_800 * per_second - 1, 2**63 - 1, -(2**63) + 2, None]
     moments = pa.array(ticks, pa.timestamp(unit))
-    frame = pa.table({"u": range(len(ticks)), "at": moments, "ats": pa.array([[tick] for tick in moments])})
-    types = None if declared is None else {"at": declared, "ats": f"list({declared})"}
+    lists = pa.ListArray.from_arrays(range(len(ticks) + 1), moments)
+    zoned = moments.cast(pa.timestamp(unit, "Asia/Tokyo"))
+    frame = pa.table({"u": range(len(ticks)), "at": moments, "ats": lists, "zoned": zoned})
+    types = None if declared is None else {"at": declared, "ats": f"list({declared})", "zoned": declared}
     source = DuckDBSource(frame, types=types)
-    for column in ("at", "ats"):
+    for column in ("at", "ats", "zoned"):
         for bound in ({}, {"max_items_per_user": 1, "salt": "0" * 32}):
             found = items(source, column, **bound)
             assert list(found.values()) == [1, 1]
