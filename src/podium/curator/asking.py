@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from podium.errors import InvalidArgument
 from podium.histogram import Item
-from podium.mechanisms import AdaptiveTopK
+from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, Plan, plan_for
@@ -18,10 +18,11 @@ from podium.randomness import system_bits
 from podium.ranking import RankingMethod
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading, Source
 
-__all__ = ["Asked", "Calibrate", "Options", "Preview", "ask", "column_name", "question_about"]
+__all__ = ["SHOWN_SALT", "Asked", "Calibrate", "Options", "Preview", "ask", "checked", "column_name", "question_about"]
 
 _SALT_BYTES = 32
-_SHOWN_SALT = "0" * 2 * _SALT_BYTES
+SHOWN_SALT = "0" * 2 * _SALT_BYTES
+"""What stands in place of a salt where nothing is read."""
 
 Calibrate: TypeAlias = Callable[[Facts], Allowance | GaussianAllowance]
 
@@ -77,14 +78,18 @@ class Asked:
         most = self.plan.facts.max_items_per_user
         return Reading(self.question.items, self.user, self.question.where, most, None if most is None else salt)
 
+    def first_reading(self) -> Reading:
+        """What is read first, with zeros in place of the salt: what must be possible before anything is paid."""
+        mechanism = self.plan.mechanism
+        stage = mechanism.first_stage if isinstance(mechanism, AdaptiveTopK) else mechanism
+        if isinstance(stage, GaussianSparseHistogram):
+            return self.weighted(stage.weights, (), SHOWN_SALT)
+        return self._reading(SHOWN_SALT)
+
     def preview(self, source: Source) -> Preview:
         """The plan and the SQL."""
-        if isinstance(self.plan.mechanism, AdaptiveTopK):
-            first = self.plan.mechanism.first_stage.weights
-            return Preview(self.plan, source.queries(self.weighted(first, (), _SHOWN_SALT)))
-        reading = self._reading(_SHOWN_SALT)
         rows = self.plan.rows if self.ranking is None else len(self.ranking.graph.comparisons)
-        return Preview(self.plan, source.queries(reading, limit=rows, domain=self.domain))
+        return Preview(self.plan, source.queries(self.first_reading(), limit=rows, domain=self.domain))
 
     def weighted(self, weights: Weights, without: tuple[Item, ...], salt: str) -> Reading:
         """What a round counts: each user spreads weight over their items, but for those that are out."""
@@ -149,7 +154,7 @@ def ask(source: Source, question: Question, user: str, options: Options, calibra
             hint="Items are ranked by how many users have them.",
         )
     domain = options.stated_domain()
-    # Without the bound, whose salt is drawn when rows are read: what is checked here are columns and their kinds.
+    # Columns and their kinds come first: a bound and weights are known only with the plan.
     probe = Reading(question.items, column_name(user, "user"), question.where)
     source.check(probe, domain=domain)
     facts = Facts(
@@ -160,4 +165,12 @@ def ask(source: Source, question: Question, user: str, options: Options, calibra
         k_bar=options.k_bar,
         mechanism=options.mechanism,
     )
-    return Asked(question, plan_for(facts, calibrate(facts)), domain, user)
+    return checked(source, Asked(question, plan_for(facts, calibrate(facts)), domain, user), probe)
+
+
+def checked(source: Source, asked: Asked, probe: Reading | None = None) -> Asked:
+    """The question, if the engine can do what its plan needs; ``probe`` is a reading that was checked already."""
+    reading = asked.first_reading()
+    if reading != probe:
+        source.check(reading, domain=asked.domain)
+    return asked

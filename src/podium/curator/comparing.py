@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from podium.curator.asking import Asked, Calibrate, column_name
+from podium.curator.asking import Asked, Calibrate, checked, column_name
 from podium.errors import InvalidArgument
 from podium.exact import Number
 from podium.histogram import Item
@@ -56,7 +56,8 @@ def ask_ranking(source: Source, user: str, options: RankOptions, calibrate: Cali
         None if options.where is None else parse_where(options.where, schema=schema),
     )
     domain = DomainItems(graph.comparisons)
-    source.check(Reading(question.items, user, question.where), domain=domain)
+    probe = Reading(question.items, user, question.where)
+    source.check(probe, domain=domain)
     facts = RankingFacts(
         graph=graph,
         k=question.k,
@@ -69,7 +70,7 @@ def ask_ranking(source: Source, user: str, options: RankOptions, calibrate: Cali
     )
     # The items are known, and known items are never looked for in rounds.
     plan, method = plan_ranking(facts, cast(Allowance, calibrate(facts.question)))
-    return Asked(question, plan, domain, user, method)
+    return checked(source, Asked(question, plan, domain, user, method), probe)
 
 
 def ranked(source: Source, asked: Asked, method: RankingMethod) -> Release:

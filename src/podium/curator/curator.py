@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Literal, overload
 
 from podium.curator.answering import answer, bare
-from podium.curator.asking import Asked, Options, Preview, ask, column_name, question_about
+from podium.curator.asking import Asked, Options, Preview, ask, checked, column_name, question_about
 from podium.curator.comparing import RankOptions, ask_ranking
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
 from podium.curator.schedule import on_schedule, period_of
@@ -293,6 +293,7 @@ class Curator:
 
     def answer_planned(self, asked: Asked, *, text: str, key: str, after: str | None = None) -> Release:
         """Reserve, answer and settle a question planned elsewhere, which ``key`` names for good: it is paid once."""
+        checked(self._source, asked)
         reservation = self._ledger.reserve(
             self._dataset,
             asked.plan.worst_case,

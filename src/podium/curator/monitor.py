@@ -23,7 +23,7 @@ from podium.planning.schedule import Period, Schedule, moment
 from podium.planning.schedule_plan import MOST_ITEMS, SchedulePlan, plan_schedule
 from podium.planning.sharing import Unit
 from podium.release import Release
-from podium.sources import Domain, Reading, open_source
+from podium.sources import Domain, open_source
 
 __all__ = ["TopKMonitor"]
 
@@ -85,7 +85,7 @@ class TopKMonitor:
                 self._source, item=item, user=column_name(user, "user"), time=column_name(time, "time"), where=where,
                 k=positive_integer(k, "k"), most=most, schedule=self._schedule,
             )  # fmt: skip
-            reading = Reading(self._subject.items, user)
+            reading = self._subject.first_reading(self._schedule.period(0), known=self._domain is not None)
             self._source.check(reading, domain=self._domain)
             self._domain_size = None if self._domain is None else self._source.domain_size(reading, self._domain)
             if epsilon is not None:

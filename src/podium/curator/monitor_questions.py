@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from podium.curator.asking import Asked, question_about
+from podium.curator.asking import SHOWN_SALT, Asked, question_about
 from podium.curator.monitor_record import Role, question_identity
 from podium.curator.repeating import question_text
 from podium.errors import InvalidArgument
+from podium.mechanisms import Weights
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, Plan, plan_for
 from podium.planning.schedule import Every, Period, Schedule
@@ -21,7 +22,7 @@ from podium.privacy import total
 from podium.query import Column, Kind, Predicate, Question
 from podium.query.canonical import all_of
 from podium.query.predicate import Compare, Operator
-from podium.sources import Domain, Source
+from podium.sources import Domain, Reading, Source
 
 __all__ = ["Subject", "schedule_key", "schedule_question", "subject_of"]
 
@@ -63,6 +64,14 @@ class Subject:
         facts = Facts(k=k, domain_size=size)
         plan = plan_for(facts, Allowance(epsilon_per_item=epsilon_per_item, pure=pure))
         return Asked(self._question(period.opens, period.closes, k), plan, domain, self.user)
+
+    def first_reading(self, period: Period, *, known: bool) -> Reading:
+        """What a schedule reads first, a round of finding unless the items are ``known``; zeros for the salt."""
+        where = self._question(period.opens, period.closes, self.k).where
+        if known:
+            return Reading(self.items, self.user, where)
+        weights = Weights.spread(self.most)
+        return Reading(self.items, self.user, where, weights.cap, SHOWN_SALT, weights=weights.steps)
 
     def _question(self, opens: dt.datetime, closes: dt.datetime, k: int) -> Question:
         """With conditions of exactly the column's kind, made here: no row can make them fail."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +19,7 @@ from sqlglot import exp
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
+from podium.sources.base import Domain, Reading
 from podium.sources.clickhouse_types import column_of, converted, type_of
 from podium.sources.dialects import ClickHouse
 from podium.sources.engine import SqlSource
@@ -64,7 +66,8 @@ class ClickHouseSource(SqlSource):
         self._arguments, self._name = _arguments(location)
         if table is None:
             raise InvalidArgument("table", table, allowed="the name of a table, or database.name")
-        self._client = self._connect()
+        self._client, self._describing = self._connect(), Lock()
+        self._wanted = table
         try:
             self._relation = self._described(table)
         except SourceUnavailable:
@@ -89,7 +92,9 @@ class ClickHouseSource(SqlSource):
     def _described(self, table: str) -> Relation:
         target = _table(table)
         query = _DIALECT.sql(exp.Describe(this=target.copy(), kind="TABLE"))
-        rows = _quietly(lambda: attempt(lambda: self._client.query(query).result_rows))
+        # The driver refuses two queries of one session at a time.
+        with self._describing:
+            rows = _quietly(lambda: attempt(lambda: self._client.query(query).result_rows))
         if rows is None:
             raise SourceUnavailable(
                 f"table={table!r} cannot be read on source={self._name!r}. Allowed: a table or view of the database, "
@@ -106,6 +111,11 @@ class ClickHouseSource(SqlSource):
     def domain_relation(self, table: str) -> Relation:
         """Another table of the same server."""
         return self._described(table)
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        """Raise unless the server answers, and the columns exist and are of kinds that can be counted."""
+        self._relation = self._described(self._wanted)
+        super().check(reading, domain=domain)
 
     @contextmanager
     def session(self) -> Iterator[ClickHouseSession]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
-from podium.sources.base import Reading
+from podium.sources.base import Domain, Reading
 from podium.sources.conditions import columns_of
 from podium.sources.declared import Types, declared_columns
 from podium.sources.duckdb_connection import ATTACHED, DIALECT, DuckDBSession, locked_database
@@ -81,6 +81,7 @@ class DuckDBSource(SqlSource):
             with self._cursor() as cursor:
                 readable = readable_part(cursor, frame)
             self._frame = readable
+        self._wanted = table
         self._relation = self._open(table)
 
     @property
@@ -92,6 +93,10 @@ class DuckDBSource(SqlSource):
     def untyped(self) -> bool:
         """Whether the format says nothing about types, so that every column is text unless declared."""
         return self._files is not None and self._files.format in (FileFormat.CSV, FileFormat.JSON)
+
+    @property
+    def _json(self) -> bool:
+        return self._files is not None and self._files.format is FileFormat.JSON
 
     @property
     def _attached(self) -> bool:
@@ -108,7 +113,7 @@ class DuckDBSource(SqlSource):
         return SourceUnavailable(f"source={self._name!r} could not be opened as {self._files.format.value}. {hint}")
 
     def _open(self, table: str | None) -> Relation:
-        if self._files is not None and self._files.format is FileFormat.JSON:
+        if self._files is not None and self._json:
             return json_relation(self._files, (), self._declared)
         with self._cursor() as cursor:
             relation = attempt(lambda: described(cursor, self._table(cursor, table), self._declared))
@@ -132,7 +137,7 @@ class DuckDBSource(SqlSource):
 
     def relation_for(self, reading: Reading) -> Relation:
         """The table of events; JSON files without declared columns are read with those that the question uses."""
-        if self._files is None or self._files.format is not FileFormat.JSON or self._declared:
+        if self._files is None or not self._json or self._declared:
             return self._relation
         used = dict.fromkeys((reading.user, *reading.items, *columns_of(reading.where)))
         return json_relation(self._files, tuple(used), {})
@@ -149,6 +154,25 @@ class DuckDBSource(SqlSource):
         if relation is None:
             raise self._unavailable()
         return relation
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        """Raise unless the data is still there, and the columns exist and are of kinds that can be counted."""
+        self._relation = self._open(self._wanted)
+        super().check(reading, domain=domain)
+        if self._json:
+            self._check_names(reading)
+
+    def _check_names(self, reading: Reading) -> None:
+        """Raise unless DuckDB can read JSON with these columns, of which the files themselves say nothing."""
+        table = self.relation_for(reading).table
+        with self._cursor() as cursor:
+            found = attempt(lambda: described(cursor, table, {}))
+        if found is None:
+            raise SourceUnavailable(
+                f"source={self._name!r} could not be read as JSON with the columns that the question names. Allowed: "
+                "names that are not empty and differ in more than capital letters. Check the names, and that the file "
+                "is there."
+            )
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:

@@ -39,6 +39,11 @@ _KINDS = {
 }
 _LISTS = ("list", "array")
 _WHOLE_NUMBER = "[+-]?[0-9]+"
+# Podium's years. Further away a second or millisecond may have no microsecond, and a timestamp no text: there a cast
+# raises, and some of DuckDB's TRY_CASTs end the database.
+_WIDE = {"timestamp_s": "TIMESTAMP_S", "timestamp_ms": "TIMESTAMP_MS"}
+_TIMES = {**_WIDE, "timestamp": "TIMESTAMP", "timestamp with time zone": "TIMESTAMPTZ"}
+_FIRST, _BEYOND = "0001-01-01", "10000-01-01"
 _TARGETS = {Kind.TEXT: "VARCHAR", Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
 
 
@@ -78,6 +83,10 @@ def converted(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
         return value if type_.id in _LISTS else _try(value, "VARCHAR[]")
     if type_.id in _LISTS:
         type_ = _child(type_)
+    if type_.id in _WIDE:
+        value = exp.cast(_within_years(value, type_.id), "TIMESTAMP")
+    elif type_.id in _TIMES and column.kind is Kind.TEXT:
+        value = _within_years(value, type_.id)
     if column_of(column.name, type_) == column:
         return _native(value, type_.id)
     if column.kind is Kind.INTEGER and type_.id == "varchar":
@@ -100,9 +109,17 @@ def _native(value: exp.Expr, type_id: str) -> exp.Expr:
         return exp.cast(value, "VARCHAR")
     if type_id == "timestamp with time zone":
         return _without_zone(value)
-    if type_id.startswith("timestamp_"):
+    if type_id == "timestamp_ns":
         return exp.cast(value, "TIMESTAMP")
     return value
+
+
+def _within_years(value: exp.Expr, type_id: str) -> exp.Expr:
+    """A timestamp; missing outside the years 1 to 9999."""
+    edges = map(exp.Literal.string, (_FIRST, _BEYOND))
+    first, beyond = (exp.cast(edge, _TIMES[type_id], dialect="duckdb") for edge in edges)
+    known = exp.and_(exp.GTE(this=value, expression=first), exp.LT(this=value.copy(), expression=beyond))
+    return exp.Case(ifs=[exp.If(this=known, true=value.copy())])
 
 
 def _without_zone(value: exp.Expr) -> exp.Expr:

@@ -44,6 +44,15 @@ def arrow_table(frame: Any, declared: Mapping[str, Column]) -> pa.Table:
         raise SourceUnavailable(
             "source=a frame could not be read as columns. Every column needs a distinct name and one type."
         )
+    return _in_utc(table)
+
+
+def _in_utc(table: pa.Table) -> pa.Table:
+    """The table without time zones: DuckDB brings such columns to microseconds as it scans, and raises on some rows."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type) and field.type.tz is not None and field.type.unit != "us":
+            plain = table.column(place).cast(pa.timestamp(field.type.unit))
+            table = table.set_column(place, field.name, plain)
     return table
 
 

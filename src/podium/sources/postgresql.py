@@ -79,8 +79,8 @@ class PostgreSQLSource(SqlSource):
         """Raise unless the server answers, and the columns exist and are of kinds that can be counted."""
         self._table = self._described(self._wanted)
         super().check(reading, domain=domain)
-        if (domain is not None or reading.without) and not self._table.keeps:
-            what = "a domain" if domain is not None else "items left out"
+        what = _kept(reading, domain)
+        if what is not None and not self._table.keeps:
             raise SourceUnavailable(
                 f"source={self.name!r} does not let this account make temporary tables, which a question with {what} "
                 "needs. Allowed: a primary server and the right TEMPORARY on the database. Grant it: GRANT TEMPORARY "
@@ -114,6 +114,16 @@ class PostgreSQLSource(SqlSource):
             "that this machine and this account may connect to. Check the address, the user, the password and the "
             "server's log; what the server said is withheld."
         )
+
+
+def _kept(reading: Reading, domain: Domain | None) -> str | None:
+    """What makes a question need temporary tables, if anything does."""
+    if domain is not None:
+        return "a domain"
+    if reading.without:
+        return "items left out"
+    # Whoever weighs looks for items by tallies, which are kept.
+    return None if reading.weights is None else "rounds of finding"
 
 
 def _server(location: object, statement_timeout: float | None) -> Server:

@@ -22,6 +22,7 @@ from sqlglot import exp
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
+from podium.sources.base import Domain, Reading
 from podium.sources.dialects import Spark
 from podium.sources.engine import SqlSource
 from podium.sources.guard import attempt, guarded
@@ -90,6 +91,7 @@ class SparkSource(SqlSource):
         self._url = location if isinstance(location, str) else None
         self._name = "a Spark session" if self._url is None else self._url.partition(";")[0]
         self._session = _quietly(lambda: _session_of(location))
+        self._wanted = table
         try:
             self._relation = self._described(table)
         except SourceUnavailable:
@@ -128,6 +130,11 @@ class SparkSource(SqlSource):
     def domain_relation(self, table: str) -> Relation:
         """Another table that the session knows."""
         return self._described(table)
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        """Raise unless the session is alive, and the columns exist and are of kinds that can be counted."""
+        self._relation = self._described(self._wanted)
+        super().check(reading, domain=domain)
 
     @contextmanager
     def session(self) -> Iterator[SparkQuestion]:

@@ -82,8 +82,9 @@ class SQLAlchemySource(SqlSource):
             self._require("hash as other engines do, which max_items_per_user needs", hashes_alike)
         if reading.weights is not None:
             self._require("sum as other engines do, which weights need", weighs_alike)
-        if domain is not None or reading.without:
-            self._require("keep temporary tables, which a question with a domain or items left out needs", keeps_tables)
+        # Whoever weighs looks for items by tallies, which are kept.
+        if domain is not None or reading.without or reading.weights is not None:
+            self._require("keep temporary tables, which a question with a domain or in rounds needs", keeps_tables)
 
     def _require_exact(self, kind: Kind) -> None:
         self._require(_EXACT.format(kind.value), partial(kind_is_exact, kind=kind))

@@ -97,6 +97,17 @@ def test_an_engine_that_goes_away_in_the_middle(engine: Any, said: Overheard) ->
     assert SECRET not in said(error)
 
 
+def test_what_changed_since_opening_is_found_before_the_read(engine: Any, location: Any) -> None:
+    engine.query("CREATE TABLE passing (user_id Int64, item String) ENGINE = MergeTree ORDER BY user_id")
+    source = open_source(location, table="passing")
+    source.check(READING)
+    engine.query("ALTER TABLE passing DROP COLUMN item")
+    assert "item='item' is not a column" in str(failure(lambda: source.check(READING)))
+    engine.query("DROP TABLE passing")
+    assert isinstance(failure(lambda: source.check(READING)), SourceUnavailable)
+    source.close()
+
+
 def test_a_server_that_is_not_there(said: Overheard) -> None:
     error = failure(lambda: open_source(f"clickhouse://me:{PASSWORD}@127.0.0.1:1/shop", table="events"))
     assert isinstance(error, SourceUnavailable)

@@ -165,6 +165,53 @@ def test_files_added_later_are_not_read(partitioned: Path) -> None:
     assert "new" in items(DuckDBSource(partitioned), "i")
 
 
+def written(path: Path) -> Path:
+    """A file with the columns u and i, in the format that its name says."""
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table({"u": [1], "i": ["a"]}), path)
+    else:
+        path.write_text("u,i\n1,a\n" if path.suffix == ".csv" else '{"u": 1, "i": "a"}\n', encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "json", "jsonl"])
+def test_what_went_away_since_opening_is_found_before_the_read(tmp_path: Path, suffix: str) -> None:
+    path = written(tmp_path / f"e.{suffix}")
+    source = DuckDBSource(path)
+    source.check(Reading(("i",), "u"))
+    path.rename(path.with_name("elsewhere"))
+    with pytest.raises(SourceUnavailable):
+        source.check(Reading(("i",), "u"))
+    path.with_name("elsewhere").rename(path)
+    assert items(source, "i") == {"a": 1}
+
+
+def test_what_changed_since_opening_is_found_before_the_read(tmp_path: Path) -> None:
+    parquet, text = written(tmp_path / "e.parquet"), written(tmp_path / "e.csv")
+    sources = [DuckDBSource(parquet), DuckDBSource(text)]
+    pq.write_table(pa.table({"u": [1], "j": ["a"]}), parquet)
+    text.write_text("u,j\n1,a\n", encoding="utf-8")
+    for source in sources:
+        with pytest.raises(UnknownColumn, match="item='i' is not a column"):
+            source.check(Reading(("i",), "u"))
+    pq.write_table(pa.table({"u": [1], "i": [0.5]}), parquet)
+    with pytest.raises(InvalidArgument, match="floating-point"):
+        sources[0].check(Reading(("i",), "u"))
+    parquet.write_bytes(b"PAR1 secret row 4711 PAR1")
+    with pytest.raises(SourceUnavailable, match="could not be opened as Parquet"):
+        sources[0].check(Reading(("i",), "u"))
+
+
+@pytest.mark.parametrize("columns", [("",), ("i", "I"), ("U",)])
+def test_names_that_json_columns_cannot_have_are_refused_before_the_read(
+    tmp_path: Path, columns: tuple[str, ...]
+) -> None:
+    source = DuckDBSource(written(tmp_path / "e.jsonl"))
+    with pytest.raises(SourceUnavailable, match="names that are not empty and differ in more than capital") as caught:
+        source.check(Reading(columns, "u"))
+    assert caught.value.__context__ is None
+
+
 def test_columns_that_some_files_lack_are_missing_there(tmp_path: Path) -> None:
     pq.write_table(pa.table({"u": [1], "i": ["a"]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"i": ["a", "b"], "u": [2, 3], "j": ["x", "y"]}), tmp_path / "2.parquet")
@@ -229,6 +276,26 @@ def test_types_beside_the_kinds(tmp_path: Path) -> None:
     for column in ("huge", "blob"):
         with pytest.raises(InvalidArgument, match=column):
             source.check(Reading((column,), "u"))
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+@pytest.mark.parametrize("declared", [None, "timestamp", "date", "text"])
+def test_timestamps_that_cannot_be_converted_are_missing(unit: str, declared: str | None) -> None:
+    """DuckDB raises where it converts them, and an error would tell that there is such a row."""
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6}[unit]
+    last = 253_402_300_800 * per_second - 1
+    ticks = [0, last, last + 1, -62_135_596_800 * per_second - 1, 2**63 - 1, -(2**63) + 2, None]
+    moments = pa.array(ticks, pa.timestamp(unit))
+    lists = pa.ListArray.from_arrays(range(len(ticks) + 1), moments)
+    zoned = moments.cast(pa.timestamp(unit, "Asia/Tokyo"))
+    frame = pa.table({"u": range(len(ticks)), "at": moments, "ats": lists, "zoned": zoned})
+    types = None if declared is None else {"at": declared, "ats": f"list({declared})", "zoned": declared}
+    source = DuckDBSource(frame, types=types)
+    for column in ("at", "ats", "zoned"):
+        for bound in ({}, {"max_items_per_user": 1, "salt": "0" * 32}):
+            found = items(source, column, **bound)
+            assert list(found.values()) == [1, 1]
+            assert {str(item)[:10] for item in found} == {"1970-01-01", "9999-12-31"}
 
 
 def test_wide_decimals_are_compared_without_overflow(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ def test_pandas_columns() -> None:
             "flag": pd.array([True, None], dtype="boolean"),
             "ns": pd.Series(moments, dtype="datetime64[ns]"),
             "zone": pd.Series(moments).dt.tz_localize("Asia/Tokyo"),
+            "zone_ns": pd.Series(moments, dtype="datetime64[ns]").dt.tz_localize("Asia/Tokyo"),
             "float": [1.0, None],
             "span": pd.to_timedelta([1, 2], unit="D"),
         }
@@ -55,12 +56,14 @@ def test_pandas_columns() -> None:
     source = open_source(frame)
     assert kinds(source) == {
         "u": Kind.INTEGER, "text": Kind.TEXT, "pyarrow": Kind.TEXT, "category": Kind.TEXT, "nullable": Kind.INTEGER,
-        "flag": Kind.BOOLEAN, "ns": Kind.TIMESTAMP, "zone": Kind.TIMESTAMP, "float": Kind.FLOAT, "span": Kind.OTHER,
+        "flag": Kind.BOOLEAN, "ns": Kind.TIMESTAMP, "zone": Kind.TIMESTAMP, "zone_ns": Kind.TIMESTAMP,
+        "float": Kind.FLOAT, "span": Kind.OTHER,
     }  # fmt: skip
     moment = moments[0].to_pydatetime()
     for column, value in {
         "text": "a", "pyarrow": "a", "category": "a", "nullable": 2**63 - 1, "flag": True, "ns": moment,
         "zone": moment - dt.timedelta(hours=9),
+        "zone_ns": moment - dt.timedelta(hours=9),
     }.items():  # fmt: skip
         assert items(source, column) == {value: 1}
 

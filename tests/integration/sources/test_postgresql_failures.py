@@ -209,6 +209,8 @@ def test_an_account_without_rights(url: str, locked_account: str) -> None:
         assert "GRANT TEMPORARY" in str(error)
         error = failure(lambda: source.check(replace(READING, without=("a",))))
         assert "which a question with items left out needs" in str(error)
+        weighted = replace(READING, max_items_per_user=2, salt="ab" * 16, weights=((2, 1),))
+        assert "which a question with rounds of finding needs" in str(failure(lambda: source.check(weighted)))
         connection.execute("CREATE SCHEMA hidden CREATE TABLE things (user_id int, item text)")
         connection.execute("GRANT SELECT ON hidden.things TO anna")
         assert "can find" in str(failure(lambda: open_source(allowed, table="hidden.things")))

@@ -115,15 +115,29 @@ def test_rows_are_not_logged(spark: SparkCluster, path: str, said: Overheard) ->
     assert "public-item" not in text
 
 
+def test_what_changed_since_opening_is_found_before_the_read(spark: SparkCluster, path: str) -> None:
+    spark.session.sql(f"CREATE OR REPLACE TEMP VIEW passing AS SELECT user_id, item FROM parquet.`{path}`")
+    source = open_source(spark.session, table="passing")
+    source.check(READING)
+    spark.session.sql(f"CREATE OR REPLACE TEMP VIEW passing AS SELECT user_id FROM parquet.`{path}`")
+    assert "item='item' is not a column" in str(failure(lambda: source.check(READING)))
+    spark.session.catalog.dropTempView("passing")
+    assert isinstance(failure(lambda: source.check(READING)), SourceUnavailable)
+
+
 def test_files_that_go_bad(spark: SparkCluster, path: str, tmp_path: Path, said: Overheard) -> None:
     (tmp_path / "gone").mkdir()
     for file in Path(path).glob("*.parquet"):
         (tmp_path / "gone" / file.name).write_bytes(file.read_bytes())
     source = open_source(spark.session, table=str(tmp_path / "gone"))
-    for file in (tmp_path / "gone").glob("*.parquet"):
-        file.write_bytes(b"PAR1" + SECRET.encode() + b"PAR1")
-    error = failure(lambda: top(source))
+    with source.snapshot(READING) as snapshot:
+        for file in (tmp_path / "gone").glob("*.parquet"):
+            file.write_bytes(b"PAR1" + SECRET.encode() + b"PAR1")
+        error = failure(lambda: snapshot.top_rows(10))
     assert isinstance(error, SourceFailure)
+    assert SECRET not in said(error)
+    error = failure(lambda: source.check(READING))
+    assert isinstance(error, SourceUnavailable)
     assert SECRET not in said(error)
 
 
