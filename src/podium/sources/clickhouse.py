@@ -19,7 +19,6 @@ from sqlglot import exp
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.base import Domain, Reading
 from podium.sources.clickhouse_types import column_of, converted, type_of
 from podium.sources.dialects import ClickHouse
 from podium.sources.engine import SqlSource
@@ -112,10 +111,9 @@ class ClickHouseSource(SqlSource):
         """Another table of the same server."""
         return self._described(table)
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
-        """Raise unless the server answers, and the columns exist and are of kinds that can be counted."""
+    def _look_again(self) -> None:
+        """The table as it is now."""
         self._relation = self._described(self._wanted)
-        super().check(reading, domain=domain)
 
     @contextmanager
     def session(self) -> Iterator[ClickHouseSession]:

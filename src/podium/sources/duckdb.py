@@ -156,11 +156,14 @@ class DuckDBSource(SqlSource):
         return relation
 
     def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
-        """Raise unless the data is still there, and the columns exist and are of kinds that can be counted."""
-        self._relation = self._open(self._wanted)
+        """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
         super().check(reading, domain=domain)
         if self._json:
             self._check_names(reading)
+
+    def _look_again(self) -> None:
+        """The table as it is now."""
+        self._relation = self._open(self._wanted)
 
     def _check_names(self, reading: Reading) -> None:
         """Raise unless DuckDB can read JSON with these columns, of which the files themselves say nothing."""

@@ -89,6 +89,15 @@ class SqlSource(ABC):
         return self.relation().schema
 
     def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
+        self._look_again()
+        self._fits(reading, domain)
+
+    @abstractmethod
+    def _look_again(self) -> None:
+        """Describe the table anew: it may have changed since it was opened."""
+
+    def _fits(self, reading: Reading, domain: Domain | None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
         schema = self.schema()
         user = schema.column(reading.user, role="user")
@@ -128,7 +137,7 @@ class SqlSource(ABC):
         domain: Domain | None = None,
     ) -> tuple[str, ...]:
         """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two."""
-        self.check(reading, domain=domain)
+        self._fits(reading, domain)
         builder = self._builder(reading, domain, "")
         write = self.sql_dialect.sql
         if edges is not None:
@@ -175,7 +184,7 @@ class SqlSource(ABC):
     @contextmanager
     def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> Iterator[SqlSnapshot]:
         """A view of the data for one question."""
-        self.check(reading, domain=domain)
+        self._fits(reading, domain)
         with self._counting(reading, domain) as (builder, session):
             yield SqlSnapshot(builder, session)
 

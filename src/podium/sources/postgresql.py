@@ -75,10 +75,13 @@ class PostgreSQLSource(SqlSource):
         """Another table of the same database."""
         return self._described(table).relation
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
-        """Raise unless the server answers, and the columns exist and are of kinds that can be counted."""
+    def _look_again(self) -> None:
+        """The table as it is now, if the server answers."""
         self._table = self._described(self._wanted)
-        super().check(reading, domain=domain)
+
+    def _fits(self, reading: Reading, domain: Domain | None) -> None:
+        """Raise unless the columns can be counted, and the server allows what this question needs."""
+        super()._fits(reading, domain)
         what = _kept(reading, domain)
         if what is not None and not self._table.keeps:
             raise SourceUnavailable(

@@ -22,7 +22,6 @@ from sqlglot import exp
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.base import Domain, Reading
 from podium.sources.dialects import Spark
 from podium.sources.engine import SqlSource
 from podium.sources.guard import attempt, guarded
@@ -131,10 +130,9 @@ class SparkSource(SqlSource):
         """Another table that the session knows."""
         return self._described(table)
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
-        """Raise unless the session is alive, and the columns exist and are of kinds that can be counted."""
+    def _look_again(self) -> None:
+        """The table as it is now."""
         self._relation = self._described(self._wanted)
-        super().check(reading, domain=domain)
 
     @contextmanager
     def session(self) -> Iterator[SparkQuestion]:

@@ -69,10 +69,13 @@ class SQLAlchemySource(SqlSource):
         """Another table of the same database."""
         return self._described(table)
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
-        """Raise unless the columns can be counted, and the engine passes the tests that this question needs."""
+    def _look_again(self) -> None:
+        """The table as it is now."""
         self._relation = self._described(self._wanted)
-        super().check(reading, domain=domain)
+
+    def _fits(self, reading: Reading, domain: Domain | None) -> None:
+        """Raise unless the columns can be counted, and the engine passes the tests that this question needs."""
+        super()._fits(reading, domain)
         schema = self._relation.schema
         for kind in sorted(_kinds(schema, reading)):
             self._require_exact(kind)
