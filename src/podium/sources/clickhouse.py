@@ -132,8 +132,6 @@ class ClickHouseSource(SqlSource):
 class ClickHouseSession:
     """A connection for one question, with temporary tables of its own."""
 
-    suffix = ""
-
     def __init__(self, client: Client) -> None:
         self._client = client
         self._tables: list[str] = []

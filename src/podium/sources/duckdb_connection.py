@@ -69,8 +69,6 @@ def _quoted(text: str) -> str:
 class DuckDBSession:
     """A cursor for one question; its temporary tables are its own, and gone when it is closed."""
 
-    suffix = ""
-
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor
 

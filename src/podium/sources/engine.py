@@ -32,9 +32,6 @@ _MOST_EDGES = 100
 class Session(Protocol):
     """A connection for one question. Every method raises SourceFailure, and nothing else, if the engine fails."""
 
-    suffix: str
-    """What to append to the names of tables, where sessions see each other's; else nothing."""
-
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query: names are texts, counts are integers."""
         ...
@@ -138,7 +135,7 @@ class SqlSource(ABC):
     ) -> tuple[str, ...]:
         """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two."""
         self._fits(reading, domain)
-        builder = self._builder(reading, domain, "")
+        builder = self._builder(reading, domain)
         write = self.sql_dialect.sql
         if edges is not None:
             if limit is not None:
@@ -152,17 +149,17 @@ class SqlSource(ABC):
             naming.append(builder.unseen(_COUNTS, [0]))
         return tuple(map(write, (kept, builder.counts_of_counts(_COUNTS), *naming)))
 
-    def _builder(self, reading: Reading, domain: Domain | None, suffix: str) -> SqlBuilder:
+    def _builder(self, reading: Reading, domain: Domain | None) -> SqlBuilder:
         relation = self.relation_for(reading)
         columns = tuple(element_of(relation.schema.column(name)) for name in reading.items)
-        without = self._loaded(_LEFT_OUT + suffix, columns) if reading.without else None
+        without = self._loaded(_LEFT_OUT, columns) if reading.without else None
         listed: DomainSize | Listed | None
         if domain is None or isinstance(domain, DomainSize):
             listed = domain
         elif isinstance(domain, DomainTable):
             listed = matching(self.domain_relation(domain.table), domain.columns, columns)
         else:
-            listed = self._loaded(_LISTED + suffix, columns)
+            listed = self._loaded(_LISTED, columns)
         return SqlBuilder(relation, reading, listed, without)
 
     def _loaded(self, table: str, columns: tuple[Column, ...]) -> Listed:
@@ -192,13 +189,13 @@ class SqlSource(ABC):
     def _counting(self, reading: Reading, domain: Domain | None) -> Iterator[tuple[SqlBuilder, Session]]:
         """A session in which what the caller listed is a table, and the builder that knows it."""
         with self.session() as session:
-            builder = self._builder(reading, domain, session.suffix)
+            builder = self._builder(reading, domain)
             if isinstance(domain, DomainItems | DomainFile):
                 rows = listed_rows(domain, builder.columns)
-                session.load(_LISTED + session.suffix, _loaded_columns(builder.columns), rows)
+                session.load(_LISTED, _loaded_columns(builder.columns), rows)
             if reading.without:
                 rows = item_rows(reading.without, builder.columns, "without")
-                session.load(_LEFT_OUT + session.suffix, _loaded_columns(builder.columns), rows)
+                session.load(_LEFT_OUT, _loaded_columns(builder.columns), rows)
             yield builder, session
 
 
@@ -209,7 +206,7 @@ class SqlSnapshot:
         self._builder = builder
         self._session = session
         self._dialect = builder.relation.dialect
-        self._table = _COUNTS + session.suffix
+        self._table = _COUNTS
         self._streamed = False
         self._kept = False
 

@@ -122,8 +122,6 @@ def _end(connection: _Connection) -> None:
 class PostgreSQLSession:
     """One transaction; it begins with the first statement, when it is known whether something must be kept."""
 
-    suffix = ""
-
     def __init__(self, connection: _Connection, begin: Callable[[str], bytes]) -> None:
         self._connection = connection
         self._begin = begin

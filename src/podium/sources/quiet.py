@@ -1,4 +1,4 @@
-"""Silence for drivers that log what a server says: only while podium connects, and only in its own context."""
+"""Silence for drivers that log what a server says: only while podium connects or asks, and only in its own context."""
 
 from __future__ import annotations
 

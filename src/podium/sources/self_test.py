@@ -119,7 +119,7 @@ def keeps_tables(engine: Engine) -> bool:
     places = [(count, rank) for count, names in groups.items() for rank in range(len(names))]
 
     def found(session: Session) -> tuple[Any, ...]:
-        session.load(f"podium_listed{session.suffix}", (Column("item0", Kind.TEXT),), [(text,) for text in _TEXTS])
+        session.load("podium_listed", (Column("item0", Kind.TEXT),), [(text,) for text in _TEXTS])
         snapshot = SqlSnapshot(builder, session)
         return snapshot.counts_of_counts(), snapshot.names(places)
 

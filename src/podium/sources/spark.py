@@ -155,8 +155,6 @@ class SparkSource(SqlSource):
 class SparkQuestion:
     """A session for one question; its views are its own."""
 
-    suffix = ""
-
     def __init__(self, session: SparkSession) -> None:
         self._session = session
 

@@ -124,8 +124,6 @@ def _execute(connection: sa.Connection, statement: str) -> Any:
 class SQLAlchemySession:
     """One transaction; closing the connection ends it and removes the temporary tables."""
 
-    suffix = ""
-
     def __init__(self, connection: sa.Connection, dialect: Dialect) -> None:
         self._connection = connection
         self._dialect = dialect
