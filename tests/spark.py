@@ -1,6 +1,10 @@
-"""A real Spark for the tests: a driver and two executors, each a process, started once and stopped with the tests.
+"""A real Spark for the tests, started once and stopped with the tests: two executors, each a process, or two threads.
 
     with spark_cluster() as cluster: cluster.session.sql(...)
+    with spark_threads() as cluster: ...
+
+Queries of all kinds are asked of the threads, which take less time; what happens between processes, of the cluster. A
+test process has one Spark at a time: whoever asks for the other one ends the first, whose tests must be over.
 
 What the driver writes to stdout and stderr is kept in a file, because pytest's own capture begins after it started.
 """
@@ -11,15 +15,17 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-__all__ = ["SMALL", "SparkCluster", "spark_cluster"]
+__all__ = ["SMALL", "SparkCluster", "spark_cluster", "spark_threads"]
 
 # Compiling queries and machine code pays off on large tables only.
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -47,16 +53,18 @@ _SETTINGS = SMALL | {
     "spark.ui.showConsoleProgress": "false",
 }
 # Two workers, each with room for an executor of these tests and one of another application.
-_MASTER = "local-cluster[2,2,1024]"
+_CLUSTER = "local-cluster[2,2,1024]"
+_THREADS = "local[2]"
 
 _running: list[SparkCluster] = []
-_users = 0
+_users: list[SparkCluster] = []
 
 
 @dataclass(frozen=True)
 class SparkCluster:
     session: SparkSession
     folder: Path
+    master: str
 
     @property
     def output(self) -> str:
@@ -72,30 +80,52 @@ class SparkCluster:
         return str(masters.get(backend)[0])
 
 
+def spark_cluster() -> AbstractContextManager[SparkCluster]:
+    """A driver and two executors, each a process."""
+    return _spark(_CLUSTER)
+
+
+def spark_threads() -> AbstractContextManager[SparkCluster]:
+    """A driver that does all the work in two threads."""
+    return _spark(_THREADS)
+
+
 @contextmanager
-def spark_cluster() -> Iterator[SparkCluster]:
-    global _users  # noqa: PLW0603
-    _users += 1
+def _spark(master: str) -> Iterator[SparkCluster]:
+    if not _running or _running[0].master != master:
+        _stop()
+        _running.append(_start(master))
+    mine = _running[0]
+    _users.append(mine)
     try:
-        if not _running:
-            _running.append(_start())
-        yield _running[0]
+        yield mine
     finally:
-        _users -= 1
-        if _users == 0 and _running:
-            cluster = _running.pop()
-            cluster.session.stop()
-            shutil.rmtree(cluster.folder)
+        _users.remove(mine)
+        if _running == [mine] and mine not in _users:
+            _stop()
 
 
-def _start() -> SparkCluster:
+def _stop() -> None:
+    while _running:
+        cluster = _running.pop()
+        cluster.session.stop()
+        # The machine below it too: it knows the folder that Spark was started in.
+        gateway: Any = SparkContext._gateway
+        SparkContext._gateway = SparkContext._jvm = None
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(60)
+        shutil.rmtree(cluster.folder)
+
+
+def _start(master: str) -> SparkCluster:
     folder = Path(tempfile.mkdtemp(prefix="podium-spark-"))
     # Workers write below Spark's home, which is the installed package.
     home = folder / "home"
     home.mkdir()
     for part in ("bin", "jars"):
         (home / part).symlink_to(Path(pyspark.__file__).parent / part)
-    builder = SparkSession.builder.master(_MASTER).config(map=_SETTINGS)
+    builder = SparkSession.builder.master(master).config(map=_SETTINGS)
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     with pytest.MonkeyPatch.context() as patch, _output_to(folder / "output"):
         patch.setenv("SPARK_HOME", str(home))
@@ -103,7 +133,7 @@ def _start() -> SparkCluster:
         # Executors of a real cluster need not have a Python with pyspark: nothing of ours may start one.
         patch.setenv("PYSPARK_PYTHON", "no-python-here")
         session = builder.getOrCreate()
-    return SparkCluster(session, folder)
+    return SparkCluster(session, folder, master)
 
 
 @contextmanager

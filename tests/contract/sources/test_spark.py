@@ -1,4 +1,4 @@
-"""Spark passes the contract on two executors, for a session whose own settings are not ours."""
+"""Spark passes the contract on two threads, for a session whose own settings are not ours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.contract.sources.checks import SALT, Load
 from tests.contract.sources.data import DOMAIN, EVENTS, Table, utc
 from tests.contract.sources.parquet import write_table
 from tests.contract.sources.suite import SourceContract
-from tests.spark import SparkCluster, spark_cluster
+from tests.spark import SparkCluster, spark_threads
 
 from podium.query.predicate import Compare, Operator
 from podium.query.schema import Kind
@@ -23,7 +23,7 @@ from podium.sources import DomainItems, DomainTable, Reading, Source, open_sourc
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkCluster]:
-    with spark_cluster() as cluster:
+    with spark_threads() as cluster:
         yield cluster
 
 

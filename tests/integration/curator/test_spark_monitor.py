@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from tests.integration.curator import monitoring
 from tests.integration.curator.monitoring import FIRST, monitor
-from tests.spark import SparkCluster, spark_cluster
+from tests.spark import SparkCluster, spark_threads
 
 from podium.sources import open_source
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkCluster]:
-    with spark_cluster() as cluster:
+    with spark_threads() as cluster:
         yield cluster
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from tests.spark import SparkCluster, spark_cluster
+from tests.spark import SparkCluster, spark_threads
 
 from podium import Release
 
@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkCluster]:
-    with spark_cluster() as cluster:
+    with spark_threads() as cluster:
         yield cluster
 
 

@@ -22,7 +22,7 @@ ANALYSTS = 64
 
 def test_workers_are_killed_under_load(tmp_path: Path) -> None:
     views(tmp_path / "views.parquet", users=300)
-    seen, books = disturbed(tmp_path, "ledger.db", None, ANALYSTS, 5.0)
+    seen, books = disturbed(tmp_path, "ledger.db", None, ANALYSTS, 3.0)
     assert seen.statuses[200] > 0
     assert books.settled > 0
 
@@ -30,7 +30,7 @@ def test_workers_are_killed_under_load(tmp_path: Path) -> None:
 def test_workers_are_killed_and_the_database_goes_away_under_load(tmp_path: Path) -> None:
     views(tmp_path / "views.parquet", users=300)
     with postgresql() as server:
-        seen, books = disturbed(tmp_path, server.url, server, ANALYSTS, 6.0)
+        seen, books = disturbed(tmp_path, server.url, server, ANALYSTS, 4.0)
     assert seen.statuses[200] > 0
     assert books.settled > 0
     # InvalidArgument: the key of an attempt that was forfeited with its worker.

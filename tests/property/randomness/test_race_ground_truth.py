@@ -78,7 +78,7 @@ scales = st.one_of(
 
 @pytest.mark.parametrize("name", NOISES)
 @pytest.mark.parametrize("head", [6, 52])
-@settings(max_examples=200)
+@settings(max_examples=160)
 @given(data=st.data(), seed=st.integers(0, 2**32), scale=scales, places=st.integers(1, 5))
 def test_race_agrees_with_ground_truth(
     name: NoiseName, head: int, data: st.DataObject, seed: int, scale: Fraction, places: int

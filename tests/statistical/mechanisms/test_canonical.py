@@ -137,7 +137,7 @@ def _inclusion(law: dict[Any, float], d: int, k: int) -> NDArray[np.float64]:
 def test_classes_and_ranks_at_medium_size(d: int, k: int, largest: int, epsilon: str | int, gamma: str) -> None:
     scores = _medium(d + k, d, largest)
     mechanism = CanonicalTopK(k, epsilon, gamma=gamma)
-    draws = _ranks_drawn(mechanism, scores, 2000)
+    draws = _ranks_drawn(mechanism, scores, 1000)
     assert all(len(set(ranks)) == k and ranks == sorted(ranks) for ranks in draws)
     weights = _class_weights(scores, k, float(mechanism.epsilon), float(mechanism.gamma))
     total = math.fsum(size * weight for size, weight in weights.values())

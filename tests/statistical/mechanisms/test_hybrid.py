@@ -75,7 +75,7 @@ def test_gaps_follow_their_density(first: Priority, k: int) -> None:
     assert sum(law.values()) == pytest.approx(1, abs=1e-5)
     bits = ReplayableBits(3)
     seen: list[Hashable] = []
-    for _ in range(DRAWS):
+    for _ in range(DRAWS // 2):
         release = mechanism.release(histogram, bits=bits)
         if release.values:
             seen.append((release.outcome, max(edge for edge in edges if edge <= release.values[0])))
@@ -96,7 +96,7 @@ def test_two_gaps_to_the_threshold_agree_with_their_density() -> None:
         cells[a, c] = 6 * _cell(mechanism, histogram, (a, b), (c, d))
     bits = ReplayableBits(4)
     seen: list[Hashable] = []
-    for _ in range(DRAWS):
+    for _ in range(DRAWS // 2):
         release = mechanism.release(histogram, bits=bits)
         assert release.values is not None
         if release.complete and max(release.values) < cuts[-1]:
