@@ -20,7 +20,7 @@ from podium import Budget, Curator, Histogram, Release
 from podium.curator import curator as curator_module
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, SourceFailure
 from podium.ledger import Kind, Ledger, Status, open_ledger
-from podium.mechanisms import ExponentialTopK, HybridTopK, LimitedDomain, SparseVector
+from podium.mechanisms import ExponentialTopK, HybridTopK, LimitedDomain, SparseVector, TestedTopK
 from podium.privacy import Cost, Limits, spent, worst_case
 from podium.sources import Domain, Reading, Snapshot, open_source
 
@@ -189,7 +189,7 @@ def test_a_refusal_is_the_same_whatever_the_rows_are(tmp_path: Path) -> None:
 # 4. No secret state between steps
 
 
-HIDDEN = [SparseVector(2, 2, 1), SparseVector(2, 2, 1, branches=3), HybridTopK(2, 3, 1)]
+HIDDEN = [SparseVector(2, 2, 1), SparseVector(2, 2, 1, branches=3), HybridTopK(2, 3, 1), TestedTopK(2, 1)]
 
 
 @pytest.mark.parametrize("mechanism", HIDDEN, ids=lambda mechanism: type(mechanism).__name__)
