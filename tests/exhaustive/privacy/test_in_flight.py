@@ -249,4 +249,4 @@ def test_a_step_that_is_charged_by_its_own_answer_is_caught() -> None:
         "second, second": (second**2, second_there**2),
     }
     assert sum(here for here, _ in transcripts.values()) == 1
-    assert sum(max(0, here - 2 * there) for here, there in transcripts.values()) == Fraction(7, 225)
+    assert sum(max(Fraction(0), here - 2 * there) for here, there in transcripts.values()) == Fraction(7, 225)

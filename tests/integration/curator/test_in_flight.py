@@ -18,10 +18,12 @@ from tests.integration.curator.tables import BUDGET, COUNTS, PURE, Watched, cura
 
 from podium import Budget, Curator, Histogram, Release
 from podium.curator import curator as curator_module
+from podium.curator import settling
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, SourceFailure
 from podium.ledger import Kind, Ledger, Status, open_ledger
 from podium.mechanisms import ExponentialTopK, HybridTopK, LimitedDomain, SparseVector, TestedTopK
 from podium.privacy import Cost, Limits, spent, worst_case
+from podium.randomness import BitSource
 from podium.sources import Domain, Reading, Snapshot, open_source
 
 DOMAIN = ["a", "b", "c"]
@@ -66,8 +68,13 @@ def test_the_worst_case_is_charged_before_a_row_is_read_or_noise_is_drawn(
 
         def watched(module: str) -> None:
             drawing = sys.modules[f"podium.randomness.{module}"]
-            draws = drawing.system_bits
-            monkeypatch.setattr(drawing, "system_bits", lambda: (look(), draws())[1])
+            source_of_bits = drawing.system_bits
+
+            def asked_for() -> BitSource:
+                look()
+                return source_of_bits()
+
+            monkeypatch.setattr(drawing, "system_bits", asked_for)
 
         for module in ("race", "choice", "values", "centred", "discrete", "number"):
             watched(module)
@@ -154,7 +161,7 @@ def test_a_question_in_flight_shows_nothing_before_it_is_settled(table: Path, mo
         def look() -> None:
             seen.append((ledger.status("views"), [entry.kind for entry in ledger.history("views")]))
 
-        settle = curator_module.settled
+        settle = settling.settled
 
         def settled(*arguments: Any) -> Release:
             look()
