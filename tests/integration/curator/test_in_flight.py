@@ -68,7 +68,7 @@ def test_the_worst_case_is_charged_before_a_row_is_read_or_noise_is_drawn(
 
         def watched(module: str) -> None:
             drawing = sys.modules[f"podium.randomness.{module}"]
-            source_of_bits = drawing.system_bits
+            source_of_bits: Callable[[], BitSource] = drawing.system_bits
 
             def asked_for() -> BitSource:
                 look()
