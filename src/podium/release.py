@@ -165,13 +165,23 @@ class Release:
 
         return tables.polars_frame(self, item=item)
 
-    def to_csv(self, path: Path | str | None = None, *, item: str | Sequence[str] | None = None) -> str | None:
-        """Write the columns of ``to_arrow`` to a CSV file in UTF-8; without a path, return the text."""
+    def to_csv(
+        self,
+        path: Path | str | None = None,
+        *,
+        item: str | Sequence[str] | None = None,
+        spreadsheet_safe: bool = True,
+    ) -> str | None:
+        """Write the columns of ``to_arrow`` to a CSV file in UTF-8; without a path, return the text.
+
+        Text that a spreadsheet would compute (``=``, ``+``, ``-`` or ``@`` first) begins with an apostrophe, and
+        invisible signs are spelled out; ``spreadsheet_safe=False`` writes items as they are, for other programs.
+        """
         from podium.present import tables  # noqa: PLC0415 - presenting is above this room
 
         if path is None:
-            return tables.csv_text(self, item=item)
-        tables.write_csv(self, path, item=item)
+            return tables.csv_text(self, item=item, spreadsheet_safe=spreadsheet_safe)
+        tables.write_csv(self, path, item=item, spreadsheet_safe=spreadsheet_safe)
         return None
 
     def to_parquet(self, path: Path | str, *, item: str | Sequence[str] | None = None) -> None:

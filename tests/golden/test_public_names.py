@@ -125,7 +125,7 @@ def test_a_command_has_these_options(command: str) -> None:
 
 def test_answers_are_written_in_these_formats() -> None:
     for command in ("top", "sql", "demo"):
-        assert "--format <table|json|csv|parquet>" in help_texts()[f"podium {command}"]
+        assert "--format <table|json|csv|csv-raw|parquet>" in help_texts()[f"podium {command}"]
 
 
 @pytest.mark.parametrize(("command", "calls"), [("top", (podium.top, Curator.top)), ("sql", (podium.sql, Curator.sql))])

@@ -31,6 +31,7 @@ class ReleaseFormat(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+    CSV_RAW = "csv-raw"
     PARQUET = "parquet"
 
 
@@ -107,8 +108,12 @@ AnswerEvery = Annotated[
 ]  # fmt: skip
 Insist = Annotated[bool, typer.Option("--insist", help="The table is a copy of the registered one: use it anyway.")]
 ReleaseFormatOption = Annotated[
-    ReleaseFormat, typer.Option("--format", "-f", help="How to write the answer; parquet needs --output.")
-]
+    ReleaseFormat,
+    typer.Option(
+        "--format", "-f",
+        help="How to write the answer; csv is safe to open in a spreadsheet, csv-raw is not; parquet needs --output.",
+    ),
+]  # fmt: skip
 TextFormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write it.")]
 OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of stdout.")

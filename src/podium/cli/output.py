@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from podium.planning.plan import Plan
 
 __all__ = [
-    "Output", "check_picture", "plan_document", "preview_document", "print_document", "print_preview",
+    "Output", "check_picture", "json_text", "plan_document", "preview_document", "print_document", "print_preview",
     "release_document", "replacing",
 ]  # fmt: skip
 
@@ -61,7 +60,7 @@ class Output:
                     self._write_file(file, release, heading, items)
             except OSError:
                 # It is paid for, so it must not be lost; a table of bytes is of no use on a terminal.
-                print_result(json.dumps(release_document(release), ensure_ascii=False))
+                print_result(json_text(release_document(release)))
                 raise OutputFailed(str(self.path)) from None
         if self.plot is not None:
             from podium.present.plots import plot_release
@@ -89,11 +88,11 @@ class Output:
 
     def _text(self, release: Release, heading: str, items: Sequence[str] | None) -> str:
         if self.format is ReleaseFormat.JSON:
-            return json.dumps(release_document(release), ensure_ascii=False)
-        if self.format is ReleaseFormat.CSV:
+            return json_text(release_document(release))
+        if self.format in (ReleaseFormat.CSV, ReleaseFormat.CSV_RAW):
             from podium.present.tables import csv_text
 
-            return csv_text(release, item=items)
+            return csv_text(release, item=items, spreadsheet_safe=self.format is ReleaseFormat.CSV)
         from podium.present import release_text
 
         return release_text(release, heading=heading)
@@ -140,6 +139,13 @@ def release_document(release: Release) -> dict[str, Any]:
     return documents.release_document(release)
 
 
+def json_text(document: object, *, indent: int | None = None) -> str:
+    """JSON without signs that a terminal would obey."""
+    from podium.present import documents
+
+    return documents.json_text(document, indent=indent)
+
+
 def plan_document(plan: Plan) -> dict[str, Any]:
     """A plan for other programs; exact numbers as text."""
     from podium.present import documents
@@ -156,7 +162,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
 
 def print_document(document: object) -> None:
     """JSON on stdout, indented: for what is read as often by people."""
-    print_result(json.dumps(document, ensure_ascii=False, indent=2))
+    print_result(json_text(document, indent=2))
 
 
 def print_preview(preview: Preview, form: Format | ReleaseFormat) -> None:

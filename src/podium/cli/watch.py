@@ -25,7 +25,7 @@ from podium.cli.options import (
     User,
     declared_types,
 )
-from podium.cli.output import Output, print_document, release_document, replacing
+from podium.cli.output import Output, json_text, print_document, release_document, replacing
 from podium.errors import InvalidArgument, OutputFailed
 
 __all__ = ["watch"]
@@ -92,7 +92,7 @@ def watch(
       podium watch views.parquet --item article --user user_id --time at --start 2026-01-01 --periods 365 \\
         --window "7 days" --epsilon 1 --delta 1e-6 --ledger ledger.db --dataset daily --plot daily.png
     """
-    if form is ReleaseFormat.PARQUET:
+    if form in (ReleaseFormat.PARQUET, ReleaseFormat.CSV_RAW):
         raise InvalidArgument("format", form.value, allowed="table, json or csv")
     Output(form, output, plot).check()
     with podium.TopKMonitor(
@@ -139,11 +139,9 @@ def _write(lists: dict[str, podium.Release], form: ReleaseFormat, path: Path | N
 
 
 def _text(lists: dict[str, podium.Release], form: ReleaseFormat) -> str:
-    import json
-
     if form is ReleaseFormat.JSON:
         told = [{"period": period, **release_document(release)} for period, release in lists.items()]
-        return json.dumps(told, ensure_ascii=False)
+        return json_text(told)
     from podium.present.lists import lists_csv, lists_text
 
     return lists_csv(lists) if form is ReleaseFormat.CSV else lists_text(lists)

@@ -86,10 +86,11 @@ class Asked:
             return self.weighted(stage.weights, (), SHOWN_SALT)
         return self._reading(SHOWN_SALT)
 
-    def preview(self, source: Source) -> Preview:
-        """The plan and the SQL."""
+    def preview(self, source: Source, shown_as: str | None = None) -> Preview:
+        """The plan and the SQL, in which ``shown_as`` stands for the table."""
         rows = self.plan.rows if self.ranking is None else len(self.ranking.graph.comparisons)
-        return Preview(self.plan, source.queries(self.first_reading(), limit=rows, domain=self.domain))
+        queries = source.queries(self.first_reading(), limit=rows, domain=self.domain, shown_as=shown_as)
+        return Preview(self.plan, queries)
 
     def weighted(self, weights: Weights, without: tuple[Item, ...], salt: str) -> Reading:
         """What a round counts: each user spreads weight over their items, but for those that are out."""

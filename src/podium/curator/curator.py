@@ -178,7 +178,7 @@ class Curator:
 
         The epsilon per item follows from the owner's plan unless ``epsilon`` gives this release a total of its own. A
         question that was answered before, on the same version of the data, is answered again free of charge.
-        ``dry_run`` returns the plan and the SQL instead, and touches nothing.
+        ``dry_run`` returns the plan and the SQL, which names the data set, instead, and touches nothing.
         """
         question = question_about(self._source, item, k, where)
         options = Options(
@@ -190,7 +190,7 @@ class Curator:
             mechanism=mechanism,
         )
         asked = self._ask(question, options, epsilon)
-        return asked.preview(self._source) if dry_run else self._run(asked, analyst, idempotency_key)
+        return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
 
     @overload
     def sql(
@@ -228,7 +228,7 @@ class Curator:
         question = parse_sql(text, schema=self._source.schema(), table=self._dataset, user=self._user)
         options = Options(max_items_per_user=max_items_per_user)
         asked = self._ask(question, options, epsilon)
-        return asked.preview(self._source) if dry_run else self._run(asked, analyst, idempotency_key)
+        return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
 
     def rank(
         self,
@@ -266,7 +266,7 @@ class Curator:
             mechanism=mechanism,
         )
         asked = ask_ranking(self._source, self._user, options, lambda facts: self._allowance(facts, epsilon))
-        return asked.preview(self._source) if dry_run else self._run(asked, analyst, idempotency_key)
+        return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
 
     def _ask(self, question: Question, options: Options, epsilon: Number | None) -> Asked:
         return ask(self._source, question, self._user, options, lambda facts: self._allowance(facts, epsilon))

@@ -11,7 +11,15 @@ from podium.planning.plan import Plan
 from podium.privacy import worst_case
 from podium.release import Release
 
-__all__ = ["plan_document", "preview_document", "release_document"]
+__all__ = ["json_text", "plan_document", "preview_document", "release_document"]
+
+
+def json_text(document: object, *, indent: int | None = None) -> str:
+    """JSON that a terminal shows and does not obey: signs that cannot be seen are written as their numbers."""
+    text = json.dumps(document, ensure_ascii=False, indent=indent)
+    if all(sign.isprintable() or sign == "\n" for sign in text):
+        return text
+    return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
 
 
 def release_document(release: Release) -> dict[str, Any]:

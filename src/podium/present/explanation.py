@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podium.exact import ball
-from podium.present.names import why_fewer
-from podium.present.text import mechanism_text, paid_sentence
+from podium.present.names import printable, why_fewer
+from podium.present.text import mechanism_text, paid_sentence, theorem_texts
 from podium.privacy.rounding import above, certified, display
 from podium.release import Release
 
@@ -78,5 +78,6 @@ def _promise(release: Release) -> str:
 
 def _run(release: Release) -> str:
     entry = release.paid.entry
-    receipt = "" if entry is None else f" The ledger's receipt is {entry}."
-    return f"{mechanism_text(release)}, by {release.theorem}. It cost {paid_sentence(release)}.{receipt}"
+    receipt = "" if entry is None else f" The ledger's receipt is {printable(entry)}."
+    theorems = "; ".join(theorem_texts(release))
+    return f"{mechanism_text(release)}, by {theorems}. It cost {paid_sentence(release)}.{receipt}"

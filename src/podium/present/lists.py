@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 
-from podium.present.names import item_texts
+from podium.present.names import item_texts, spreadsheet_text
 from podium.release import Release
 
 __all__ = ["lists_csv", "lists_text"]
@@ -26,10 +26,11 @@ def lists_text(lists: Mapping[str, Release]) -> str:
 
 
 def lists_csv(lists: Mapping[str, Release]) -> str:
-    """Columns period, rank, item."""
+    """Columns period, rank, item; texts that a spreadsheet would compute begin with an apostrophe."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("period", "rank", "item"))
     for period, release in lists.items():
-        writer.writerows((period, rank, item) for rank, item in enumerate(item_texts(release), 1))
+        items = map(spreadsheet_text, item_texts(release))
+        writer.writerows((period, rank, item) for rank, item in enumerate(items, 1))
     return text.getvalue()

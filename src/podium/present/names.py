@@ -7,11 +7,13 @@ import unicodedata
 from podium.estimates import selected_items
 from podium.release import Release
 
-__all__ = ["NO_ORDER", "clip", "item_texts", "printable", "why_fewer"]
+__all__ = ["NO_ORDER", "clip", "item_texts", "printable", "spreadsheet_text", "why_fewer"]
 
 NO_ORDER = "A set, in no particular order: which of its items has the most users is not part of the answer."
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 """Invisible, but Persian, Indic scripts and emoji are spelled with them."""
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a formula begins with; the wide ones too, which spreadsheets in East Asia accept."""
 
 
 def printable(item: object) -> str:
@@ -20,6 +22,15 @@ def printable(item: object) -> str:
         return ", ".join(printable(part) for part in item)
     text = str(item)
     return text if all(sign.isprintable() or sign in _JOINERS for sign in text) else repr(text)
+
+
+def spreadsheet_text(text: str) -> str:
+    """Text that a spreadsheet shows and does not compute: an apostrophe goes before what would begin a formula.
+
+    What already looks so gets one more, so that different texts stay different.
+    """
+    shown = printable(text)
+    return f"'{shown}" if shown.lstrip("'").startswith(_FORMULA_SIGNS) else shown
 
 
 def item_texts(release: Release) -> list[str]:

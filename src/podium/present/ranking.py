@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podium.present.margins import CONFIDENCE, margin_of
-from podium.present.names import item_texts
+from podium.present.names import item_texts, printable
 from podium.privacy.rounding import display
 from podium.release import Release
 
@@ -15,7 +15,7 @@ _NARROWEST = 4
 def ranking(release: Release, heading: str) -> dict[str, list[str]]:
     """Columns by their headings; an item without a value has an empty cell."""
     places = [str(place) if release.ordered else "-" for place in range(1, len(release.items) + 1)]
-    columns = {"rank": places, heading: item_texts(release)}
+    columns = {"rank": places, printable(heading): item_texts(release)}
     if release.values is None:
         return columns
     missing = [""] * (len(release.items) - len(release.values))

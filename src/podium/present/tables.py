@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.estimates import selected_items
 from podium.present.margins import CONFIDENCE, margin_of
-from podium.present.names import printable
+from podium.present.names import printable, spreadsheet_text
 from podium.release import Release
 
 __all__ = [
@@ -78,19 +78,25 @@ def polars_frame(release: Release, *, item: Names = None) -> Any:
     return polars.from_arrow(arrow_table(release, item=item))
 
 
-def csv_text(release: Release, *, item: Names = None) -> str:
-    """The release as CSV text with a header; text is quoted, numbers are not."""
+def csv_text(release: Release, *, item: Names = None, spreadsheet_safe: bool = True) -> str:
+    """The release as CSV text with a header; text is quoted, numbers are not.
+
+    An item is data, and a spreadsheet would compute one that looks like a formula: unless ``spreadsheet_safe`` is
+    False, texts that begin like one have an apostrophe before them, and signs that cannot be seen are spelled out.
+    """
     table = arrow_table(release, item=item)
+    told: Callable[[object], object] = _safe_cell if spreadsheet_safe else _cell
     written = io.StringIO(newline="")
     writer = csv.writer(written, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*(map(_cell, column.to_pylist()) for column in table.columns), strict=True))
+    writer.writerow(map(told, table.column_names))
+    writer.writerows(zip(*(map(told, column.to_pylist()) for column in table.columns), strict=True))
     return written.getvalue()
 
 
-def write_csv(release: Release, path: Path | str, *, item: Names = None) -> None:
+def write_csv(release: Release, path: Path | str, *, item: Names = None, spreadsheet_safe: bool = True) -> None:
     """Write ``csv_text`` to a file, in UTF-8."""
-    Path(path).write_text(csv_text(release, item=item), encoding="utf-8", newline="")
+    text = csv_text(release, item=item, spreadsheet_safe=spreadsheet_safe)
+    Path(path).write_text(text, encoding="utf-8", newline="")
 
 
 def write_parquet(release: Release, path: Path | str, *, item: Names = None) -> None:
@@ -192,3 +198,8 @@ def _numbers(values: list[Fraction | None]) -> pa.Array:
 def _cell(value: object) -> object:
     """What the CSV writer quotes must be text; decimals keep their digits."""
     return value if value is None or isinstance(value, int | float | str) else _text(value)
+
+
+def _safe_cell(value: object) -> object:
+    """Numbers and dates are written by us; only text is somebody's."""
+    return spreadsheet_text(value) if isinstance(value, str) else _cell(value)

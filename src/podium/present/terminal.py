@@ -12,7 +12,7 @@ from rich.text import Text
 
 from podium.present.names import NO_ORDER, why_fewer
 from podium.present.ranking import ranking
-from podium.present.text import mechanism_text, paid_sentence
+from podium.present.text import mechanism_text, paid_sentence, theorem_texts
 from podium.release import Release
 
 __all__ = ["fact_lines", "facts_table", "plain_table", "release_drawing", "rich_table"]
@@ -63,10 +63,11 @@ def release_drawing(release: Release, *, heading: str = "item") -> RenderableTyp
         parts.append(Padding(Text(NO_ORDER, style="italic"), (0, 0, 1, 0)))
     if not release.complete:
         parts.append(Padding(Text(why_fewer(release), style="italic"), (0, 0, 1, 0)))
+    theorems = theorem_texts(release)
     facts = [
         ("promise", release.guarantee.sentence()),
         ("paid", paid_sentence(release)),
         ("mechanism", mechanism_text(release)),
-        *zip(["theorem", *[""] * release.theorem.count("; ")], release.theorem.split("; "), strict=True),
+        *zip(["theorem", *[""] * (len(theorems) - 1)], theorems, strict=True),
     ]
     return Group(*parts, facts_table(facts))

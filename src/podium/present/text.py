@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from podium.present.names import NO_ORDER, why_fewer
+from podium.present.names import NO_ORDER, printable, why_fewer
 from podium.present.ranking import ranking_lines
 from podium.privacy.rounding import display
 from podium.release import Release
 
-__all__ = ["mechanism_text", "paid_sentence", "release_text"]
+__all__ = ["mechanism_text", "paid_sentence", "release_text", "theorem_texts"]
 
 
 def release_text(release: Release, *, heading: str = "item") -> str:
@@ -38,11 +38,16 @@ def paid_sentence(release: Release) -> str:
 def mechanism_text(release: Release) -> str:
     """The mechanism and its parameters, readable."""
     parameters = ", ".join(f"{name}={_short(value)}" for name, value in release.parameters.items() if value != "None")
-    return f"{release.mechanism}({parameters})"
+    return printable(f"{release.mechanism}({parameters})")
+
+
+def theorem_texts(release: Release) -> list[str]:
+    """The theorems that a release rests on, one by one."""
+    return [printable(theorem) for theorem in release.theorem.split("; ")]
 
 
 def _facts(release: Release) -> list[str]:
-    theorems = release.theorem.split("; ")
+    theorems = theorem_texts(release)
     labels = ["theorem", *[""] * (len(theorems) - 1)]
     return [
         f"promise    {release.guarantee.sentence()}",

@@ -1,8 +1,9 @@
 """Secure random bits: AES-256-CTR keyed by the operating system, safe across forks and threads.
 
 A top-k over a million scores wants megabytes of bits; a block cipher in counter mode delivers them at
-memory speed where a system call for each would not. The key comes from ``os.urandom`` and is replaced
-after a fixed amount of output and in every forked child, so no two processes ever share a stream.
+memory speed where a system call for each would not. The key comes from ``os.urandom`` and is replaced at the
+start of every draw (``system_bits``), after a fixed amount of output and in every forked child, so no two processes
+ever share a stream, and a machine that is restored twice from one snapshot does not repeat its noise.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ def counter_stream(key: bytes, nonce: bytes) -> CipherContext:
 class SecureBits:
     """AES-256 in counter mode, keyed from ``os.urandom``.
 
-    One object may serve many threads. It takes a new key after every 256 MiB and in every forked child; the
-    fork hook and the process id are both checked, because either alone can be bypassed.
+    One object may serve many threads. It takes a new key after ``renew``, after every 256 MiB and in every forked
+    child; the fork hook and the process id are both checked, because either alone can be bypassed.
     """
 
     def __init__(self) -> None:
@@ -68,6 +69,11 @@ class SecureBits:
         self._left = _REKEY_BYTES
         self._owner = os.getpid()
         return self._stream
+
+    def renew(self) -> None:
+        """Let the next byte come under a new key, for every thread: none ever returns to an old one."""
+        with self._lock:
+            self._left = 0
 
     def read(self, size: int) -> bytes:
         """``size`` fresh random bytes."""
@@ -108,9 +114,20 @@ class UrandomBits:
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
-@functools.cache
 def system_bits() -> BitSource:
-    """The process-wide source that every release draws from, health-tested before its first use."""
+    """The process-wide source that every draw asks for when it begins: from here on its bits have a new key.
+
+    Memory that is copied between two draws (a virtual machine's snapshot, restored twice) holds no key of a later one.
+    """
+    source = _tested_source()
+    if isinstance(source, SecureBits):
+        source.renew()
+    return source
+
+
+@functools.cache
+def _tested_source() -> BitSource:
+    """One for the process, health-tested before its first use."""
     source: BitSource = SecureBits() if _cipher_works() else UrandomBits()
     check_source(source)
     return source

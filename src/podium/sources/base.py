@@ -174,8 +174,12 @@ class Source(Protocol):
         limit: int | None = None,
         edges: Sequence[int] | None = None,
         domain: Domain | None = None,
+        shown_as: str | None = None,
     ) -> tuple[str, ...]:
-        """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two."""
+        """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two.
+
+        ``shown_as`` stands for the table: where the data is may be nothing that the reader should know.
+        """
         ...
 
     def domain_size(self, reading: Reading, domain: Domain) -> int:

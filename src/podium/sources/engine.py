@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
@@ -132,10 +133,17 @@ class SqlSource(ABC):
         limit: int | None = None,
         edges: Sequence[int] | None = None,
         domain: Domain | None = None,
+        shown_as: str | None = None,
     ) -> tuple[str, ...]:
-        """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two."""
+        """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two.
+
+        ``shown_as`` stands for the table: where the data is may be nothing that the reader should know.
+        """
         self._fits(reading, domain)
         builder = self._builder(reading, domain)
+        if shown_as is not None:
+            table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
+            builder = replace(builder, relation=replace(builder.relation, table=table))
         write = self.sql_dialect.sql
         if edges is not None:
             if limit is not None:

@@ -257,6 +257,14 @@ class SourceContract(ContributionContract):
         with pytest.raises(InvalidArgument, match="limit=1 is not valid"):
             events.queries(reading, edges=(1,), limit=1)
 
+    def test_another_name_can_stand_for_the_table(self, events: Source) -> None:
+        reading = Reading(("label",), "user_id")
+        for domain, limit in ((None, 10), (DomainSize(10), None)):
+            items = reading if domain is None else Reading(("number",), "user_id")
+            shown = events.queries(items, limit=limit, domain=domain, shown_as="a name of it")
+            assert "a name of it" in shown[0]
+            assert not any(part in text for text in shown for part in (events.name, "/", "READ_", "FRAME"))
+
     @pytest.mark.parametrize(
         ("reading", "name"),
         [

@@ -76,8 +76,8 @@ class Watched:
     def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
         self.inner.check(reading, domain=domain)
 
-    def queries(self, reading: Reading, *, limit: int | None = None, domain: Domain | None = None) -> tuple[str, ...]:
-        return self.inner.queries(reading, limit=limit, domain=domain)
+    def queries(self, reading: Reading, **how: Any) -> tuple[str, ...]:
+        return self.inner.queries(reading, **how)
 
     def domain_size(self, reading: Reading, domain: Domain) -> int:
         return self.inner.domain_size(reading, domain)

@@ -263,7 +263,7 @@ def test_what_a_dry_run_shows(table: Path) -> None:
     assert sql.endswith("LIMIT 1001) AS best ORDER BY best.n DESC, best.item0 ASC")
 
 
-def test_what_is_shown_is_what_is_sent(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_shown_is_what_is_sent_but_for_where_the_table_is(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     fetch = DuckDBSession.fetch
 
@@ -276,7 +276,9 @@ def test_what_is_shown_is_what_is_sent(table: Path, monkeypatch: pytest.MonkeyPa
         shown = asked.top("article", k=3, dry_run=True)
         assert sent == []
         asked.top("article", k=3)
-    assert tuple(sent) == shown.queries
+    place = f"READ_PARQUET('{table}')"
+    assert tuple(query.replace(place, '"views"') for query in sent) == shown.queries
+    assert all(place in query for query in sent)
 
 
 def test_the_plan_of_neighbouring_tables_is_the_same(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from podium import Histogram, Release
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.estimates import selected_items
 from podium.mechanisms import CanonicalTopK, NoisyTopK, SparseVector
+from podium.present.lists import lists_csv
 from podium.present.tables import release_in
 
 NOON = dt.datetime(2020, 1, 1, 12)  # noqa: DTZ001
@@ -151,17 +152,57 @@ def test_an_item_called_like_a_column_of_the_release_gets_another_name(item: Any
 
 @given(st.lists(st.text(st.characters(codec="utf-8")), unique=True, max_size=5))
 def test_text_survives_csv(names: list[str]) -> None:
-    written = made(tuple(names), k=5).to_csv()
+    written = made(tuple(names), k=5).to_csv(spreadsheet_safe=False)
     assert written is not None
     rows = list(csv.reader(io.StringIO(written, newline="")))
     assert rows[0] == ["rank", "item"]
     assert [row[1] for row in rows[1:]] == names
 
 
+FORMULAS = {
+    "=cmd|'/C calc'!A0": "'=cmd|'/C calc'!A0",
+    "@SUM(A1:A9)": "'@SUM(A1:A9)",
+    "+1": "'+1",
+    "-1": "'-1",
+    "\uff1d1+1": "'\uff1d1+1",
+    "'=1": "''=1",
+    "\t=1": "'\\t=1'",
+    "\r=1": "'\\r=1'",
+    "\x1b[2J": "'\\x1b[2J'",
+    "\u202eevil": "'\\u202eevil'",
+    "'n Sync": "'n Sync",
+    "a=b-c": "a=b-c",
+    "é 👩\u200d👧": "é 👩\u200d👧",
+}
+"""Items, and what a CSV for people says."""
+
+
+def test_no_cell_of_a_csv_is_a_formula_or_moves_the_cursor(tmp_path: Path) -> None:
+    release = made(tuple(FORMULAS), k=20)
+    written = release.to_csv(item="=item")
+    assert written is not None
+    rows = list(csv.reader(io.StringIO(written, newline="")))
+    assert rows[0] == ["rank", "'=item"]
+    assert [row[1] for row in rows[1:]] == list(FORMULAS.values())
+    assert len(set(FORMULAS.values())) == len(FORMULAS)
+    release.to_csv(tmp_path / "a.csv", item="=item")
+    assert (tmp_path / "a.csv").read_bytes().decode("utf-8") == written
+    raw = release.to_csv(item="=item", spreadsheet_safe=False)
+    assert raw is not None
+    assert [row[1] for row in csv.reader(io.StringIO(raw, newline=""))] == ["=item", *FORMULAS]
+
+
+def test_numbers_in_a_csv_keep_their_sign() -> None:
+    assert made((-5, 7), values=(-3, 2), value_kind="counts").to_csv() == '"rank","item","count"\n1,-5,-3\n2,7,2\n'
+    assert made((Decimal("-1.50"),)).to_csv() == '"rank","item"\n1,"-1.50"\n'
+    texts = made(("=a",))
+    assert lists_csv({"2026-01-01": texts}) == "period,rank,item\n2026-01-01,1,'=a\n"
+
+
 def test_csv_and_parquet_files(tmp_path: Path) -> None:
     release = made(HOSTILE, k=20, counts=True)
-    assert release.to_csv(tmp_path / "a.csv", item="article") is None
-    assert (tmp_path / "a.csv").read_bytes().decode("utf-8") == release.to_csv(item="article")
+    assert release.to_csv(tmp_path / "a.csv", item="article", spreadsheet_safe=False) is None
+    assert (tmp_path / "a.csv").read_bytes().decode("utf-8") == release.to_csv(item="article", spreadsheet_safe=False)
     assert pd.read_csv(tmp_path / "a.csv", keep_default_na=False)["article"].tolist() == list(HOSTILE)
     release.to_parquet(tmp_path / "a.parquet", item="article")
     table = pq.read_table(tmp_path / "a.parquet")

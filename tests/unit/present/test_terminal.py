@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import json
 
 from rich.console import Console, RenderableType
 
-from podium import Histogram
+from podium import Histogram, Release
 from podium.mechanisms import LimitedDomain, NoisyTopK, OneshotLaplace
+from podium.present import release_text
+from podium.present.documents import json_text, release_document
+from podium.present.explanation import explanation
 from podium.present.terminal import fact_lines, facts_table, plain_table, release_drawing, rich_table
 
 
@@ -33,6 +37,22 @@ def test_markup_in_data_is_text() -> None:
     assert hostile in text
     assert "\x1b" not in text
     assert "'\\x1b[2J'" in text
+
+
+def test_nothing_that_a_stored_release_says_reaches_the_terminal_as_a_command() -> None:
+    honest = LimitedDomain(1, 1, 1, "0.01").release(Histogram.top_rows(["\x9b2J"], [9000], next_count=1))
+    written = json.loads(honest.to_json())
+    hostile = {"mechanism": "M\x1b[2J", "theorem": "T\x1b[2J; U\x9b31m", "parameters": {"a\x1b": "b\x07"}}
+    release = Release.from_json(json.dumps({**written, **hostile}))
+    shown = [
+        drawn(release_drawing(release, heading="col\x1b[2J")),
+        release_text(release, heading="col\x1b[2J"),
+        *(section.text for section in explanation(release)),
+        json_text(release_document(release), indent=2),
+    ]
+    for text in shown:
+        assert all(sign.isprintable() or sign == "\n" for sign in text)
+    assert Release.from_json(shown[-1]) == release
 
 
 def test_a_short_list_says_why() -> None:

@@ -5,11 +5,27 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import CipherContext
 
 from podium.errors import EntropyFailure, PodiumError
+from podium.randomness import (
+    NoisyNumber,
+    bernoulli_exp,
+    centred_values,
+    choose,
+    discrete_gaussian,
+    discrete_laplace,
+    geometric,
+    noisy_value,
+    noisy_values,
+    passing,
+    race,
+    uniform_below,
+)
 from podium.randomness import bits as bits_module
 from podium.randomness.bits import BitSource, SecureBits, UrandomBits, check_source, counter_stream, system_bits
 from podium.randomness.replay import ENABLING_VARIABLE, ConstantBits, KeyedStreams, ReplayableBits
@@ -55,11 +71,11 @@ def test_a_biased_source_fails_the_health_test() -> None:
 
 def test_an_unusable_cipher_falls_back_to_urandom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bits_module, "_KNOWN_CIPHER", bytes(16))
-    system_bits.cache_clear()
+    bits_module._tested_source.cache_clear()
     try:
         assert isinstance(system_bits(), UrandomBits)
     finally:
-        system_bits.cache_clear()
+        bits_module._tested_source.cache_clear()
 
 
 def test_a_new_key_is_taken_periodically(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,6 +131,94 @@ def test_threads_share_one_source_without_repeating_bytes() -> None:
     for thread in threads:
         thread.join()
     assert len(set(found)) == 8 * 500
+
+
+class Copied(SecureBits):
+    """A source whose memory is copied as a snapshot of the machine copies it: nobody is told."""
+
+    copied = False
+
+    def _forget(self) -> None:
+        if not self.copied:
+            super()._forget()
+
+
+def _restored(work: Callable[[], bytes]) -> bytes:
+    """What a copy of this process does next."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, work())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    return told
+
+
+def test_a_snapshot_restored_twice_does_not_repeat_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Copied()
+    source.read(1)
+    source.copied = True
+    monkeypatch.setattr(os, "getpid", lambda: source._owner)
+    monkeypatch.setattr(bits_module, "_tested_source", lambda: source)
+    # The copies are faithful: what goes on reading without asking for the source again is the same in both.
+    assert _restored(lambda: source.read(64)) == _restored(lambda: source.read(64))
+
+    def question() -> bytes:
+        return repr(noisy_values([0] * 8, scale=1, grid_bits=40)).encode()
+
+    assert _restored(question) != _restored(question)
+
+
+DRAWS: dict[str, Callable[[], object]] = {
+    "race": lambda: race([3, 2, 1], k=1, scale=1, noise="gumbel"),
+    "passing": lambda: passing([3, 2, 1], scale=1, above=2),
+    "choose": lambda: choose([3, 2, 1], k=1, rate=1),
+    "noisy_value": lambda: noisy_value(3, scale=1),
+    "noisy_values": lambda: noisy_values([3, 2], scale=1),
+    "centred_values": lambda: centred_values([3, 2], scale=1),
+    "NoisyNumber": lambda: NoisyNumber(3, scale=1).exceeds(NoisyNumber(0, scale=1)),
+    "geometric": lambda: geometric(epsilon=1),
+    "discrete_laplace": lambda: discrete_laplace(scale=1),
+    "discrete_gaussian": lambda: discrete_gaussian(variance=1),
+    "bernoulli_exp": lambda: bernoulli_exp([1]),
+    "uniform_below": lambda: uniform_below(10, system_bits()),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_every_draw_begins_with_a_new_key(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys: list[bytes] = []
+
+    def counted(key: bytes, nonce: bytes) -> CipherContext:
+        keys.append(key)
+        return counter_stream(key, nonce)
+
+    system_bits()  # tested before keys are counted
+    monkeypatch.setattr(bits_module, "counter_stream", counted)
+    for draws in range(1, 4):
+        DRAWS[name]()
+        assert len(keys) >= draws
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_thread_that_asks_for_a_new_key_does_not_disturb_others() -> None:
+    source = SecureBits()
+    found: list[bytes] = []
+
+    def work() -> None:
+        for _ in range(300):
+            source.renew()
+            found.append(source.read(16))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 4 * 300
 
 
 def test_replayable_bits_need_a_test_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,13 @@ def test_a_plan_is_free_and_says_what_would_happen(here: World) -> None:
     assert questions_asked(here) == before
 
 
+@pytest.mark.parametrize("question", [QUESTION, {**QUESTION, "domain": ["a0", "a1", "a2"]}])
+def test_the_sql_of_a_plan_names_the_data_set_and_not_where_it_is(here: World, question: dict[str, object]) -> None:
+    queries = here.call("POST", "/v1/datasets/views/plan", question).json()["queries"]
+    assert 'FROM "views"' in queries[0]
+    assert not any("/" in query or "parquet" in query.lower() for query in queries)
+
+
 def test_an_answer_is_a_release_and_the_same_again_is_free(here: World) -> None:
     first = here.call("POST", RELEASES, QUESTION)
     assert first.status_code == 200
