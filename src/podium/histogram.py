@@ -55,16 +55,22 @@ class Groups:
 
 
 def item_order(item: Item) -> tuple[Any, ...]:
-    """A sort key that depends on the item alone: by kind, then by value; text in binary order."""
+    """A sort key that depends on the item alone: by kind, then by value; text in binary order.
+
+    Any two items can be compared: an answer that was paid for must not fail because of what is in it.
+    """
     if isinstance(item, tuple):
         return ("tuple", tuple(item_order(part) for part in item))
     if isinstance(item, bool):
         return ("boolean", item)
-    if isinstance(item, (int, np.integer, decimal.Decimal)):
+    if isinstance(item, (int, np.integer)):
+        return ("number", int(item))
+    if isinstance(item, decimal.Decimal) and not item.is_nan():
         return ("number", item)
-    if isinstance(item, dt.datetime):
-        return ("datetime", item.isoformat())
-    if isinstance(item, (str, bytes, dt.date, dt.time)):
+    if isinstance(item, (dt.datetime, dt.time)):
+        # As text: with and without a time zone they cannot be compared.
+        return ("datetime" if isinstance(item, dt.datetime) else "time", item.isoformat())
+    if isinstance(item, (str, bytes, dt.date)):
         return (type(item).__name__, item)
     return ("~" + type(item).__qualname__, repr(item))
 

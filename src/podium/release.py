@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer
@@ -25,7 +25,7 @@ from podium.privacy.encoding import decode_event, encode_event
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
 
-__all__ = ["BOTTOM", "Bottom", "Outcome", "Receipt", "Release", "ValueKind"]
+__all__ = ["BOTTOM", "Bottom", "ItemSet", "Outcome", "Receipt", "Release", "ValueKind"]
 
 _FORMAT = 1
 
@@ -49,6 +49,34 @@ class Bottom:
 
 
 BOTTOM: Final = Bottom()
+
+
+class ItemSet(frozenset[Item]):
+    """A frozenset that carries nothing but its value: every way to list it is in the order of the items themselves.
+
+    A plain frozenset lists items with colliding hashes in the order in which they were put in, which is that of the
+    true counts where a mechanism went down the ranks.
+    """
+
+    __slots__ = ("_listed",)
+    _listed: tuple[Item, ...]
+
+    def __new__(cls, items: Iterable[Item] = ()) -> Self:
+        """The items, each once; of equal ones (1 and True) the first in their order, not the first that came."""
+        listed = tuple(dict.fromkeys(sorted(items, key=lambda item: (item_order(item), repr(item)))))
+        made = super().__new__(cls, listed)
+        made._listed = listed
+        return made
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._listed)
+
+    def __repr__(self) -> str:
+        return f"frozenset({{{', '.join(map(repr, self._listed))}}})" if self._listed else "frozenset()"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Item, ...]]]:
+        return (type(self), (self._listed,))
+
 
 Outcome: TypeAlias = tuple[Item, ...] | frozenset[Item]
 ValueKind: TypeAlias = Literal["gaps", "counts"]
@@ -90,8 +118,9 @@ class Receipt:
 class Release:
     """The outcome of a private selection.
 
-    ``outcome`` is a tuple in released order (a set mechanism: a frozenset), with BOTTOM at its end where the mechanism
-    stopped early. ``values`` are gaps or counts, as ``value_kind`` says, in the order of the outcome.
+    ``outcome`` is a tuple in released order, with BOTTOM at its end where the mechanism stopped early; or a frozenset,
+    always listed in the order of the items themselves. ``values`` are gaps or counts, as ``value_kind`` says, in the
+    order of the outcome.
     ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out.
     """
 
@@ -105,11 +134,14 @@ class Release:
     values: tuple[Fraction, ...] | None = None
     value_kind: ValueKind | None = None
 
+    def __post_init__(self) -> None:
+        # The one place that every release comes through, also when it is changed, named or read from JSON.
+        if isinstance(self.outcome, Set) and type(self.outcome) is not ItemSet:
+            object.__setattr__(self, "outcome", ItemSet(self.outcome))
+
     @property
     def items(self) -> tuple[Item, ...]:
         """The items that came out, without BOTTOM; a set in the order of the items themselves."""
-        if isinstance(self.outcome, frozenset):
-            return tuple(sorted((item for item in self.outcome if item is not BOTTOM), key=item_order))
         return tuple(item for item in self.outcome if item is not BOTTOM)
 
     @property
@@ -131,7 +163,7 @@ class Release:
                 "parameters": dict(self.parameters),
                 "k": self.k,
                 "ordered": self.ordered,
-                "outcome": [_encode(item) for item in self._listed()],
+                "outcome": [_encode(item) for item in self.outcome],
                 "complete": self.complete,
                 "values": None if self.values is None else [str(value) for value in self.values],
                 "value_kind": self.value_kind,
@@ -203,11 +235,6 @@ class Release:
         from podium.present.html import release_html  # noqa: PLC0415 - presenting is above this room
 
         return release_html(self)
-
-    def _listed(self) -> Iterable[Item]:
-        if isinstance(self.outcome, frozenset):
-            return sorted(self.outcome, key=item_order)
-        return self.outcome
 
     @classmethod
     def from_json(cls, text: str) -> Release:

@@ -1,18 +1,15 @@
 """Black boxes: what a sampler returns, checked and made countable.
 
-An outcome is split into a discrete part (names, symbols, lengths) and its real numbers, so that an audit can bin the
+An outcome is split into a discrete part (``podium.audit.seen``) and its real numbers, so that an audit can bin the
 numbers and count the rest. Nothing is assumed of the sampler but that its draws are independent.
 """
 
 from __future__ import annotations
 
-import math
 import multiprocessing
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,6 +17,7 @@ from numpy.typing import NDArray
 
 from podium.audit.exhaustive import picklable
 from podium.audit.inputs import reading
+from podium.audit.seen import REAL, Entries, Raised, SeenRelease, look
 from podium.errors import InvalidArgument, SamplerFailed, UnusableOutcome
 from podium.exact import positive_integer
 from podium.randomness import BitSource
@@ -37,7 +35,7 @@ _CHUNK = 4096
 
 @dataclass(frozen=True, slots=True)
 class MechanismSampler:
-    """A mechanism as a black box: everything that a release shows. ``bits`` is for tests."""
+    """A mechanism as a black box: its whole release, or its error. ``bits`` is for tests."""
 
     mechanism: Any
     bits: BitSource | None = None
@@ -74,20 +72,23 @@ class Recorder:
     """Codes for discrete parts, shared by all draws that are compared with each other."""
 
     def __init__(self) -> None:
-        self.outcomes: list[Hashable] = []
+        self.outcomes: list[Any] = []
         self._codes: dict[Hashable, int] = {}
-        self._plain: dict[Hashable, int] = {}
+        self._entries = Entries()
+        self._first: dict[str, str] = {}
+        self._varying: dict[str, None] = {}
 
-    def record(self, outcomes: Any) -> Draws:
-        """Arrays of numbers as they are; anything else one by one."""
+    def record(self, outcomes: Any, *, orders: bool = True) -> Draws:
+        """Arrays of numbers as they are; anything else one by one. ``orders``: the order of plain sets counts."""
         if isinstance(outcomes, np.ndarray) and outcomes.dtype.kind in "fiu":
             reals = outcomes.reshape(len(outcomes), -1).astype(np.float64)
             if not np.isnan(reals).any():
-                return Draws(np.full(len(reals), self._code((_REAL,) * reals.shape[1])), reals)
+                numbers = (REAL,) * reals.shape[1]
+                return Draws(np.full(len(reals), self._code((np.ndarray, numbers), numbers)), reals)
         listed = outcomes.tolist() if isinstance(outcomes, np.ndarray) else outcomes
         codes, rows = [], []
         for outcome in listed:
-            code, numbers = self._split(outcome)
+            code, numbers = self._split(outcome, orders=orders)
             codes.append(code)
             rows.append(numbers)
         width = max(map(len, rows), default=0)
@@ -101,25 +102,33 @@ class Recorder:
             reals[place, : len(numbers)] = numbers
         return Draws(np.array(codes, dtype=np.int64), reals)
 
-    def _split(self, outcome: Any) -> tuple[int, tuple[float, ...]]:
-        try:
-            known = None if isinstance(outcome, (float, int, Release)) else self._plain.get(outcome)
-        except TypeError:
-            raise _unhashable(outcome) from None
-        if known is not None:
-            return known, ()
-        numbers: list[float] = []
-        skeleton = _skeleton(outcome, numbers, outermost=True)
-        try:
-            code = self._code(skeleton)
-        except TypeError:
-            raise _unhashable(outcome) from None
-        if not numbers and not isinstance(outcome, (float, int, Release)):
-            self._plain[outcome] = code
-        return code, tuple(numbers)
+    def describe(self, code: int) -> str:
+        """What a report says of a discrete part."""
+        return self._described(self.outcomes[code])
 
-    def _code(self, skeleton: Hashable) -> int:
-        code = self._codes.get(skeleton)
+    def raised(self, draws: Draws) -> int:
+        """How many of the draws were errors."""
+        codes = [code for code, outcome in enumerate(self.outcomes) if isinstance(outcome, Raised)]
+        return int(np.isin(draws.codes, codes).sum())
+
+    def _described(self, shown: Any) -> str:
+        if isinstance(shown, SeenRelease):
+            return shown.describe(self._varying)
+        if type(shown) is tuple:
+            return f"({', '.join(map(self._described, shown))}{',' * (len(shown) == 1)})"
+        return repr(shown)
+
+    def _split(self, outcome: Any, *, orders: bool) -> tuple[int, tuple[float, ...]]:
+        if type(outcome) is str:
+            return self._code(outcome, outcome), ()
+        seen = look(outcome, self._entries, orders=orders)
+        try:
+            return self._code(seen.key, seen.shown), seen.numbers
+        except TypeError:
+            raise _unhashable(outcome) from None
+
+    def _code(self, key: Hashable, shown: Any) -> int:
+        code = self._codes.get(key)
         if code is not None:
             return code
         if len(self.outcomes) >= _MOST_OUTCOMES:
@@ -128,43 +137,20 @@ class Recorder:
                 "often enough. Allowed: outcomes that repeat, and real numbers, which are binned. "
                 "Give outcome=..., a function that keeps what an attacker would look at."
             )
-        self._codes[skeleton] = len(self.outcomes)
-        self.outcomes.append(skeleton)
-        return self._codes[skeleton]
+        self._codes[key] = len(self.outcomes)
+        self.outcomes.append(shown)
+        self._note(shown)
+        return self._codes[key]
 
-
-class _Real:
-    """Stands for a number in the discrete part of an outcome."""
-
-    def __repr__(self) -> str:
-        return "#"
-
-
-_REAL = _Real()
-
-
-def _skeleton(outcome: Any, numbers: list[float], *, outermost: bool = False) -> Hashable:
-    if isinstance(outcome, Release):
-        parts = (outcome.outcome, outcome.values or (), outcome.parameters.get("chosen_k_bar"))
-        return _skeleton(parts if parts[1] or parts[2] else parts[0], numbers)
-    if isinstance(outcome, tuple):
-        return tuple(_skeleton(part, numbers) for part in outcome)
-    if _is_real(outcome, outermost=outermost):
-        number = float(outcome)
-        if math.isnan(number):
-            return "nan"
-        numbers.append(number)
-        return _REAL
-    return outcome  # type: ignore[no-any-return]
-
-
-def _is_real(value: Any, *, outermost: bool) -> bool:
-    """Fractions and floats; a whole number only where it is the whole outcome: elsewhere it may be a name."""
-    if isinstance(value, (bool, np.bool_)):
-        return False
-    if isinstance(value, (float, np.floating, Fraction, Decimal)):
-        return True
-    return outermost and isinstance(value, (int, np.integer))
+    def _note(self, shown: Any) -> None:
+        """Which fields of releases are not always the same."""
+        if type(shown) is tuple:
+            for part in shown:
+                self._note(part)
+        if isinstance(shown, SeenRelease):
+            for name, value in shown.fields.items():
+                if self._first.setdefault(name, repr(value)) != repr(value):
+                    self._varying[name] = None
 
 
 def _unhashable(outcome: object) -> UnusableOutcome:
@@ -176,7 +162,10 @@ def _unhashable(outcome: object) -> UnusableOutcome:
 
 
 class BlackBox:
-    """A sampler that is asked for many draws, in this process or in several."""
+    """A sampler that is asked for many draws, in this process or in several.
+
+    ``errors``: an error is an outcome like any other (not with ``batch``, where it is not that of one draw).
+    """
 
     def __init__(
         self,
@@ -185,12 +174,13 @@ class BlackBox:
         batch: bool = False,
         outcome: Callable[[Any], Any] | None = None,
         workers: int = 1,
+        errors: bool = False,
     ) -> None:
         if not callable(sampler):
             raise InvalidArgument(
                 "sampler", type(sampler).__name__, allowed="a function, or a mechanism with release()"
             )
-        self._ask = _Ask(sampler, batch, outcome)
+        self._ask = _Ask(sampler, batch, outcome, errors)
         self._workers = positive_integer(workers, "workers")
         self._pool: ProcessPoolExecutor | None = None
         if self._workers > 1:
@@ -206,7 +196,8 @@ class BlackBox:
         share = -(-size // self._workers)
         sizes = [min(share, size - start) for start in range(0, size, share)]
         futures = [self._pool.submit(self._ask.listed, data, number, where) for number in sizes]
-        return _together(recorder.record(part) for future in futures for part in future.result())
+        # A plain set is put together anew on its way here, by the hashes of another process.
+        return _together(recorder.record(part, orders=False) for future in futures for part in future.result())
 
     def close(self) -> None:
         """Let go of the processes."""
@@ -228,6 +219,7 @@ class _Ask:
     sampler: Sampler
     batch: bool
     outcome: Callable[[Any], Any] | None
+    errors: bool
 
     def listed(self, data: Any, size: int, where: str) -> list[Any]:
         return list(self.parts(data, size, where))
@@ -242,14 +234,21 @@ class _Ask:
 
     def _one_by_one(self, data: Any, size: int, before: int, where: str) -> list[Any]:
         found: list[Any] = []
-        sampler, outcome = self.sampler, self.outcome
-        try:
-            for _ in range(size):
-                drawn = sampler(data)
-                found.append(drawn if outcome is None else outcome(drawn))
-        except Exception as error:
-            raise SamplerFailed(type(error).__name__, where, before + len(found)) from error
+        for _ in range(size):
+            try:
+                drawn = self._drawn(data)
+                found.append(drawn if self.outcome is None or isinstance(drawn, Raised) else self.outcome(drawn))
+            except Exception as error:
+                raise SamplerFailed(type(error).__name__, where, before + len(found)) from error
         return found
+
+    def _drawn(self, data: Any) -> Any:
+        if not self.errors:
+            return self.sampler(data)
+        try:
+            return self.sampler(data)
+        except Exception as error:  # noqa: BLE001 - to whoever asks it is an answer
+            return Raised.of(error)
 
     def _batch(self, data: Any, size: int, before: int, where: str) -> Any:
         try:

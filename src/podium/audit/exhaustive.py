@@ -1,7 +1,8 @@
 """The exact audit: every pair of a small world, the exact privacy profile against the claimed one, certified.
 
-What it proves is said in its report: the claim holds on this world, or here is a pair on which it does not. That a
-mechanism is private for all inputs is the business of a proof.
+What it proves is said in its report: the stated law keeps the claim on this world, or here is a pair on which it does
+not. That a mechanism is private for all inputs is the business of a proof; that its sampler has the law that it states,
+and shows nothing beside its outcome, is that of the audits that sample.
 """
 
 from __future__ import annotations

@@ -80,9 +80,12 @@ def _counted(box: BlackBox, data: Any, number: int) -> Counter[Hashable]:
             "the sampler returned real numbers, which a law of single outcomes does not describe. "
             "Allowed: outcomes that are keys of the law. Give outcome=..., for example a function that bins numbers."
         )
-    return Counter(
-        {recorder.outcomes[code]: int(times) for code, times in enumerate(np.bincount(drawn.codes)) if times}
-    )
+    seen: Counter[Hashable] = Counter()
+    for code, times in enumerate(np.bincount(drawn.codes).tolist()):
+        if times:
+            # To a law sets are equal in whatever order they are listed.
+            seen[recorder.outcomes[code]] += times
+    return seen
 
 
 def _cells(law: Mapping[Any, float], seen: Counter[Hashable], draws: int) -> tuple[Any, Any, list[str]]:

@@ -29,7 +29,7 @@ class ProfilePoint:
 
 @dataclass(frozen=True, slots=True)
 class ExactReport:
-    """A small world, all of it: what holds there, and how tightly.
+    """A small world, all of it: what holds there, and how tightly. Judged is the law that the subject states.
 
     ``exact_epsilon`` is the smallest epsilon that the world allows at the claim's ``delta``; ``margin`` is what is left
     between it and the claimed epsilon. ``left`` and ``right`` are the pair on which the claim is tightest.
@@ -63,13 +63,17 @@ class ExactReport:
     def verdict(self) -> str:
         """One sentence."""
         if self.violated:
-            return f"VIOLATED on this world: {self.finding.text}"
-        return f"The claim holds on this world: all {self.pairs:,} pairs, both directions, certified."
+            return f"VIOLATED on this world by the stated law: {self.finding.text}"
+        return (
+            f"The claim holds on this world for the stated law: all {self.pairs:,} pairs, both directions, certified. "
+            "The sampler was not run."
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "audit": "exact",
+            "judged": "stated law",
             "subject": self.subject,
             "claim": self.claim.to_json(),
             "kind": self.kind,
@@ -96,6 +100,7 @@ class ExactReport:
                 "",
                 *_table(
                     [
+                        ("judged", "the stated law (distribution), not draws of the sampler"),
                         ("claim", str(self.claim)),
                         ("world", self.world),
                         ("enumerated", f"{self.histograms:,} histograms, {self.pairs:,} pairs"),
@@ -157,7 +162,10 @@ class EventTest:
 
 @dataclass(frozen=True, slots=True)
 class StatisticalReport:
-    """What sampling showed, with all its tests; they hold together with confidence 1 - alpha."""
+    """What sampling showed, with all its tests; they hold together with confidence 1 - alpha.
+
+    ``raised`` of the ``draws`` were errors, which are outcomes like any other.
+    """
 
     subject: str
     claim: Guarantee
@@ -166,6 +174,7 @@ class StatisticalReport:
     alpha: float
     tests: tuple[EventTest, ...]
     draws: int
+    raised: int
     seconds: float
     stopped: str
 
@@ -208,7 +217,8 @@ class StatisticalReport:
                 f"VIOLATED: with confidence 1 - {self.alpha:g} the claim is false. On the pair '{found.pair}' an event "
                 f"has probability at least {found.p_low:.4g} with one input, at most {found.q_high:.4g} with the other."
             )
-        return f"No violation found in {self.draws:,} draws. {_NO_PROOF}"
+        errors = f", of which {self.raised:,} were errors" if self.raised else ""
+        return f"No violation found in {self.draws:,} draws{errors}. {_NO_PROOF}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -224,6 +234,7 @@ class StatisticalReport:
             "violated": self.violated,
             "verdict": self.verdict,
             "draws": self.draws,
+            "raised": self.raised,
             "seconds": self.seconds,
             "stopped": self.stopped,
             "tests": [test.to_json() for test in self.tests],

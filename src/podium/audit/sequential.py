@@ -30,7 +30,7 @@ from podium.audit.evidence import (
 from podium.audit.pairs import Pair, as_pairs, worst_pairs
 from podium.audit.reports import EventTest, StatisticalReport
 from podium.audit.views import VIEWS, View
-from podium.errors import InvalidArgument, NotRandom
+from podium.errors import InvalidArgument, NotRandom, SamplerFailed
 from podium.exact import Number, positive_integer, probability
 from podium.privacy.guarantee import Guarantee
 
@@ -78,7 +78,8 @@ def statistical_audit(
     ``sampler`` is a function from an input to an outcome, or a mechanism with ``release``; ``claim`` is a guarantee, or
     a number: a pure epsilon. ``pairs`` are neighbouring inputs, by default histograms as dicts (``worst_pairs``).
     ``batch``: the sampler takes an input and a size and returns that many outcomes. ``outcome`` turns what it
-    returns into what is compared. ``samples`` bounds the draws in all, ``seconds`` the time. ``delta`` is
+    returns into what is compared; without it that is all that a caller sees of a release, and of an error its type and
+    text. ``samples`` bounds the draws in all, ``seconds`` the time. ``delta`` is
     where epsilon is reported (the claim's own unless stated). ``workers``: that many processes.
     """
     promise = _promise(sampler, claim)
@@ -89,10 +90,11 @@ def statistical_audit(
     level = float(probability(alpha, "alpha"))
     budget = _Budget.of(samples, seconds)
     black_box: Sampler = MechanismSampler(sampler) if hasattr(sampler, "release") else sampler
-    box = BlackBox(black_box, batch=batch, outcome=outcome, workers=workers)
+    box = BlackBox(black_box, batch=batch, outcome=outcome, workers=workers, errors=not batch)
     run = _Run(box, promise, level, views, float(at), budget, progress)
+    contests = [_Contest(pair) for pair in as_pairs(worst_pairs() if pairs is None else pairs)]
     try:
-        stopped = run.through([_Contest(pair) for pair in as_pairs(worst_pairs() if pairs is None else pairs)])
+        stopped = run.through(contests)
     finally:
         box.close()
     return StatisticalReport(
@@ -103,6 +105,7 @@ def statistical_audit(
         alpha=level,
         tests=tuple(run.tests),
         draws=budget.drawn,
+        raised=sum(contest.raised for contest in contests),
         seconds=budget.elapsed,
         stopped=stopped,
     )
@@ -168,14 +171,32 @@ class _Contest:
     promise: float = -math.inf
 
     @property
+    def both(self) -> Draws | None:
+        """All draws of the pair."""
+        return None if self.left is None or self.right is None else self.left + self.right
+
+    @property
     def monotonous(self) -> bool:
         """Whether nothing but one and the same outcome was seen."""
-        both = None if self.left is None or self.right is None else self.left + self.right
+        both = self.both
         return both is not None and len(np.unique(both.codes)) == 1 and _one_row(both)
+
+    @property
+    def raised(self) -> int:
+        """How many draws were errors."""
+        both = self.both
+        return 0 if both is None else self.recorder.raised(both)
 
 
 def _one_row(draws: Draws) -> bool:
     return bool(np.all((draws.reals == draws.reals[:1]) | np.isnan(draws.reals)))
+
+
+def _require_answers(contests: list[_Contest]) -> None:
+    """An error is an outcome, but nothing else than one and the same is a sampler that does not work."""
+    first = contests[0]
+    if first.raised and all(contest.monotonous for contest in contests):
+        raise SamplerFailed(first.recorder.outcomes[0].named, f"left of '{first.pair.name}'", 0)
 
 
 class _Run:
@@ -211,6 +232,7 @@ class _Run:
             )
         for contest in contests:
             self._learn(contest, *self._drawn(contest, size))
+        _require_answers(contests)
         stage = 0
         while (size := self._next_size(size, stage, len(contests))) >= _FEWEST_DRAWS:
             stage += 1

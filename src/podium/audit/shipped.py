@@ -156,5 +156,5 @@ class Sessions:
         histogram = Histogram(counts)
         seen: tuple[Any, ...] = ()
         while min(plan.remaining) > 0:
-            seen = (*seen, plan.top(histogram, k=1, k_bar=1, bits=self._bits).outcome)
+            seen = (*seen, plan.top(histogram, k=1, k_bar=1, bits=self._bits))
         return seen

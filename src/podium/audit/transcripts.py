@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from podium.audit.seen import Raised
 from podium.errors import BudgetError
 from podium.exact import positive_integer
 from podium.release import Release
@@ -23,8 +24,9 @@ class Transcripts:
     """A sampler of transcripts: one draw is one session, from its opening to its last answer.
 
     ``start(data)`` opens a session with a fresh budget. ``ask(session, seen)`` asks the next question, which may depend
-    on the answers ``seen``, and returns the answer, or None to stop. A refusal for lack of budget ends the session and
-    is part of the transcript. The claim to audit is that of the whole budget.
+    on the answers ``seen`` (the outcomes of releases, with values where there are any), and returns the answer, or None
+    to stop. The transcript has the whole releases. A refusal for lack of budget or any other error ends the session and
+    is part of it, with its text. The claim to audit is that of the whole budget.
     """
 
     start: Callable[[Any], Any]
@@ -37,24 +39,28 @@ class Transcripts:
     def __call__(self, data: Any) -> tuple[Any, ...]:
         """One session."""
         session = self.start(data)
+        answers: list[Any] = []
         seen: tuple[Any, ...] = ()
         try:
             while len(seen) < self.calls:
                 answer = self.ask(session, seen)
                 if answer is None:
                     break
-                seen = (*seen, _shown(answer))
-        except BudgetError:
-            return (*seen, REFUSED)
+                answers.append(answer)
+                seen = (*seen, _outcome(answer))
+        except BudgetError as refusal:
+            answers += [REFUSED, Raised.of(refusal)]
+        except Exception as error:  # noqa: BLE001 - to an analyst it is an answer
+            answers.append(Raised.of(error))
         finally:
             close = getattr(session, "close", None)
             if close is not None:
                 close()
-        return seen
+        return tuple(answers)
 
 
-def _shown(answer: Any) -> Any:
-    """What of a release is seen, as something to compare the next question with."""
+def _outcome(answer: Any) -> Any:
+    """What of a release the next question is chosen by."""
     if not isinstance(answer, Release):
         return answer
     chosen = answer.parameters.get("chosen_k_bar")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,8 +111,8 @@ class FittedView:
         for scale in reversed(self._scales):
             symbol, place = divmod(symbol, scale.size)
             texts.append(scale.describe(place))
-        outcome = recorder.outcomes[symbol]
-        shown: Any = "" if self._scales and repr(outcome) in ("#", "(#,)") else repr(outcome)
+        outcome = recorder.describe(symbol)
+        shown = "" if self._scales and outcome in ("#", "(#,)") else outcome
         return " ".join([shown, *[text for text in reversed(texts) if text]]).strip()
 
 

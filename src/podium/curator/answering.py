@@ -14,7 +14,7 @@ from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram
 from podium.mechanisms.base import describe
 from podium.planning.plan import Plan
-from podium.release import Receipt, Release
+from podium.release import ItemSet, Receipt, Release
 from podium.sources import Snapshot, Source
 
 __all__ = ["answer", "bare"]
@@ -97,5 +97,11 @@ def _measured(release: Release, measure: MeasureCounts, histogram: Histogram) ->
 def _named(release: Release, snapshot: Snapshot) -> Release:
     places: list[Any] = list(release.items)
     names = dict(zip(places, snapshot.names(places), strict=True))
-    kind = frozenset if isinstance(release.outcome, frozenset) else tuple
-    return replace(release, outcome=kind(names.get(item, item) for item in release.outcome))
+    outcome = tuple(names.get(item, item) for item in release.outcome)
+    if release.ordered:
+        return replace(release, outcome=outcome)
+    # Places lie in the order of true counts, names do not: values go with their names.
+    named = ItemSet(outcome)
+    by_name = dict(zip(map(names.get, places), release.values or (), strict=False))
+    values = None if release.values is None else tuple(by_name[item] for item in named if item in by_name)
+    return replace(release, outcome=named, values=values)

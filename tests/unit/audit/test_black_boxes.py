@@ -17,6 +17,7 @@ from podium import BOTTOM
 from podium.audit import REFUSED, Pair, Progress, Transcripts, statistical_audit, worst_pairs
 from podium.audit.draws import Recorder
 from podium.audit.pairs import as_pairs
+from podium.audit.seen import Raised
 from podium.errors import AuditError, BudgetExceeded, InvalidArgument, NotRandom, SamplerFailed, UnusableOutcome
 
 PAIRS = [Pair("zero or one", 0, 1)]
@@ -34,14 +35,17 @@ def fails(sampler: Any, error: type[Exception], **options: Any) -> str:
 
 
 def test_a_sampler_that_raises() -> None:
+    """An error is an outcome, and a report says how many there were; not of a batch, where it is not one draw's."""
     calls = itertools.count()
 
     def sampler(data: int) -> str:
         return "fine" if next(calls) < 300 else str(1 / 0)
 
-    text = fails(sampler, SamplerFailed)
-    assert text == (
-        "the sampler raised ZeroDivisionError on the input right of 'zero or one' after 50 draws. A sampler must "
+    report = statistical_audit(sampler, 1, pairs=PAIRS, samples=2_000)
+    assert (report.draws, report.raised) == (2_000, 1_700)
+    assert report.verdict.startswith("No violation found in 2,000 draws, of which 1,700 were errors. ")
+    assert fails(lambda data, size: [1 / 0], SamplerFailed, batch=True) == (
+        "the sampler raised ZeroDivisionError on the input left of 'zero or one' after 0 draws. A sampler must "
         "answer every input: to an analyst an error is an outcome too. Catch it in the sampler and return it as an "
         "outcome, or mend it."
     )
@@ -122,12 +126,23 @@ def test_errors_are_one_family_and_survive_a_round_trip() -> None:
 
 def test_outcomes_are_split_into_names_and_numbers() -> None:
     recorder = Recorder()
-    draws = recorder.record([("a", 1, 0.5), ("a", 1, Fraction(3, 4)), ("a", BOTTOM), 7, math.nan, True])
+    draws = recorder.record([("a", 1, 0.5), ("a", 1, 0.75), ("a", BOTTOM), 7, math.nan, True])
     assert recorder.outcomes[0] == ("a", 1, recorder.outcomes[2])
     assert draws.codes.tolist() == [0, 0, 1, 2, 3, 4]
     assert draws.reals[:4, 0].tolist()[:2] == [0.5, 0.75]
     assert draws.reals[3, 0] == 7
     assert np.isnan(draws.reals[[2, 4, 5], 0]).all()
+
+
+def test_types_tell_outcomes_apart_and_numbers_are_looked_at_to_the_last_digit() -> None:
+    recorder = Recorder()
+    alike: list[Any] = [("a", 1), ("a", True), (0.0,), (-0.0,), (Fraction(0),), 1, np.int64(1)]
+    assert recorder.record(alike).codes.tolist() == list(range(len(alike)))
+    draws = recorder.record([Fraction(1, 2), Fraction(1, 3), Fraction(1, 2) + Fraction(1, 2**100), Fraction(10**400)])
+    assert draws.codes.tolist() == [7, 8, 8, 7]
+    assert draws.reals[2].tolist() == [0.5, 2.0**-100]
+    assert Fraction(draws.reals[1, 0]) + Fraction(draws.reals[1, 1]) == pytest.approx(Fraction(1, 3), rel=1e-30)
+    assert draws.reals[3, 0] == math.inf
 
 
 def test_progress_and_the_sum_of_alphas() -> None:
@@ -184,7 +199,10 @@ def test_a_transcript_is_what_an_analyst_sees() -> None:
             raise BudgetExceeded("calls", Fraction(1), Fraction(0))
         return f"answer {len(seen)}"
 
-    assert Transcripts(lambda data: Session(), ask)("data") == ("answer 0", "answer 1", REFUSED)
+    assert Transcripts(lambda data: Session(), ask)("data") == (
+        *("answer 0", "answer 1", REFUSED),
+        Raised.of(BudgetExceeded("calls", Fraction(1), Fraction(0))),
+    )
     assert Transcripts(lambda data: Session(), ask, calls=1)("data") == ("answer 0",)
     assert Transcripts(lambda data: Session(), lambda session, seen: None)("data") == ()
     assert closed == [True] * 3

@@ -32,7 +32,12 @@ def audited(subject: Any, claim: Any = None, **options: Any) -> ExactReport:
 def test_a_claim_that_is_met_exactly_holds_and_has_no_margin() -> None:
     report = audited(randomised_response(1.0), 1, name="randomised response")
     assert not report.violated
-    assert report.verdict == "The claim holds on this world: all 12 pairs, both directions, certified."
+    assert report.verdict == (
+        "The claim holds on this world for the stated law: all 12 pairs, both directions, certified. "
+        "The sampler was not run."
+    )
+    assert "| judged | the stated law (distribution), not draws of the sampler |" in report.to_markdown()
+    assert report.to_json()["judged"] == "stated law"
     assert report.exact_epsilon == pytest.approx(1, abs=1e-9)
     assert report.margin == pytest.approx(0, abs=1e-9)
 
@@ -40,7 +45,7 @@ def test_a_claim_that_is_met_exactly_holds_and_has_no_margin() -> None:
 def test_a_claim_that_is_missed_by_a_thousandth_is_refuted_with_its_pair() -> None:
     report = audited(randomised_response(1.001), 1)
     assert report.violated
-    assert report.verdict.startswith("VIOLATED on this world: hockey-stick divergence of ")
+    assert report.verdict.startswith("VIOLATED on this world by the stated law: hockey-stick divergence of ")
     assert {report.left["a"], report.right["a"]} == {0, 1}
     assert report.margin == pytest.approx(-0.001, abs=1e-9)
 

@@ -214,6 +214,35 @@ counted_rows: Exhibit = Exhibit(
     _row_counts(distinct=True),
 )
 
+
+def _pair_of_items(*, by_rank: bool) -> Callable[[BitSource], BatchSampler]:
+    """Two items by exponential mechanisms, as a set; 0, 8 and 16 have the same place in a small hash table."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: dict[int, int], size: int) -> Any:
+            names = np.array(list(counts))
+            noisy = 0.5 * np.array(list(counts.values())) + noise.gumbel(size, len(counts))
+            chosen = np.sort(names[np.argsort(-noisy, axis=1)[:, :2]], axis=1).tolist()
+            return [frozenset(sorted(two, key=lambda item: -counts[item]) if by_rank else two) for two in chosen]
+
+        return sampler
+
+    return build
+
+
+set_by_rank: Exhibit = Exhibit(
+    "set-filled-by-rank",
+    "A set that remembers in which order it was filled",
+    "frozenset(item for item in ranking if item in chosen)",
+    Guarantee.pure(1),
+    (Pair("a tie is broken", {0: 3, 8: 3, 16: 0}, {0: 3, 8: 4, 16: 0}),),
+    _pair_of_items(by_rank=True),
+    4_000,
+    _pair_of_items(by_rank=False),
+)
+
 EVERYDAY = (
     halved_noise,
     naive_floats,
@@ -222,4 +251,5 @@ EVERYDAY = (
     time_of_day(),
     reused_noise,
     counted_rows,
+    set_by_rank,
 )
