@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from podium.cli.exit_codes import UNSOUND
 from podium.cli.options import Format, TextFormatOption
 from podium.cli.output import print_document
 from podium.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from podium.ledger.receipts import Claim
 
 __all__ = ["verify"]
 
@@ -27,8 +30,8 @@ def verify(
         typer.Option(
             "--receipt",
             metavar="HASH|FILE",
-            help="An entry that must be there: its hash, a release as JSON, or what --format json printed earlier. "
-            "May be repeated.",
+            help="What must be there: the hash of an entry, a release as JSON, which must say what was settled, or "
+            "what --format json printed earlier. May be repeated.",
         ),
     ] = None,
     form: TextFormatOption = Format.TABLE,
@@ -36,41 +39,62 @@ def verify(
     """Check a ledger: every hash, every sum, every rule.
 
     Exits with 7 if something is wrong. A receipt, kept elsewhere, shows that nobody rewrote the whole ledger or put
-    back an old copy of it.
+    back an old copy of it. A release is compared with the one that was settled, in all its parts, and what was compared
+    is printed; a hash alone shows only that there is such an entry.
 
     \b
     Examples:
       podium budget verify --ledger ledger.db
+      podium budget verify views --ledger ledger.db --receipt answer.json
       podium budget verify views --ledger ledger.db --receipt 4f0c...
     """
     from podium.ledger import open_ledger
 
     with open_ledger(ledger, create=False) as opened:
-        found = opened.verify(dataset, receipts=[hash_ for given in receipt or () for hash_ in _hashes(given)])
+        found = opened.verify(dataset, receipts=[claim for given in receipt or () for claim in _claims(given, dataset)])
     if form is Format.JSON:
         print_document(found.to_json())
     else:
         heads = [(f"head of {name}", head) for name, head in found.heads.items()]
-        print_facts(
-            [("sound", "yes" if found.sound else f"no: {found.problem}"), ("entries", str(found.entries)), *heads]
-        )
+        receipts = [
+            (f"receipt {one.hash[:12]}", f"entry {one.sequence} of {one.dataset}, {one.kind}; compared: {one.compared}")
+            for one in found.receipts
+        ]
+        sound = ("sound", "yes" if found.sound else f"no: {found.problem}")
+        print_facts([sound, ("entries", str(found.entries)), *heads, *receipts])
     if not found.sound:
         raise typer.Exit(UNSOUND)
 
 
-def _hashes(receipt: str) -> list[str]:
-    """The hashes that a receipt names: itself, the entry of a release, or the heads of an earlier verification."""
-    if re.fullmatch(r"[0-9a-f]{64}", receipt):
-        return [receipt]
-    try:
-        document = json.loads(Path(receipt).read_text(encoding="utf-8"))
-        named = [document["entry"]] if "entry" in document else list(document["heads"].values())
-    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError):
-        named = []
-    if not named or not all(isinstance(hash_, str) for hash_ in named):
+def _claims(receipt: str, dataset: str | None) -> list[Claim]:
+    """What a receipt claims: its hash, a release, or the heads of an earlier verification."""
+    from podium.ledger.receipts import Claim
+
+    if _is_hash(receipt):
+        return [Claim(receipt)]
+    document = _document(receipt)
+    claims: list[Claim] = []
+    if _is_hash(document.get("entry")):
+        # An entry and nothing else is a hash in a file; whatever else is said must have been settled.
+        claims = [Claim(document["entry"], document=document if len(document) > 1 else None)]
+    elif isinstance(document.get("heads"), dict) and all(map(_is_hash, document["heads"].values())):
+        claims = [Claim(head, dataset=name) for name, head in document["heads"].items() if dataset in (None, name)]
+    if not claims:
         raise InvalidArgument(
             "receipt", receipt,
             allowed="the hash of an entry (64 hexadecimal digits), or a JSON file with an entry or with heads",
             hint="'podium top --format json' writes the one, 'podium budget verify --format json' the other.",
         )  # fmt: skip
-    return named
+    return claims
+
+
+def _document(path: str) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, RecursionError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None

@@ -15,11 +15,12 @@ from typing import Any
 from podium.curator.asking import Asked
 from podium.histogram import Item, item_order
 from podium.ledger import StoredRelease
+from podium.ledger.receipts import first_places
 from podium.mechanisms import AdaptiveTopK, OneshotLaplace
 from podium.mechanisms.base import describe
 from podium.planning.facts import Facts
 from podium.planning.plan import Plan
-from podium.release import BOTTOM, Receipt, Release
+from podium.release import Receipt, Release
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize
 
 __all__ = ["answered_by", "domain_fingerprint", "question_key", "question_text", "told_again"]
@@ -58,12 +59,7 @@ def told_again(stored: StoredRelease, k: int) -> Release:
     """A release seen before, cut to its first k places. It was paid for, unless an analyst pays for a first sight."""
     release = Release.from_json(stored.release)
     receipt = Receipt(release.paid.events if stored.charged else (), entry=stored.hash)
-    if k == release.k:
-        return replace(release, paid=receipt)
-    outcome = tuple(release.outcome)[:k]
-    found = sum(item is not BOTTOM for item in outcome)
-    values = None if release.values is None else release.values[:found]
-    return replace(release, k=k, outcome=outcome, values=values, paid=receipt)
+    return replace(release if k == release.k else first_places(release, k), paid=receipt)
 
 
 def _facts(asked: Asked) -> dict[str, Any]:

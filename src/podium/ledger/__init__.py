@@ -8,12 +8,14 @@ from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.ledger import Ledger
 from podium.ledger.opening import open_ledger
+from podium.ledger.receipts import Confirmed
 from podium.ledger.reservations import Reservation, State, StoredRelease
 from podium.ledger.status import Remaining, Status
 from podium.ledger.verification import Problem, Verification
 
 __all__ = [
     "Budget",
+    "Confirmed",
     "Entry",
     "Kind",
     "Ledger",

@@ -4,6 +4,9 @@ The hash is SHA-256 over canonical JSON (sorted keys, no spaces, ASCII) of every
 before included. Changing, removing, inserting or moving an entry breaks the chain from there on. Every entry
 holds fresh random bytes that are never shown: a hash in a receipt would otherwise let an analyst test guesses
 about what others were told.
+
+``state`` is a digest of the sums that hold right after the entry, so that a question can check the sums that it
+decides on against the last entry alone. Entries of older versions have none.
 """
 
 from __future__ import annotations
@@ -68,6 +71,7 @@ class Entry:
     owner: str | None = field(default=None, repr=False)
     details: str | None = None
     release: str | None = field(default=None, repr=False)
+    state: str | None = field(default=None, repr=False)
     hash: str = ""
 
     @property
@@ -95,6 +99,7 @@ class Entry:
             "owner": self.owner,
             "details": self.details,
             "release": self.release,
+            "state": self.state,
         }
         # Empty fields are left out, so that a later version may add fields without changing old hashes.
         kept = {name: value for name, value in document.items() if value is not None}

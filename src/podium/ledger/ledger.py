@@ -16,14 +16,17 @@ from podium.ledger import reservations, waiting
 from podium.ledger.account import Contradiction
 from podium.ledger.backend import Backend, BrokenRule
 from podium.ledger.budget import Budget, Totals
+from podium.ledger.checking import Checker
+from podium.ledger.copying import read_copy
 from podium.ledger.entries import Entry, Kind, Reason
+from podium.ledger.receipts import Presented
 from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of
 from podium.ledger.rows import whole_number
 from podium.ledger.schema import migrate
 from podium.ledger.status import Status, require_user, status_of
 from podium.ledger.store import Holder, Located, Store
 from podium.ledger.texts import label, long_text, withheld_text
-from podium.ledger.verification import Verification, read_copy, verify_copy
+from podium.ledger.verification import Verification, verify_copy
 from podium.privacy import Charge, Cost, Event
 
 __all__ = ["Ledger"]
@@ -44,6 +47,7 @@ class Ledger:
 
     def __init__(self, backend: Backend, *, create: bool = True) -> None:
         self._backend = backend
+        self._checker = Checker()
         migrate(backend, create=create)
         with suppress(LedgerTampered):
             # A ledger that is not sound must still open, so that it can be verified.
@@ -95,7 +99,7 @@ class Ledger:
         with self._honest(name), self._backend.transaction(write=True) as session:
             store = Store(session)
             head = store.lock_registry()
-            located = store.account(name, lock=True)
+            located = self._checker.located(store, name, lock=True)
             if located is not None:
                 return _registered_before(store, located, budget, None if insist else where, user)
             other = store.named_source(where)
@@ -200,15 +204,15 @@ class Ledger:
             if time.monotonic() + pause > end:
                 return False
             time.sleep(pause)
-            with self._reading(holder.dataset) as (store, located):
-                if not store.is_open(located, holder.number):
+            with self._reading(holder.dataset) as (_, located):
+                if holder.number not in located.state.opened:
                     return True
         self._give_up(holder, reason)
         return True
 
     def _give_up(self, holder: Holder, reason: Reason) -> tuple[Entry, ...]:
         with self._writing(holder.dataset) as (store, located):
-            if not store.is_open(located, holder.number):
+            if holder.number not in located.state.opened:
                 return ()
             return (reservations.forfeit(store, located, holder.number, reason),)
 
@@ -299,16 +303,16 @@ class Ledger:
         with self._reading(dataset) as (store, located):
             return tuple(store.entries(located))
 
-    def verify(self, dataset: str | None = None, *, receipts: Iterable[str] = ()) -> Verification:
+    def verify(self, dataset: str | None = None, *, receipts: Iterable[Presented] = ()) -> Verification:
         """Walk the chain of one data set, or of all, and compute every sum again.
 
-        ``receipts`` are hashes that must be in it: kept elsewhere, they show that nobody rewrote the whole ledger.
+        ``receipts`` were kept elsewhere, and show that nobody rewrote the whole ledger: hashes of entries that must be
+        there, or releases, which must also say what was settled.
         """
         with self._backend.transaction(write=False) as session:
-            store = Store(session)
-            copy = read_copy(store, dataset)
+            copy = read_copy(session, dataset)
             if dataset is not None and not copy.datasets:
-                raise _unknown(store, dataset)
+                raise _unknown(Store(session), dataset)
         return verify_copy(copy, receipts)
 
     def close(self) -> None:
@@ -328,14 +332,20 @@ class Ledger:
         """A transaction that nobody else writes to this data set in."""
         with self._honest(dataset), self._backend.transaction(write=True) as session:
             store = Store(session)
-            yield store, _located(store, dataset, lock=True)
+            yield store, self._located(store, dataset, lock=True)
 
     @contextmanager
     def _reading(self, dataset: str) -> Iterator[tuple[Store, Located]]:
         """A transaction that sees one moment."""
         with self._honest(dataset), self._backend.transaction(write=False) as session:
             store = Store(session)
-            yield store, _located(store, dataset, lock=False)
+            yield store, self._located(store, dataset, lock=False)
+
+    def _located(self, store: Store, dataset: str, *, lock: bool) -> Located:
+        located = self._checker.located(store, label(dataset, "dataset"), lock=lock)
+        if located is None:
+            raise _unknown(store, dataset)
+        return located
 
     @contextmanager
     def _honest(self, dataset: str) -> Iterator[None]:
@@ -345,13 +355,6 @@ class Ledger:
             raise LedgerTampered(dataset, str(contradiction)) from None
         except BrokenRule:
             raise LedgerTampered(dataset, "a rule of the database would have been broken") from None
-
-
-def _located(store: Store, dataset: str, *, lock: bool) -> Located:
-    located = store.account(label(dataset, "dataset"), lock=lock)
-    if located is None:
-        raise _unknown(store, dataset)
-    return located
 
 
 def _unknown(store: Store, dataset: str) -> UnknownDataset:

@@ -123,7 +123,7 @@ def reserve(store: Store, located: Located, request: Request) -> Reservation:
     account.totals.limits.check_kind(cost)
     _require_room(account.totals.limits, account.held.cost, request.charge, cost, account.dataset)
     if account.totals.per_analyst is not None and request.analyst is not None:
-        held = store.analyst(located, request.analyst).cost
+        held = located.state.analyst(request.analyst).cost
         whose = f"analyst {request.analyst!r}"
         _require_room(account.totals.per_analyst, held, request.charge, cost, account.dataset, whose=whose)
     entry = store.append(
@@ -254,7 +254,7 @@ def _find_reservation(store: Store, located: Located, reservation: Reservation |
     entry = store.entry(located, number)
     if entry is None or entry.kind is not Kind.RESERVED:
         raise InvalidArgument("reservation", number, allowed="what reserve() returned, on the same ledger")
-    if store.is_open(located, number) == (store.closing(located, number) is not None):
+    if (number in located.state.opened) == (store.closing(located, number) is not None):
         raise LedgerTampered(located.account.dataset, "the list of open reservations is wrong")
     return entry
 
@@ -297,7 +297,7 @@ def _charge_reader(
     store: Store, located: Located, reservation: Entry, closing: Entry, analyst: str, cap: Limits
 ) -> None:
     worst = recorded_cost(reservation)
-    held = store.analyst(located, analyst).cost
+    held = located.state.analyst(analyst).cost
     _require_room(cap, held, worst, worst, located.account.dataset, whose=f"analyst {analyst!r}")
     store.append(located, Kind.SEEN, reservation=reservation, cost=recorded_cost(closing), analyst=analyst)
 

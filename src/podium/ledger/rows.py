@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 from podium.ledger.account import Account, Contradiction, Sum
@@ -22,8 +23,10 @@ __all__ = [
     "UNREADABLE",
     "account_from_row",
     "account_to_row",
+    "analysts_from_rows",
     "entry_from_row",
     "entry_to_row",
+    "opened_from_rows",
     "sum_from_row",
     "sum_to_row",
     "whole_number",
@@ -31,7 +34,7 @@ __all__ = [
 
 ENTRY_COLUMNS = (
     "sequence, kind, at, epsilon, rho, delta, reservation, analyst, question, question_key, data_version, "
-    "idempotency_key, owner, details, release, salt, previous, hash"
+    "idempotency_key, owner, details, release, state, salt, previous, hash"
 )
 
 ACCOUNT_COLUMNS = (
@@ -49,7 +52,9 @@ _AMOUNT = re.compile(r"[0-9]+(?:/[0-9]+)?")
 def entry_from_row(dataset: str, row: Row) -> Entry:
     """The entry in a row of ``ENTRY_COLUMNS``."""
     sequence, kind, at, epsilon, rho, delta, reservation, *texts, salt, previous, digest = row
-    analyst, question, question_key, data_version, idempotency_key, owner, details, release = map(_optional, texts)
+    analyst, question, question_key, data_version, idempotency_key, owner, details, release, state = map(
+        _optional, texts
+    )
     if kind not in list(Kind):
         raise Contradiction("its kind is unknown")
     return Entry(
@@ -69,6 +74,7 @@ def entry_from_row(dataset: str, row: Row) -> Entry:
         owner=owner,
         details=_object(details),
         release=release,
+        state=state,
         hash=_text(digest),
     )
 
@@ -92,6 +98,7 @@ def entry_to_row(entry: Entry) -> tuple[Value, ...]:
         entry.owner,
         entry.details,
         entry.release,
+        entry.state,
         entry.salt,
         entry.previous,
         entry.hash,
@@ -147,6 +154,16 @@ def sum_from_row(row: Row) -> Sum:
 def sum_to_row(value: Sum) -> tuple[Value, ...]:
     """The four columns of a sum."""
     return (str(value.epsilon), value.unbounded, str(value.rho), str(value.delta))
+
+
+def analysts_from_rows(rows: Iterable[Row]) -> dict[str, Row]:
+    """The sums of every analyst as they are stored, not yet believed; ``sum_from_row`` reads one."""
+    return {row[0]: row[1:] for row in rows}
+
+
+def opened_from_rows(rows: Iterable[Row]) -> dict[int, str]:
+    """The numbers of the open reservations, and who holds them."""
+    return {whole_number(number): _text(owner) for number, owner in rows}
 
 
 def _cost(epsilon: object, rho: object, delta: object) -> Cost | None:

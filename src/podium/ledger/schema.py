@@ -90,7 +90,11 @@ def _to_2(session: Session) -> None:
     """What each analyst holds, for caps; stored releases found without reading all entries."""
     for statement in _TABLES_2:
         session.run(statement)
-    rebuild_analysts(session)
+
+
+def _to_3(session: Session) -> None:
+    """Entries commit to the sums after them; those that are there keep their hashes, and commit to nothing."""
+    session.run("ALTER TABLE entries ADD COLUMN state TEXT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,8 @@ class _Migration:
     apply: Callable[[Session], None]
 
 
-_MIGRATIONS = (_Migration(1, _to_1), _Migration(2, _to_2))
+_MIGRATIONS = (_Migration(1, _to_1), _Migration(2, _to_2), _Migration(3, _to_3))
+_ANALYSTS_SINCE = 2
 
 LATEST = _MIGRATIONS[-1].version
 
@@ -141,6 +146,9 @@ def _upgrade(backend: Backend) -> None:
                 migration.apply(session)
                 now = dt.datetime.now(dt.UTC).isoformat()
                 session.run("INSERT INTO migrations (version, applied_at) VALUES (?, ?)", (migration.version, now))
+        if version < _ANALYSTS_SINCE:
+            # Only now, because entries are read with the columns of the present version.
+            rebuild_analysts(session)
 
 
 def _version(session: Session) -> int:

@@ -138,7 +138,7 @@ def status_of(store: Store, located: Located) -> Status:
         spent=(account.held - reserved).cost,
         reserved=reserved.cost,
         remaining=remaining,
-        analysts={name: held.cost for name, held in store.analysts(located).items()},
+        analysts={name: located.state.analyst(name).cost for name in sorted(located.state.analysts)},
         items_left=_items_left(account.totals, remaining),
         questions_left=_questions_left(account, remaining),
         open_reservations=len(opened),

@@ -6,43 +6,41 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from podium.errors import LedgerTampered
-from podium.ledger.account import Account, Contradiction, Sum, analyst_sums, change, charged_analyst
-from podium.ledger.backend import Row, Session, Value
+from podium.ledger.account import Account, Contradiction, Sum, analyst_sums
+from podium.ledger.backend import Session, Value
+from podium.ledger.copying import RawDataset, raw_datasets
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.ledger.rows import (
     ACCOUNT_COLUMNS,
     ENTRY_COLUMNS,
     account_from_row,
     account_to_row,
+    analysts_from_rows,
     entry_from_row,
     entry_to_row,
-    sum_from_row,
+    opened_from_rows,
     sum_to_row,
     whole_number,
 )
+from podium.ledger.state import State
 from podium.randomness import system_bits
 
-__all__ = ["Holder", "Located", "RawDataset", "Registration", "Store", "rebuild_analysts"]
+__all__ = ["Holder", "Located", "Store", "rebuild_analysts"]
 
 _SALT_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """An account and the number of its rows."""
+    """A data set as its tables describe it, and the number of its rows."""
 
     id: int
-    account: Account
+    state: State
 
-
-class Registration(NamedTuple):
-    """One link in the chain of registrations; the hashes are None where the entry is missing."""
-
-    id: int
-    dataset: str
-    previous: str | None
-    hash: str | None
+    @property
+    def account(self) -> Account:
+        """Where the data set stands."""
+        return self.state.account
 
 
 class Holder(NamedTuple):
@@ -52,17 +50,6 @@ class Holder(NamedTuple):
     number: int
     owner: str
     hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class RawDataset:
-    """The rows of a data set, not yet believed."""
-
-    dataset: str
-    account: Row
-    entries: list[Row]
-    opened: list[Row]
-    analysts: list[Row]
 
 
 class Store:
@@ -77,16 +64,8 @@ class Store:
         """All data sets in the order of their registration."""
         return [name for (name,) in self._session.rows("SELECT name FROM datasets ORDER BY id")]
 
-    def accounts(self) -> list[Located]:
-        """All accounts in the order of their registration."""
-        rows = self._session.rows(f"SELECT id, {ACCOUNT_COLUMNS} FROM datasets ORDER BY id")  # noqa: S608
-        return [Located(row[0], account_from_row(row[1:])) for row in rows]
-
-    def account(self, dataset: str, *, lock: bool) -> Located | None:
-        """The account of a data set; locked, nobody else changes it until the transaction ends.
-
-        A locked one is about to be decided on, so it must at least agree with the last entry.
-        """
+    def located(self, dataset: str, *, lock: bool) -> Located | None:
+        """A data set as its tables describe it; locked, nobody else changes it until the transaction ends."""
         suffix = self._session.lock_rows if lock else ""
         rows = self._session.rows(
             f"SELECT id, {ACCOUNT_COLUMNS} FROM datasets WHERE name = ?{suffix}",  # noqa: S608
@@ -94,37 +73,29 @@ class Store:
         )
         if not rows:
             return None
-        located = Located(rows[0][0], account_from_row(rows[0][1:]))
-        if lock and self._last(located.id) != (located.account.sequence, located.account.head):
-            raise LedgerTampered(dataset, "the last entry is not the one that was written")
-        return located
+        number = rows[0][0]
+        analysts = self._session.rows(
+            "SELECT analyst, epsilon, unbounded, rho, delta FROM analysts WHERE dataset_id = ?", (number,)
+        )
+        opened = self._session.rows("SELECT sequence, owner FROM open_reservations WHERE dataset_id = ?", (number,))
+        account = account_from_row(rows[0][1:])
+        return Located(number, State(account, analysts_from_rows(analysts), opened_from_rows(opened)))
+
+    def rows_of(self, dataset: str) -> RawDataset:
+        """The rows of a data set that is there, not yet believed."""
+        return raw_datasets(self._session, dataset)[0]
 
     def named_source(self, source: str) -> str | None:
         """The data set that was registered first for this source."""
         rows = self._session.rows("SELECT name FROM datasets WHERE source = ? ORDER BY id LIMIT 1", (source,))
         return rows[0][0] if rows else None
 
-    def _last(self, dataset_id: int) -> tuple[int, str] | None:
-        rows = self._session.rows(
-            "SELECT sequence, hash FROM entries WHERE dataset_id = ? ORDER BY sequence DESC LIMIT 1", (dataset_id,)
-        )
-        return (rows[0][0], rows[0][1]) if rows else None
-
-    def analyst(self, located: Located, analyst: str) -> Sum:
-        """What is charged to one analyst."""
-        rows = self._session.rows(
-            "SELECT epsilon, unbounded, rho, delta FROM analysts WHERE dataset_id = ? AND analyst = ?",
-            (located.id, analyst),
-        )
-        return sum_from_row(rows[0]) if rows else Sum()
-
-    def analysts(self, located: Located) -> dict[str, Sum]:
-        """What is charged to every analyst."""
-        rows = self._session.rows(
-            "SELECT analyst, epsilon, unbounded, rho, delta FROM analysts WHERE dataset_id = ? ORDER BY analyst",
-            (located.id,),
-        )
-        return {row[0]: sum_from_row(row[1:]) for row in rows}
+    def last(self, located: Located) -> Entry:
+        """The last entry, which must be the one that the account names."""
+        found = _first(self._entries(located, "TRUE ORDER BY sequence DESC LIMIT 1"))
+        if found is None or (found.sequence, found.hash) != (located.account.sequence, located.account.head):
+            raise Contradiction("the last entry is not the one that was written")
+        return found
 
     # Entries
 
@@ -165,11 +136,6 @@ class Store:
         where = "sequence IN (SELECT o.sequence FROM open_reservations o WHERE o.dataset_id = ?) ORDER BY sequence"
         return self._entries(located, where, located.id)
 
-    def is_open(self, located: Located, reservation: int) -> bool:
-        """Whether a reservation is open."""
-        sql = "SELECT COUNT(*) FROM open_reservations WHERE dataset_id = ? AND sequence = ?"
-        return bool(self._session.rows(sql, (located.id, reservation))[0][0])
-
     def open_for(self, located: Located, question_key: str, data_version: str) -> list[Entry]:
         """Those of the same question on the same data, oldest first."""
         opened = self.open_reservations(located)
@@ -186,8 +152,15 @@ class Store:
 
     def _entries(self, located: Located, where: str, *parameters: Value) -> list[Entry]:
         sql = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE dataset_id = ? AND {where}"  # noqa: S608
-        name = located.account.dataset
-        return [entry_from_row(name, row) for row in self._session.rows(sql, (located.id, *parameters))]
+        account = located.account
+        found = [entry_from_row(account.dataset, row) for row in self._session.rows(sql, (located.id, *parameters))]
+        for entry in found:
+            # Whatever is read is decided on, or shown: nobody needs to wait for a verification to see that it changed.
+            if entry.computed_hash() != entry.hash:
+                raise Contradiction(f"entry {entry.sequence} was changed")
+            if not 0 < entry.sequence <= account.sequence:
+                raise Contradiction("the last entry is not the one that was written")
+        return found
 
     # Writing
 
@@ -203,13 +176,13 @@ class Store:
     def register(self, head: str, dataset: str, data_version: str, details: dict[str, Any]) -> Entry:
         """Open an account; registrations are a chain of their own, so that none can vanish unnoticed."""
         ((last,),) = self._session.rows("SELECT COALESCE(MAX(id), 0) FROM datasets")
-        entry = _chained(
-            Entry(
-                dataset, 1, Kind.REGISTERED, _now(), head, _salt(),
-                data_version=data_version, details=canonical_json(details),
-            )
+        entry = Entry(
+            dataset, 1, Kind.REGISTERED, _now(), head, _salt(),
+            data_version=data_version, details=canonical_json(details),
         )  # fmt: skip
-        located = Located(whole_number(last) + 1, Account.opened(entry))
+        state = State(Account.opened(entry))
+        entry = _chained(entry, state)
+        located = Located(whole_number(last) + 1, State(Account.opened(entry)))
         marks = ", ".join("?" * len(account_to_row(located.account)))
         self._session.run(
             f"INSERT INTO datasets (id, {ACCOUNT_COLUMNS}) VALUES (?, {marks})",  # noqa: S608
@@ -225,20 +198,19 @@ class Store:
     ) -> Entry:  # fmt: skip
         """Write the next entry and everything that follows from it."""
         account = located.account
-        entry = _chained(
-            Entry(
-                account.dataset, account.sequence + 1, kind, _now(), account.head, _salt(),
-                reservation=None if reservation is None else reservation.sequence,
-                details=canonical_json(facts) if facts else None,
-                **fields,
-            )
+        entry = Entry(
+            account.dataset, account.sequence + 1, kind, _now(), account.head, _salt(),
+            reservation=None if reservation is None else reservation.sequence,
+            details=canonical_json(facts) if facts else None,
+            **fields,
         )  # fmt: skip
-        after = account.after(entry, reservation)
+        after = located.state.after(entry, reservation)
+        entry = _chained(entry, after)
         self._insert(located, entry)
-        self._update(located.id, after)
-        analyst = charged_analyst(entry, reservation)
-        if analyst is not None:
-            self.write_analyst(located.id, analyst, self.analyst(located, analyst) + change(entry, reservation))
+        self._update(located.id, replace(after.account, head=entry.hash))
+        for name in after.analysts:
+            if after.analysts[name] != located.state.analysts.get(name):
+                self.write_analyst(located.id, name, after.analyst(name))
         self._track(located, entry)
         return entry
 
@@ -276,62 +248,23 @@ class Store:
                 "DELETE FROM open_reservations WHERE dataset_id = ? AND sequence = ?", (located.id, entry.reservation)
             )
 
-    # What verification compares
-
-    def registry(self) -> tuple[str, str] | None:
-        """The first hash of the chain of registrations, and its head."""
-        rows = self._session.rows("SELECT genesis, registry_head FROM ledger WHERE id = 1")
-        return (rows[0][0], rows[0][1]) if rows else None
-
-    def registrations(self) -> list[Registration]:
-        """Every registration in its order."""
-        sql = (
-            "SELECT d.id, d.name, e.previous, e.hash FROM datasets d LEFT JOIN entries e ON e.dataset_id = d.id "
-            "AND e.sequence = 1 ORDER BY d.id"
-        )
-        return [Registration(*row) for row in self._session.rows(sql)]
-
-    def raw_datasets(self, dataset: str | None) -> list[RawDataset]:
-        """Rows as they are, of one data set or of all."""
-        where, parameters = ("", ()) if dataset is None else (" WHERE name = ?", (dataset,))
-        rows = self._session.rows(f"SELECT id, {ACCOUNT_COLUMNS} FROM datasets{where} ORDER BY id", parameters)  # noqa: S608
-        return [
-            RawDataset(
-                dataset=row[1] if isinstance(row[1], str) else repr(row[1]),
-                account=row[1:],
-                entries=self._raw("entries", ENTRY_COLUMNS, row[0]),
-                opened=self._raw("open_reservations", "sequence, owner", row[0]),
-                analysts=self._raw("analysts", "analyst, epsilon, unbounded, rho, delta", row[0]),
-            )
-            for row in rows
-        ]
-
-    def _raw(self, table: str, columns: str, dataset_id: int) -> list[Row]:
-        return self._session.rows(
-            f"SELECT {columns} FROM {table} WHERE dataset_id = ? ORDER BY 1",  # noqa: S608
-            (dataset_id,),
-        )
-
-    def orphans(self) -> int:
-        """How many rows belong to no data set."""
-        return sum(
-            self._session.rows(
-                f"SELECT COUNT(*) FROM {table} WHERE dataset_id NOT IN (SELECT id FROM datasets)"  # noqa: S608
-            )[0][0]
-            for table in ("entries", "open_reservations", "analysts")
-        )
-
 
 def rebuild_analysts(session: Session) -> None:
-    """Fill the sums per analyst from the entries."""
+    """Fill the sums per analyst from the entries, whether or not their hashes are right: verification tells."""
     store = Store(session)
-    for located in store.accounts():
-        for analyst, held in analyst_sums(store.entries(located)).items():
-            store.write_analyst(located.id, analyst, held)
+    for number, name in session.rows("SELECT id, name FROM datasets ORDER BY id"):
+        rows = session.rows(
+            f"SELECT {ENTRY_COLUMNS} FROM entries WHERE dataset_id = ? ORDER BY sequence",  # noqa: S608
+            (number,),
+        )
+        for analyst, held in analyst_sums(entry_from_row(name, row) for row in rows).items():
+            store.write_analyst(number, analyst, held)
 
 
-def _chained(entry: Entry) -> Entry:
-    return replace(entry, hash=entry.computed_hash())
+def _chained(entry: Entry, after: State) -> Entry:
+    """The entry with what it commits to, and its hash."""
+    committed = replace(entry, state=after.digest())
+    return replace(committed, hash=committed.computed_hash())
 
 
 def _now() -> str:

@@ -7,17 +7,20 @@ whole database can also rewrite the whole chain: against that help the hashes th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst, recorded_cost
+from podium.ledger.account import Account, Contradiction, recorded_cost
 from podium.ledger.backend import Row
+from podium.ledger.copying import Copy, RawDataset
 from podium.ledger.entries import Entry, Kind
-from podium.ledger.rows import UNREADABLE, account_from_row, entry_from_row, sum_from_row
-from podium.ledger.store import RawDataset, Registration, Store
+from podium.ledger.receipts import Claim, Confirmed, Presented, confirm
+from podium.ledger.rows import UNREADABLE, account_from_row, analysts_from_rows, entry_from_row
+from podium.ledger.state import State
 
-__all__ = ["Copy", "Problem", "Verification", "read_copy", "verify_copy"]
+__all__ = ["Problem", "Verification", "verify_copy", "walked_state"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """How many entries were read, the head of every chain, and the first problem if there is one."""
+    """How many entries were read, the head of every chain, the receipts that hold, and the first problem if any."""
 
     entries: int
     heads: dict[str, str]
     problem: Problem | None
+    receipts: tuple[Confirmed, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -53,33 +57,11 @@ class Verification:
             "sound": self.sound,
             "entries": self.entries,
             "heads": self.heads,
+            "receipts": [receipt.to_json() for receipt in self.receipts],
             "problem": None
             if problem is None
             else {"dataset": problem.dataset, "sequence": problem.sequence, "what": problem.what},
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """What verification reads, as of one moment."""
-
-    datasets: list[RawDataset]
-    registrations: list[Registration]
-    genesis: str | None
-    registry_head: str | None
-    orphans: int
-
-
-def read_copy(store: Store, dataset: str | None) -> Copy:
-    """Read one data set, or all."""
-    ends = store.registry()
-    return Copy(
-        store.raw_datasets(dataset),
-        store.registrations(),
-        ends[0] if ends else None,
-        ends[1] if ends else None,
-        store.orphans(),
-    )
 
 
 class _Found(Exception):
@@ -88,28 +70,46 @@ class _Found(Exception):
         self.problem = problem
 
 
-def verify_copy(copy: Copy, receipts: Iterable[str]) -> Verification:
-    """Check a copy, and that every hash of ``receipts`` is in one of its chains."""
+def verify_copy(copy: Copy, receipts: Iterable[Presented]) -> Verification:
+    """Check a copy, and that every receipt is of one of its entries, and says what that entry says."""
+    claims = [Claim.of(receipt) for receipt in receipts]
+    wanted = {claim.hash for claim in claims}
     heads: dict[str, str] = {}
-    known: set[str] = set()
+    kept: dict[str, tuple[Entry, Entry | None]] = {}
+    confirmed: tuple[Confirmed, ...] = ()
     count = 0
     try:
         for raw in copy.datasets:
-            account, hashes = _verify_dataset(raw)
-            heads[account.dataset] = account.head
-            known.update(hashes)
-            count += len(hashes)
+            walk = _verify_dataset(raw, wanted)
+            heads[walk.account.dataset] = walk.account.head
+            kept.update(walk.kept)
+            count += walk.account.sequence
         _verify_registry(copy)
-        _verify_receipts(receipts, known)
+        confirmed = tuple(_verified(claim, kept) for claim in claims)
     except _Found as found:
         return Verification(count, heads, found.problem)
-    return Verification(count, heads, None)
+    return Verification(count, heads, None, confirmed)
 
 
-def _verify_receipts(receipts: Iterable[str], known: set[str]) -> None:
-    for receipt in receipts:
-        if receipt not in known:
-            raise _Found(Problem(None, None, f"no entry has the hash {receipt!r} of a receipt"))
+def walked_state(raw: RawDataset) -> State:
+    """What follows from the entries of a data set, from the first to the last; ``Contradiction`` if they are not sound.
+
+    The tables that repeat it are not compared.
+    """
+    try:
+        return _walk(raw, frozenset()).state
+    except _Found as found:
+        raise Contradiction(str(found.problem)) from None
+
+
+def _verified(claim: Claim, kept: Mapping[str, tuple[Entry, Entry | None]]) -> Confirmed:
+    if claim.hash not in kept:
+        raise _Found(Problem(None, None, f"no entry has the hash {claim.hash!r} of a receipt"))
+    entry, reservation = kept[claim.hash]
+    try:
+        return confirm(claim, entry, reservation)
+    except Contradiction as contradiction:
+        raise _Found(Problem(entry.dataset, entry.sequence, str(contradiction))) from None
 
 
 def _verify_registry(copy: Copy) -> None:
@@ -130,28 +130,42 @@ def _verify_registry(copy: Copy) -> None:
 
 @dataclass(slots=True)
 class _Walk:
-    """The state while entries are read one by one."""
+    """The state while entries are read one by one; ``kept`` are those whose hashes are ``wanted``."""
 
-    account: Account
+    state: State
+    wanted: AbstractSet[str]
     reservations: dict[int, Entry] = field(default_factory=dict)
-    opened: dict[int, Entry] = field(default_factory=dict)
     settled: set[int] = field(default_factory=set)
-    analysts: dict[str, Sum] = field(default_factory=dict)
+    kept: dict[str, tuple[Entry, Entry | None]] = field(default_factory=dict)
+
+    @classmethod
+    def from_first(cls, entry: Entry, wanted: AbstractSet[str]) -> _Walk:
+        """Begin with the registration."""
+        walk = cls(State(Account.opened(entry)), wanted)
+        walk._keep(entry, None)
+        return walk
+
+    @property
+    def account(self) -> Account:
+        """Where the data set stands."""
+        return self.state.account
 
     def follow(self, entry: Entry) -> None:
         """Apply one more entry, or say which rule it breaks."""
         reservation = None if entry.reservation is None else self.reservations.get(entry.reservation)
         self._check_rules(entry, reservation)
-        self.account = self.account.after(entry, reservation)
+        self.state = self.state.after(entry, reservation)
         if entry.kind is Kind.RESERVED:
-            self.reservations[entry.sequence] = self.opened[entry.sequence] = entry
-        elif reservation is not None and entry.kind in (Kind.SETTLED, Kind.FORFEITED):
-            del self.opened[reservation.sequence]
-            if entry.kind is Kind.SETTLED:
-                self.settled.add(reservation.sequence)
-        analyst = charged_analyst(entry, reservation)
-        if analyst is not None:
-            self.analysts[analyst] = self.analysts.get(analyst, Sum()) + change(entry, reservation)
+            self.reservations[entry.sequence] = entry
+        elif reservation is not None and entry.kind is Kind.SETTLED:
+            self.settled.add(reservation.sequence)
+        self._keep(entry, reservation)
+
+    def _keep(self, entry: Entry, reservation: Entry | None) -> None:
+        if entry.state not in (None, self.state.digest()):
+            raise Contradiction("the sums that it commits to do not follow from the entries")
+        if entry.hash in self.wanted:
+            self.kept[entry.hash] = (entry, reservation)
 
     def _check_rules(self, entry: Entry, reservation: Entry | None) -> None:
         if entry.kind is Kind.RESERVED:
@@ -164,26 +178,30 @@ class _Walk:
             if reservation is None or reservation.sequence not in self.settled or entry.analyst is None:
                 raise Contradiction("it reads a release that was not settled")
             self._check_cap(entry.analyst, reservation)
-        elif entry.kind in (Kind.SETTLED, Kind.FORFEITED) and entry.reservation not in self.opened:
+        elif entry.kind in (Kind.SETTLED, Kind.FORFEITED) and entry.reservation not in self.state.opened:
             raise Contradiction("it closes a reservation that is not open")
 
     def _check_cap(self, analyst: str | None, worst: Entry) -> None:
         cap = self.account.totals.per_analyst
         if cap is None:
             return
-        if analyst is None or cap.excess(recorded_cost(worst), self.analysts.get(analyst, Sum()).cost) is not None:
+        if analyst is None or cap.excess(recorded_cost(worst), self.state.analyst(analyst).cost) is not None:
             raise Contradiction("it charges an analyst for more than was left")
 
 
-def _verify_dataset(raw: RawDataset) -> tuple[Account, list[str]]:
+def _verify_dataset(raw: RawDataset, wanted: AbstractSet[str]) -> _Walk:
+    walk = _walk(raw, wanted)
+    _compare(raw, walk.state)
+    return walk
+
+
+def _walk(raw: RawDataset, wanted: AbstractSet[str]) -> _Walk:
     walk: _Walk | None = None
-    hashes: list[str] = []
     for expected, row in enumerate(raw.entries, start=1):
-        entry = _checked(raw.dataset, expected, row, hashes[-1] if hashes else None)
-        hashes.append(entry.hash)
+        entry = _checked(raw.dataset, expected, row, None if walk is None else walk.account.head)
         try:
             if walk is None:
-                walk = _Walk(Account.opened(entry))
+                walk = _Walk.from_first(entry, wanted)
             else:
                 walk.follow(entry)
         except Contradiction as contradiction:
@@ -192,8 +210,7 @@ def _verify_dataset(raw: RawDataset) -> tuple[Account, list[str]]:
             raise _Found(Problem(raw.dataset, expected, "its details cannot be read")) from None
     if walk is None:
         raise _Found(Problem(raw.dataset, 1, "it is missing"))
-    _compare(raw, walk)
-    return walk.account, hashes
+    return walk
 
 
 def _checked(dataset: str, expected: int, row: Row, previous: str | None) -> Entry:
@@ -211,20 +228,20 @@ def _checked(dataset: str, expected: int, row: Row, previous: str | None) -> Ent
     return entry
 
 
-def _compare(raw: RawDataset, walk: _Walk) -> None:
+def _compare(raw: RawDataset, state: State) -> None:
     """The tables that repeat what follows from the entries."""
-    last = walk.account.sequence
+    last = state.account.sequence
     try:
         cached = account_from_row(raw.account)
-        analysts = {row[0]: sum_from_row(row[1:]) for row in raw.analysts}
+        analysts = analysts_from_rows(raw.analysts)
     except Contradiction as contradiction:
         raise _Found(Problem(raw.dataset, last, f"in the sums, {contradiction}")) from None
     if cached.sequence > last:
         raise _Found(Problem(raw.dataset, last + 1, "it is missing"))
     for item in fields(Account):
-        if getattr(cached, item.name) != getattr(walk.account, item.name):
+        if getattr(cached, item.name) != getattr(state.account, item.name):
             raise _Found(Problem(raw.dataset, last, f"{item.name} does not follow from the entries"))
-    if dict(raw.opened) != {number: entry.owner for number, entry in walk.opened.items()}:
+    if dict(raw.opened) != state.opened:
         raise _Found(Problem(raw.dataset, last, "the open reservations do not follow from the entries"))
-    if analysts != walk.analysts:
+    if analysts != state.analysts:
         raise _Found(Problem(raw.dataset, last, "the sums of analysts do not follow from the entries"))

@@ -176,6 +176,10 @@ def verification(
     granted: Viewing,
     receipt: Annotated[list[str] | None, Query(max_length=100, description="Hashes that must be in the chain.")] = None,
 ) -> dict[str, Any]:
-    """Whether the ledger is sound, and the first problem if it is not."""
+    """Whether the ledger is sound, and the first problem if it is not.
+
+    Where every analyst has a cap, only the owner sees how long the chain is and where it ends, and receipts of others
+    count as missing.
+    """
     granted.service.questions.take(granted.token.id)
-    return granted.service.records.verify(granted.dataset, receipt or []).to_json()
+    return granted.service.records.verification(granted.dataset, receipt or [], granted.token)

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 import podium
 from podium.errors import PodiumError
-from podium.ledger import Status
+from podium.ledger import Problem, Status
 from podium.present.accounts import history_rows, left_sentence, status_facts
 from podium.present.plots import plot_budget
 from podium.service.access import address_of, service
@@ -180,8 +180,11 @@ def verify(request: Request, granted: Viewing, receipt: str = "") -> Response:
     """Walk the chain, and look for a receipt in it."""
     granted.service.questions.take(granted.signed.token.id)
     receipts = [receipt.strip()] if receipt.strip() else []
-    found = granted.service.records.verify(granted.dataset, receipts)
-    return page(request, "verify.html", granted.signed, dataset=granted.dataset, found=found, receipt=receipt)
+    found = granted.service.records.verification(granted.dataset, receipts, granted.signed.token)
+    problem = None if found["problem"] is None else Problem(**found["problem"])
+    return page(
+        request, "verify.html", granted.signed, dataset=granted.dataset, found=found, problem=problem, receipt=receipt
+    )
 
 
 _LIBRARIES = ("duckdb", "fastapi", "jinja2", "numpy", "pyarrow", "python-flint", "sqlglot", "uvicorn")

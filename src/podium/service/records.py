@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
-from podium.ledger import Entry, Kind, Status, Verification
+from podium.errors import LedgerTampered
+from podium.ledger import Entry, Kind, Status
 from podium.present.accounts import left_sentence
 from podium.release import Receipt, Release
 from podium.service.datasets import Datasets
@@ -22,6 +24,7 @@ from podium.service.tokens import Role, Token
 __all__ = ["Record", "Records"]
 
 _KEPT = 1_024
+_UNSOUND = "its entries and sums contradict each other; its owner sees where"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ class Records:
         if not self._capped(dataset, token):
             return list(entries)
         own = {one.sequence for one in entries if one.analyst == token.name}
-        return [one for one in entries if one.sequence in own or one.reservation in own or _public(one)]
+        return _renumbered([one for one in entries if one.sequence in own or one.reservation in own or _public(one)])
 
     def history_document(self, dataset: str, token: Token) -> list[dict[str, Any]]:
         """The same as JSON; only the owner reads who asked."""
@@ -131,10 +134,29 @@ class Records:
             for one in self.history(dataset, token)
         ]
 
-    def verify(self, dataset: str, receipts: list[str]) -> Verification:
-        """Walk the chain."""
+    def verification(self, dataset: str, receipts: list[str], token: Token) -> dict[str, Any]:
+        """Walk the chain, and look for receipts in it.
+
+        Where analysts have caps, how long it is tells what others asked: then an analyst learns whether it is sound,
+        and whether releases of their own are in it.
+        """
         self._datasets.require(dataset)
-        return self._datasets.ledger.verify(dataset, receipts=receipts)
+        ledger = self._datasets.ledger
+        try:
+            capped = self._capped(dataset, token)
+        except LedgerTampered:
+            # Whether there are caps is not known then, so that nothing is told but this.
+            return _own_document(dataset, (), _UNSOUND)
+        if not capped:
+            return ledger.verify(dataset, receipts=receipts).to_json()
+        if not ledger.verify(dataset).sound:
+            return _own_document(dataset, (), _UNSOUND)
+        entries = ledger.history(dataset)
+        own = {one.hash for one in entries if one.kind is Kind.SETTLED and _seen(one, entries, token.name)}
+        missing = next((hash_ for hash_ in receipts if hash_ not in own), None)
+        if missing is not None:
+            return _own_document(dataset, (), f"no release of yours has the hash {missing!r} of a receipt")
+        return _own_document(dataset, receipts, None)
 
     def capped(self, dataset: str) -> bool:
         """Whether every analyst has a cap."""
@@ -168,6 +190,31 @@ def _seen(settled: Entry, entries: tuple[Entry, ...], analyst: str) -> bool:
     return asked.analyst == analyst or any(
         one.kind is Kind.SEEN and one.reservation == settled.reservation and one.analyst == analyst for one in entries
     )
+
+
+def _own_document(dataset: str, receipts: Iterable[str], problem: str | None) -> dict[str, Any]:
+    """What an analyst with a cap learns from a verification: no number of entries, no head."""
+    return {
+        "sound": problem is None,
+        "receipts": [
+            {"hash": hash_, "dataset": dataset, "kind": Kind.SETTLED.value, "compared": "its hash"}
+            for hash_ in receipts
+        ],
+        "problem": None if problem is None else {"dataset": dataset, "sequence": None, "what": problem},
+    }
+
+
+def _renumbered(entries: list[Entry]) -> list[Entry]:
+    """Numbered as they are shown: the ledger's own numbers tell how many there are of others."""
+    numbers = {one.sequence: place for place, one in enumerate(entries, start=1)}
+    return [
+        replace(
+            one,
+            sequence=numbers[one.sequence],
+            reservation=None if one.reservation is None else numbers.get(one.reservation),
+        )
+        for one in entries
+    ]
 
 
 def _public(entry: Entry) -> bool:

@@ -1,11 +1,11 @@
-"""Whatever is changed behind the ledger's back, ``verify`` finds it."""
+"""Whatever is changed behind the ledger's back, ``verify`` finds it, and a question notices what it decides on."""
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,12 @@ from typing import Any
 import psycopg
 import pytest
 
+from podium.curator import Curator
 from podium.errors import LedgerTampered
-from podium.ledger import Budget, Ledger, open_ledger
+from podium.ledger import Budget, Entry, Kind, Ledger, open_ledger
 from podium.ledger.owner import this_process
+from podium.ledger.reservations import key_of
+from podium.ledger.rows import ENTRY_COLUMNS, entry_to_row
 from podium.privacy import Cost, PureMechanism
 
 KEYS = {
@@ -147,21 +150,127 @@ def test_entries_in_another_order_are_found(url: str, ledger: Ledger) -> None:
     assert ledger.verify("views").sound
 
 
+TENTH = Cost(epsilon="0.1", rho="0.005")
+LAST = "(SELECT MAX(sequence) FROM entries WHERE dataset_id = 1)"
+NEXT_TO_LAST = "(SELECT hash FROM entries WHERE dataset_id = 1 ORDER BY sequence DESC LIMIT 1)"
+CUT = (
+    f"DELETE FROM entries WHERE dataset_id = 1 AND sequence = {LAST}",
+    f"UPDATE datasets SET sequence = sequence - 1, head = {NEXT_TO_LAST} WHERE id = 1",
+    "DELETE FROM open_reservations WHERE dataset_id = 1 AND sequence > 9",
+)
+"""The last entry, a reservation of ann's, is gone, and the account names the one before as the last."""
+
+
+CHANGES = (
+    ("DELETE FROM entries WHERE dataset_id = 1 AND sequence > 8",),
+    ("UPDATE datasets SET head = 'x' WHERE id = 1",),
+    ("UPDATE datasets SET sequence = sequence - 1 WHERE id = 1",),
+    ("UPDATE datasets SET rho = 'a lot' WHERE id = 1",),
+    ("UPDATE datasets SET totals = '{}' WHERE id = 1",),
+    ('UPDATE datasets SET totals = REPLACE(totals, \'"epsilon":"2"\', \'"epsilon":"20"\') WHERE id = 1',),
+    ("UPDATE datasets SET epsilon = '0', rho = '0' WHERE id = 1",),
+    ("UPDATE datasets SET questions = 0 WHERE id = 1",),
+    ("UPDATE datasets SET failures_allowed = 99 WHERE id = 1",),
+    ("UPDATE datasets SET failures = 2 WHERE id = 1",),
+    ("UPDATE datasets SET data_version = '1' WHERE id = 1",),
+    ("UPDATE datasets SET raises = 0 WHERE id = 1",),
+    ("UPDATE datasets SET source = 'elsewhere' WHERE id = 1",),
+    ("UPDATE analysts SET epsilon = '0', rho = '0' WHERE analyst = 'ann'",),
+    ("UPDATE analysts SET epsilon = '0', rho = '0' WHERE analyst = 'bob'",),
+    ("UPDATE analysts SET analyst = 'eve' WHERE analyst = 'ann'",),
+    ("DELETE FROM analysts WHERE analyst = 'ann'",),
+    ("DELETE FROM analysts",),
+    ("DELETE FROM open_reservations",),
+    ("UPDATE open_reservations SET owner = 'nobody'",),
+    ("INSERT INTO open_reservations SELECT dataset_id, 2, owner FROM open_reservations",),
+    (f"UPDATE entries SET state = NULL WHERE dataset_id = 1 AND sequence = {LAST}",),
+    CUT,
+    (*CUT, "UPDATE datasets SET epsilon = '3/20', questions = questions - 1 WHERE id = 1"),
+    (*CUT, "DELETE FROM analysts"),
+)
+
+
+def test_the_next_question_notices_and_nothing_is_reserved(url: str, ledger: Ledger) -> None:
+    # A question looks for a release, then reserves; its plan reads the totals.
+    steps: tuple[Callable[[], object], ...] = (
+        lambda: ledger.status("clicks"),
+        lambda: ledger.find_release("clicks", "q9", analyst="ann"),
+        lambda: ledger.reserve_once("clicks", TENTH, "q9", analyst="ann"),
+        lambda: ledger.reserve("clicks", TENTH, "q9", analyst="ann"),
+    )
+    missed = []
+    with intruder(url) as raw:
+        before = {table: raw.table(table) for table in KEYS}
+        for changes in CHANGES:
+            for change in changes:
+                raw.run(change)
+            changed = raw.table("entries")
+            for number, step in enumerate(steps):
+                with suppress(LedgerTampered):
+                    step()
+                    missed.append((changes, number))
+            assert raw.table("entries") == changed
+            # Another data set is as it was.
+            ledger.status("views")
+            for table, (_, rows) in before.items():
+                raw.run(f"DELETE FROM {table}")
+                for row in rows:
+                    raw.run(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+    assert missed == []
+    ledger.reserve("clicks", TENTH, "q9", analyst="ann")
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("column", "value", "sequence"),
     [
-        "DELETE FROM entries WHERE dataset_id = 1 AND sequence > 8",
-        "UPDATE datasets SET head = 'x' WHERE id = 1",
-        "UPDATE datasets SET sequence = sequence - 1 WHERE id = 1",
-        "UPDATE datasets SET rho = 'a lot' WHERE id = 1",
-        "UPDATE datasets SET totals = '{}' WHERE id = 1",
+        ("release", '{"outcome": ["somebody"]}', 3),
+        ("epsilon", "0", 3),
+        ("question_key", None, 2),
+        ("analyst", "bob", 2),
+        ("epsilon", "1/100", 2),
     ],
 )
-def test_some_tampering_is_noticed_at_the_next_question(url: str, ledger: Ledger, change: str) -> None:
+def test_a_changed_entry_is_not_served(url: str, ledger: Ledger, column: str, value: str, sequence: int) -> None:
+    ledger.set_data_version("clicks", "1")
+    assert ledger.find_release("clicks", "q", analyst="ann") is not None
+    wanted = "another" if column == "question_key" else "q"
     with intruder(url) as raw:
-        raw.run(change)
+        changed = value or key_of(wanted)
+        raw.run(f"UPDATE entries SET {column} = ? WHERE dataset_id = 1 AND sequence = ?", changed, sequence)
+    with pytest.raises(LedgerTampered, match=f"entry {sequence} was changed"):
+        ledger.find_release("clicks", wanted, analyst="ann")
+    with pytest.raises(LedgerTampered, match=f"entry {sequence} was changed"):
+        ledger.reserve_once("clicks", TENTH, wanted, analyst="ann")
+
+
+def test_an_entry_beside_the_chain_is_not_believed(url: str, ledger: Ledger) -> None:
+    """An entry with a right hash of its own, under a number that no entry has: bob would see a release for nothing."""
+    ledger.set_data_version("clicks", "1")
+    seen = Entry("clicks", -1, Kind.SEEN, "t", "p", "s", cost=TENTH, reservation=2, analyst="eve")
+    seen = replace(seen, hash=seen.computed_hash())
+    marks = ", ".join("?" * len(entry_to_row(seen)))
+    with intruder(url) as raw:
+        raw.run(f"INSERT INTO entries (dataset_id, {ENTRY_COLUMNS}) VALUES (1, {marks})", *entry_to_row(seen))
     with pytest.raises(LedgerTampered, match="clicks"):
-        ledger.reserve("clicks", Cost(epsilon="0.1", rho="0.005"), "q9", analyst="ann")
+        ledger.find_release("clicks", "q", analyst="eve")
+
+
+def test_a_curator_reserves_and_reads_nothing_on_changed_sums(url: str, tmp_path: Path) -> None:
+    table = tmp_path / "orders.csv"
+    table.write_text("customer,product\n1,bread\n", encoding="utf-8")
+    budget = Budget(epsilon=1, delta="1e-6", items=10, questions=5)
+    with Curator(table, dataset="orders", user="customer", ledger=url, budget=budget) as curator, intruder(url) as raw:
+        first = curator.top("product", k=1)
+        (before,) = (row for row in raw.table("datasets")[1])
+        raw.run("UPDATE datasets SET epsilon = '0', rho = '0', delta = '0'")
+        for k in (1, 2):
+            with pytest.raises(LedgerTampered, match="orders"):
+                curator.top("product", k=k)
+        assert len(raw.table("entries")[1]) == before[-2]
+        columns = raw.table("datasets")[0]
+        for column in ("epsilon", "rho", "delta"):
+            raw.run(f"UPDATE datasets SET {column} = ?", before[columns.index(column)])
+        assert curator.top("product", k=1).outcome == first.outcome
 
 
 def test_a_ledger_that_is_not_sound_can_be_opened_and_verified(url: str, ledger: Ledger) -> None:
