@@ -1,0 +1,14 @@
+"""All mutations, by area. To add one, add an entry to the list of its area."""
+
+from __future__ import annotations
+
+from tools.mutants.lists import ledger, mechanisms, planning
+from tools.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+MUTANTS: tuple[Mutant, ...] = (
+    *mechanisms.MUTANTS,
+    *ledger.MUTANTS,
+    *planning.MUTANTS,
+)
