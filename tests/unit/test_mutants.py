@@ -21,7 +21,7 @@ def text_of(path: Path) -> str:
 
 
 @cache
-def tests_in(path: str) -> frozenset[str]:
+def names_in(path: str) -> frozenset[str]:
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
 
@@ -46,7 +46,7 @@ def test_each_names_tests_that_exist_and_says_why() -> None:
         node
         for mutant in MUTANTS
         for node in mutant.nodes
-        if node.partition("[")[0].rpartition("::")[2] not in tests_in(node.partition("::")[0])
+        if node.partition("[")[0].rpartition("::")[2] not in names_in(node.partition("::")[0])
     ]
     assert missing == []
     assert [mutant.name for mutant in MUTANTS if not mutant.tests or not mutant.why] == []

@@ -10,6 +10,7 @@ __all__ = ["ROOT", "Mutant", "Stale"]
 
 ROOT = Path(__file__).resolve().parents[2]
 _SOURCE = Path("src/podium")
+_BLOCKS = (ast.Module, ast.ClassDef)
 
 
 class Stale(Exception):
@@ -52,9 +53,21 @@ class Mutant:
         if found != 1:
             raise Stale(f"{self.file}: {_shown(self.before)!r} occurs {found} times, not once")
         mutated = text.replace(self.before, self.after)
-        if ast.dump(ast.parse(mutated)) == ast.dump(ast.parse(text)):
+        line = text[: text.index(self.before)].count("\n") + 1
+        if _statement(text, line) == _statement(mutated, line):
             raise Stale(f"{self.file}: {_shown(self.after)!r} is the same program")
         return mutated
+
+
+def _statement(text: str, line: int) -> str:
+    """What the innermost function or class around a line means, or else the statement there; comments mean nothing."""
+    node: ast.AST | None = ast.parse(text)
+    found = ""
+    while node is not None:
+        body: list[ast.stmt] = getattr(node, "body", []) if isinstance(node, _BLOCKS) else []
+        node = next((part for part in body if part.lineno <= line <= (part.end_lineno or part.lineno)), None)
+        found = found if node is None else ast.dump(node) if not isinstance(node, ast.ClassDef) else ""
+    return found
 
 
 def _shown(text: str) -> str:
