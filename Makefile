@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench reproduce docs fuzz audit clean system
+.PHONY: help demo test lint bench reproduce docs fuzz mutants audit clean system
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ fuzz: $(VENV)/.test  ## fuzz every target of tools/fuzz.py for FUZZ_SECONDS (60)
 	@$(PIP) install --group fuzz || echo "atheris does not install here: drawing at random"
 	@for target in $$($(BIN)/python -m tools.fuzz); do \
 		echo "== $$target"; $(BIN)/python -m tools.fuzz $$target --seconds $(or $(FUZZ_SECONDS),60) || exit 1; done
+
+mutants: $(VENV)/.test  ## break privacy-critical lines one at a time, and see that the tests notice (MUTANTS=ledger/: some)
+	@$(BIN)/python -m tools.mutants $(MUTANTS)
 
 audit: $(VENV)/.runtime  ## known vulnerabilities of what is installed (asks an advisory service on the network)
 	@$(PIP) install --group audit

@@ -135,10 +135,9 @@ class OneshotLaplace(Mechanism):
                 f"a release of {release.mechanism}",
                 allowed=f"a set of k={self.k} items that release() chose",
             )
-        scale = self.scale(histogram)
+        scale, events = self.scale(histogram), self.measuring(histogram)
         scores = scores_of(histogram, release.items)
         values = noisy_values(scores, scale=scale, noise="laplace", grid_bits=self.grid_bits, bits=bits)
-        events = self.measuring(histogram)
         return Release(
             mechanism=f"{type(self).__name__}.measure",
             outcome=release.outcome,

@@ -1,0 +1,293 @@
+"""A meter on both sides of a mechanism: every call that touches rows, and every draw of noise, in the order they came.
+
+What a receipt says is one thing, what was in fact read and drawn is another. The meter stands where the numbers of
+private rows come in (histograms, readers in rounds, sources) and where noise is drawn (``podium.randomness``), and
+writes both down. Bits that are read past it are written down too: they have no price, and no receipt is right then.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from podium import randomness
+from podium.curator.asking import Asked
+from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
+from podium.mechanisms import private_k_bar
+from podium.mechanisms.adaptive import Reader
+from podium.mechanisms.canonical_sampler import SubsetSampler
+from podium.mechanisms.exponential import ExponentialWithGap
+from podium.mechanisms.joint_sampler import SequenceSampler
+from podium.mechanisms.sparse import GaussianSparseHistogram
+from podium.mechanisms.weights import Weights
+from podium.query.schema import Schema
+from podium.randomness.bits import Words
+from podium.randomness.replay import ReplayableBits
+from podium.release import Release
+from podium.sources import Domain, Reading, Snapshot, Source
+
+__all__ = ["Draw", "Meter", "MeteredReader", "MeteredSource", "Read", "Steps"]
+
+Steps = tuple[tuple[int, int], ...]
+"""Of weights: a user with up to so many items adds so much to each."""
+
+ROOMS = ("mechanisms", "estimates", "planning", "curator")
+FUNCTIONS: tuple[Any, ...] = (
+    randomness.race,
+    randomness.choose,
+    randomness.passing,
+    randomness.noisy_value,
+    randomness.noisy_values,
+    randomness.centred_values,
+    randomness.discrete_laplace,
+    randomness.discrete_gaussian,
+    randomness.geometric,
+    randomness.bernoulli_exp,
+    randomness.NoisyNumber,
+    # A draw of its own law, which may draw and reject several times inside.
+    private_k_bar.choose_k_bar,
+)
+METHODS: tuple[tuple[type, str], ...] = (
+    (SubsetSampler, "draw"),
+    (SequenceSampler, "draw"),
+    (ExponentialWithGap, "gap_of"),
+    (Asked, "fresh_salt"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Numbers of private rows that came in; ``weights`` is what a user adds to them, None where that is 1 each."""
+
+    what: str
+    numbers: tuple[Fraction, ...]
+    weights: Steps | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Noise that was drawn: by whom, with which arguments, and what came out."""
+
+    what: str
+    given: dict[str, Any]
+    result: Any
+
+
+class _Past:
+    """Bits as a mechanism holds them: it hands them on to a draw; reading them itself is drawing past the meter."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    def read(self, size: int) -> bytes:
+        self._meter.note_bits(size)
+        return self._meter.bits.read(size)
+
+    def words(self, count: int) -> Words:
+        self._meter.note_bits(8 * count)
+        return self._meter.bits.words(count)
+
+
+@dataclass(slots=True)
+class Meter:
+    """What was read and drawn since it was installed; the same seed draws the same."""
+
+    bits: ReplayableBits
+    log: list[Read | Draw] = field(default_factory=list)
+    depth: int = 0
+
+    @classmethod
+    def install(cls, monkeypatch: pytest.MonkeyPatch, *, seed: int = 0, histograms: bool = False) -> Meter:
+        """Meter all draws of this process; with ``histograms`` also whatever is asked of a histogram."""
+        meter = cls(ReplayableBits(seed))
+        past = _Past(meter)
+        replaced = {id(function): meter.drawing(function.__name__, function) for function in FUNCTIONS}
+        replaced[id(randomness.system_bits)] = lambda: past
+        for module in _modules():
+            for name, value in list(vars(module).items()):
+                if id(value) in replaced:
+                    monkeypatch.setattr(module, name, replaced[id(value)])
+        for owner, name in METHODS:
+            monkeypatch.setattr(owner, name, meter.drawing(f"{owner.__name__}.{name}", getattr(owner, name)))
+        if histograms:
+            for kind, method in [*((Histogram, n) for n in _ASKED), *((_CountsOfCounts, n) for n in _ASKED),
+                                 (Scores, "groups")]:  # fmt: skip
+                monkeypatch.setattr(kind, method, meter._asking(method, getattr(kind, method)))
+        return meter
+
+    @property
+    def draws(self) -> list[Draw]:
+        """The draws alone."""
+        return [entry for entry in self.log if isinstance(entry, Draw)]
+
+    @property
+    def reads(self) -> list[Read]:
+        """The reads alone."""
+        return [entry for entry in self.log if isinstance(entry, Read)]
+
+    def note_bits(self, size: int) -> None:
+        """Bits that no metered draw asked for."""
+        if not self.depth:
+            self.log.append(Draw("bits past the meter", {"size": size}, None))
+
+    def note(self, what: str, numbers: Iterable[Any], weights: Steps | None = None) -> None:
+        """A call that touched rows."""
+        if not self.depth:
+            self.log.append(Read(what, tuple(Fraction(int(n)) for n in numbers), weights))
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """What happens in here belongs to the call that is being written down."""
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    def drawing(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The same draw, written down unless it is part of another one, from the meter's own bits."""
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            if "bits" in bound.arguments:
+                bound.arguments["bits"] = self.bits
+            with self.inside():
+                result = function(*bound.args, **bound.kwargs)
+            if not self.depth:
+                self.log.append(Draw(what, dict(bound.arguments), result))
+            return result
+
+        return draw
+
+    def _asking(self, what: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def asked(*args: Any, **kwargs: Any) -> Any:
+            with self.inside():
+                answer = method(*args, **kwargs)
+            scores = [*answer.counts.tolist(), answer.next_count] if what == "top" else list(answer.scores)
+            scores = [int(score) if isinstance(score, np.integer) else score for score in scores]
+            if not self.depth:
+                self.log.append(Read(what, tuple(map(Fraction, scores))))
+            return answer
+
+        return asked
+
+
+_ASKED = ("top", "groups", "counted")
+
+
+def _modules() -> list[ModuleType]:
+    """Everything that may draw noise on rows. A draw that uses another, inside ``podium.randomness``, is one draw."""
+    packages = [importlib.import_module(f"podium.{room}") for room in ROOMS]
+    found = [m.name for package in packages for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    return [*packages, *map(importlib.import_module, found)]
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredReader:
+    """What an adaptive mechanism asks, written down."""
+
+    meter: Meter
+    inner: Reader
+
+    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+        self.meter.note("discover", (), stage.weights.steps)
+        return self.inner.discover(stage, without)
+
+    def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
+        sizes = self.inner.sizes(items, edges)
+        self.meter.note("sizes", sizes)
+        return sizes
+
+    def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
+        sums = self.inner.sums(items, weights)
+        self.meter.note("sums", sums, weights.steps)
+        return sums
+
+
+@dataclass(frozen=True, slots=True)
+class _MeteredSnapshot:
+    meter: Meter
+    inner: Snapshot
+    reading: Reading
+
+    def top_rows(self, limit: int) -> Histogram:
+        rows = self.inner.top_rows(limit)
+        with self.meter.inside():
+            top = rows.top(limit)
+        self.meter.note("top_rows", (*top.counts, top.next_count), self.reading.weights)
+        return rows
+
+    def counts_of_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        counts, sizes = self.inner.counts_of_counts()
+        self.meter.note("counts_of_counts", counts, self.reading.weights)
+        return counts, sizes
+
+    def names(self, places: Sequence[tuple[int, int]]) -> tuple[Item, ...]:
+        self.meter.note("names", (count for count, _ in places), self.reading.weights)
+        return self.inner.names(places)
+
+    def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
+        sizes = self.inner.sizes(edges)
+        self.meter.note("sizes", sizes)
+        return sizes
+
+
+@dataclass(slots=True)
+class MeteredSource:
+    """A source of which every question about rows is written down."""
+
+    meter: Meter
+    inner: Source
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def dialect(self) -> str:
+        return self.inner.dialect
+
+    def schema(self) -> Schema:
+        return self.inner.schema()
+
+    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+        self.inner.check(reading, domain=domain)
+
+    def queries(
+        self,
+        reading: Reading,
+        *,
+        limit: int | None = None,
+        edges: Sequence[int] | None = None,
+        domain: Domain | None = None,
+    ) -> tuple[str, ...]:
+        return self.inner.queries(reading, limit=limit, edges=edges, domain=domain)
+
+    def domain_size(self, reading: Reading, domain: Domain) -> int:
+        return self.inner.domain_size(reading, domain)
+
+    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+        return self._metered(reading, domain)
+
+    @contextmanager
+    def _metered(self, reading: Reading, domain: Domain | None) -> Iterator[Snapshot]:
+        with self.inner.snapshot(reading, domain=domain) as snapshot:
+            yield _MeteredSnapshot(self.meter, snapshot, reading)
+
+    def close(self) -> None:
+        self.inner.close()

@@ -1,0 +1,350 @@
+"""Every receipt against a meter: what was read went into noise, and what the noise in fact cost is what was paid.
+
+The meter does not ask a mechanism what it costs. It writes down scales, winners and thresholds where noise is drawn,
+and prices them by theorems of its own (``tests.metering``). So an event that is missing, or too small, shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+from tests.metering.meter import Draw, Meter, MeteredReader
+from tests.metering.prices import Due, Facts, check_links, check_receipt, due
+
+from podium.estimates import MeasureCounts
+from podium.histogram import Histogram, Scores
+from podium.mechanisms import (
+    AdaptiveTopK,
+    CanonicalTopK,
+    ExponentialTopK,
+    ExponentialWithGap,
+    FixedThreshold,
+    GaussianSparseHistogram,
+    HybridTopK,
+    JointTopK,
+    LimitedDomain,
+    NoisyTopK,
+    OneshotLaplace,
+    PayWhatYouGet,
+    PermuteAndFlip,
+    PrivateKBar,
+    RisingTopK,
+    SetUnionThenTopK,
+    SparseVector,
+    TestedTopK,
+    TwoReadings,
+    Weights,
+    exponential,
+)
+from podium.mechanisms.catalogue import catalogue
+from podium.planning.pairs import PairsReader
+from podium.privacy import spent, worst_case
+from podium.privacy.adaptive import scheduled_optimum
+from podium.randomness.replay import ReplayableBits
+from podium.release import Receipt, Release
+
+COUNTS = {"a": 90, "b": 60, "c": 40, "d": 20, "e": 5, "f": 1}
+KNOWN = Histogram(COUNTS)
+LARGE = Histogram({7: 90, 3: 60, 12: 20}, domain_size=1000)
+ROWS = Histogram.top_rows(["a", "b", "c", "d"], [90, 60, 40, 20], next_count=5)
+UNKNOWN = Histogram(COUNTS, known=False)
+SCORES = Scores({"a": "3/2", "b": 1, "c": "1/3", "d": 0}, rises_by="1/4", falls_by="1/8")
+MOVED = Facts(span=Fraction(3, 8), reach=Fraction(1, 4))
+COUNTED = Facts()
+BOTH_WAYS = Facts(span=Fraction(2))
+SPREAD = Weights.spread(20)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    mechanism: Any
+    data: Any
+    facts: Facts = COUNTED
+
+
+def _limited(**options: Any) -> LimitedDomain:
+    return LimitedDomain(3, 4, "1/3", "1/100", **options)
+
+
+CASES = [
+    Case(ExponentialTopK(3, "1/3"), KNOWN),
+    Case(ExponentialTopK(3, "1/3"), LARGE),
+    Case(ExponentialTopK(2, "1/3", monotone=False), KNOWN, BOTH_WAYS),
+    Case(ExponentialTopK(2, "1/3"), SCORES, MOVED),
+    Case(ExponentialWithGap("1/3"), KNOWN),
+    Case(ExponentialWithGap("1/3", monotone=False), LARGE, BOTH_WAYS),
+    Case(RisingTopK(4, "1/7"), KNOWN),
+    Case(RisingTopK(3, "1/7", monotone=False), LARGE, BOTH_WAYS),
+    Case(RisingTopK.within(4, epsilon=1, delta="1e-6"), KNOWN),
+    *(
+        Case(NoisyTopK(3, "1/2", noise=noise, gaps=gaps), KNOWN)  # type: ignore[arg-type]
+        for noise, gaps in [
+            ("exponential", True),
+            ("exponential", False),
+            ("laplace", True),
+            ("gumbel", None),
+            ("logistic", None),
+            ("half-logistic", None),
+        ]
+    ),
+    Case(NoisyTopK(2, "1/2", monotone=False), SCORES, MOVED),
+    Case(PermuteAndFlip("1/2"), LARGE),
+    Case(OneshotLaplace(3, "1/2"), KNOWN),
+    Case(OneshotLaplace(3, "1/2", monotone=False), SCORES, MOVED),
+    Case(JointTopK(3, "1/2"), KNOWN),
+    Case(JointTopK(3, "1/2", monotone=False), LARGE, BOTH_WAYS),
+    Case(CanonicalTopK(3, "1/2"), KNOWN),
+    Case(CanonicalTopK(3, "1/2", noise="exponential", monotone=False), LARGE, BOTH_WAYS),
+    Case(CanonicalTopK(2, "1/2", gamma=1), SCORES, MOVED),
+    Case(_limited(), ROWS, Facts(changing=4)),
+    Case(_limited(max_items_per_user=2), UNKNOWN, Facts(changing=2)),
+    Case(_limited(max_items_per_user=2, strict=True), ROWS, Facts(changing=4)),
+    Case(_limited(max_items_per_user=2, noise="laplace"), ROWS, Facts(changing=2)),
+    Case(LimitedDomain(4, 4, "1/100", "1/100"), ROWS, Facts(changing=4)),
+    Case(LimitedDomain(4, 4, 50, "1/100"), ROWS, Facts(changing=4)),
+    Case(HybridTopK("30/7", 3, "1/2"), KNOWN, Facts(public=frozenset({Fraction(4)}))),
+    Case(HybridTopK(1000, 3, "1/2"), LARGE, Facts(public=frozenset({Fraction(1000)}))),
+    Case(HybridTopK(30, 3, "1/2", first="estimates"), KNOWN, Facts(public=frozenset({Fraction(30)}))),
+    Case(
+        HybridTopK(30, 3, "1/2", first="estimates", monotone=False),
+        LARGE,
+        Facts(span=Fraction(2), public=frozenset({Fraction(30)})),
+    ),
+    Case(GaussianSparseHistogram(delta="1/50", sigma=2, max_items_per_user=3), UNKNOWN, Facts(weights=((3, 1),))),
+    Case(GaussianSparseHistogram(delta="1e-9", rho="1/9", weights=SPREAD, k=2), UNKNOWN, Facts(weights=SPREAD.steps)),
+    Case(
+        SetUnionThenTopK(2, "1/3", "1/50", 20, rho="1/9"),
+        TwoReadings(Histogram({item: n << 20 for item, n in COUNTS.items()}, known=False), UNKNOWN),
+        Facts(weights=SPREAD.steps),
+    ),
+]
+
+
+def _metered(monkeypatch: pytest.MonkeyPatch, run: Callable[[], Release], seed: int = 1) -> tuple[Meter, Release]:
+    meter = Meter.install(monkeypatch, seed=seed, histograms=True)
+    return meter, run()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{type(case.mechanism).__name__}")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_paid_is_what_was_drawn(case: Case, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    meter, release = _metered(monkeypatch, lambda: case.mechanism.release(case.data), seed)
+    owed = due(meter, case.facts)
+    assert owed
+    check_receipt(release.paid, owed)
+    check_links(meter, case.facts)
+    assert spent(release.paid.events) <= worst_case(case.mechanism.worst_case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{type(case.mechanism).__name__}")
+def test_a_worst_case_is_due_in_full_to_the_last_place(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run costs more than what is reserved, and the promise is that of what is reserved."""
+    meter, release = _metered(monkeypatch, lambda: case.mechanism.release(case.data), 3)
+    reserved = worst_case(case.mechanism.worst_case)
+    exact = [owing for owing in due(meter, case.facts) if isinstance(owing.rho, Fraction)]
+    assert sum((owing.rho for owing in exact), start=Fraction(0)) <= reserved.rho
+    assert release.guarantee == case.mechanism.guarantee
+    assert release.guarantee.cost == reserved
+
+
+def test_every_mechanism_of_the_catalogue_is_metered() -> None:
+    metered = {type(case.mechanism).__name__ for case in CASES}
+    alone = {AdaptiveTopK, FixedThreshold, PayWhatYouGet, SparseVector, TestedTopK}
+    assert metered | {cls.__name__ for cls in alone} == {described.name for described in catalogue()}
+
+
+def test_a_private_k_bar_is_one_selection_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = LimitedDomain(2, PrivateKBar(4), "1/3", "1/100")
+    meter, release = _metered(monkeypatch, lambda: mechanism.release(ROWS))
+    facts = Facts(changing=int(release.parameters["chosen_k_bar"]))
+    assert [draw.what for draw in meter.draws] == ["choose_k_bar", "race"]
+    check_receipt(release.paid, due(meter, facts))
+    check_links(meter, facts)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_a_fixed_threshold_pays_for_every_place(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    meter, release = _metered(monkeypatch, lambda: FixedThreshold(k, "1/3", "1/100").release(ROWS))
+    (draw,), (read,) = meter.draws, meter.reads
+    *counts, after = read.numbers
+    margins = {count - lead - after for count, lead in zip(counts, draw.given["values"], strict=True)}
+    assert len(margins) == 1
+    epsilon = 1 / Fraction(draw.given["scale"])
+    exponent = (margins.pop() - 1) * epsilon
+    # The chance that noise alone lifts a count that is one above the next over the margin.
+    delta = mpmath.exp(-mpmath.mpf(exponent.numerator) / exponent.denominator) / 2
+    owing = Due(kind="ApproximateMechanism", epsilon=epsilon, rho=epsilon**2 / 2, delta=delta)
+    check_receipt(release.paid, [owing] * k)
+
+
+def test_the_approximate_set_has_the_scale_of_its_theorem(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = OneshotLaplace(3, "1/5", delta="1/100")
+    meter, release = _metered(monkeypatch, lambda: mechanism.release(LARGE))
+    (draw,) = meter.draws
+    scale = Fraction(draw.given["scale"])
+    epsilon = 8 * mpmath.sqrt(3 * mpmath.log(1000 * 100)) * scale.denominator / scale.numerator
+    owing = Due(kind="ApproximateMechanism", epsilon=epsilon, rho=epsilon**2 / 2, delta=Fraction(1, 100))
+    check_receipt(release.paid, [owing])
+
+
+@pytest.mark.parametrize(("delta", "size"), [("0", 6), ("1/100", 6)])
+def test_values_of_a_set_are_paid_anew(delta: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = OneshotLaplace(3, "1/5", delta=delta)
+    chosen = mechanism.release(KNOWN, bits=ReplayableBits(1))
+    meter, release = _metered(monkeypatch, lambda: mechanism.measure(chosen, KNOWN))
+    check_receipt(release.paid, due(meter))
+    check_links(meter)
+    assert len(release.paid.events) == 3
+
+
+@pytest.mark.parametrize("measure", [MeasureCounts(sigma="7/3"), MeasureCounts(epsilon_per_item="1/5")])
+@pytest.mark.parametrize("data", [KNOWN, ROWS])
+def test_counts_are_paid_one_by_one(measure: MeasureCounts, data: Histogram, monkeypatch: pytest.MonkeyPatch) -> None:
+    meter, release = _metered(monkeypatch, lambda: measure.release(data, ["a", "c"]))
+    check_receipt(release.paid, due(meter))
+    check_links(meter)
+    assert release.paid.events == measure.events(2)
+
+
+def test_a_gap_around_a_black_box_makes_its_selection_a_pure_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, box = ExponentialWithGap("1/3"), ExponentialTopK(1, "1/3")
+    meter, release = _metered(
+        monkeypatch, lambda: mechanism.release_around(lambda data: box.release(data).items[0], KNOWN)
+    )
+    selection, gap = meter.draws
+    assert (selection.what, gap.what) == ("race", "ExponentialWithGap.gap_of")
+    assert gap.given["winner"] == release.items[0]
+    check_receipt(release.paid, [_pure(1 / Fraction(selection.given["scale"]))])
+
+
+def _pure(epsilon: Fraction, reserved: Fraction | None = None) -> Due:
+    return Due(kind="PureMechanism", epsilon=epsilon, rho=(reserved or epsilon) ** 2 / 2)
+
+
+@pytest.mark.parametrize("noise", ["exponential", "laplace", "geometric"])
+@pytest.mark.parametrize(("branches", "monotone"), [(1, True), (2, True), (3, False)])
+def test_a_sparse_vector_pays_for_its_threshold_and_for_what_it_finds(
+    noise: str, branches: int, monotone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = SparseVector(30, 2, 3, branches=branches, noise=noise, monotone=monotone)  # type: ignore[arg-type]
+    meter, release = _metered(monkeypatch, lambda: mechanism.release(KNOWN))
+    scales = [
+        1 / Fraction(draw.given["epsilon"]) if noise == "geometric" else Fraction(draw.given["scale"])
+        for draw in meter.draws
+    ]
+    assert {draw.what for draw in meter.draws} == {"geometric" if noise == "geometric" else "NoisyNumber"}
+    # The first test of the first query is that of the last branch: each one before it has half the noise.
+    widest, span = scales[1], 1 if monotone else 2
+    price = {branch: span / (widest / 2 ** (branches - branch)) for branch in range(1, branches + 1)}
+    assert {span / scale for scale in scales[1:]} <= set(price.values())
+    threshold = 1 / scales[0]
+    found: tuple[Any, ...] = release.items
+    paid = threshold + sum((price[branch] for _, branch in found), start=Fraction(0))
+    check_receipt(release.paid, [_pure(paid, threshold + 2 * price[1])])
+    assert found
+    assert len(scales) - 1 <= branches * len(COUNTS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+@pytest.mark.parametrize("apart", [1, 60])
+def test_a_test_and_what_follows_keep_the_whole(
+    seed: int, delta: str, apart: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = {item: 600 - apart * item for item in range(9)}
+    mechanism = TestedTopK(3, 1, delta=delta)
+    meter, release = _metered(monkeypatch, lambda: mechanism.release(Histogram(counts)), seed)
+    test, *chosen = meter.draws
+    assert test.what == "choose"
+    # One user who has the three best, and nobody else, moves every gap of the test by one: what that does to its odds.
+    more = mechanism.log_odds(Histogram({item: count + (item < 3) for item, count in counts.items()}))
+    moved = (more - Fraction(test.given["scores"][0])) * Fraction(test.given["rate"])
+    ways = {draw.what for draw in chosen}
+    if ways == {"SubsetSampler.draw"} or delta == "0":
+        rest = due(replace(meter, log=[entry for entry in meter.log if entry is not test]))
+        epsilon = moved + sum((owing.epsilon for owing in rest), start=Fraction(0))
+    else:
+        steps = [1 / Fraction(draw.given["scale"]) for draw in chosen for _ in draw.result.groups]
+        unit = steps[0] / 4
+        factors = [int(step / unit) for step in steps]
+        assert [factor * unit for factor in factors] == steps
+        reached = scheduled_optimum(unit, tuple(factors), Fraction(delta), resolution=40, test=moved)
+        assert Fraction(9, 10) < reached <= 1
+        epsilon = Fraction(1)
+    kind = "PureMechanism" if delta == "0" else "ApproximateMechanism"
+    check_receipt(release.paid, [Due(kind=kind, epsilon=epsilon, rho=epsilon**2 / 2, delta=Fraction(delta))])
+    assert epsilon == 1
+
+
+def test_a_plan_pays_what_its_calls_drew(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = PayWhatYouGet(7, 3, "1/3", "1/100")
+    meter = Meter.install(monkeypatch, histograms=True)
+    for k in (2, 3):
+        plan.top(ROWS, k=k, k_bar=4)
+    owed = due(meter, Facts(changing=4))
+    check_receipt(plan.paid, owed)
+    check_links(meter, Facts(changing=4))
+    assert plan.remaining == (7 - (len(owed) - 2), 1)
+
+
+CROWD = [(user, item) for item in range(40) for user in range(7 * item, 7 * item + 410 - 8 * item)]
+"""Neighbouring items differ by few users, and users have from 1 to 40 of them: a border to measure, and sizes."""
+
+
+def _adaptive(monkeypatch: pytest.MonkeyPatch, mechanism: AdaptiveTopK, seed: int) -> tuple[Meter, Release]:
+    meter = Meter.install(monkeypatch, seed=seed)
+    users, items = zip(*CROWD, strict=True)
+    return meter, mechanism.release(MeteredReader(meter, PairsReader(users, items)))
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize(
+    ("mu_squared", "expected"),
+    [("1/500", {"discover"}), (1, {"discover", "sizes", "sums"}), (30, {"discover", "sizes", "sums"})],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_round_is_paid_for(
+    counts: bool, mu_squared: Any, expected: set[str], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = AdaptiveTopK(10, mu_squared, "1e-6", max_items_per_user=30, counts=counts)
+    meter, release = _adaptive(monkeypatch, mechanism, seed)
+    asked = [read.what for read in meter.reads]
+    assert expected == set(asked) - ({"sums"} if expected == {"discover"} else set())
+    check_receipt(release.paid, due(meter))
+    check_links(meter, Facts(derived=True))
+    # Each call is its own draw: sizes of a border are noised before its sums are asked for.
+    assert len(meter.draws) == len(asked)
+    for read, draw in zip(meter.log[::2], meter.log[1::2], strict=True):
+        assert not isinstance(read, Draw)
+        assert isinstance(draw, Draw)
+        if read.what == "sizes":
+            assert [Fraction(value) for value in draw.given["values"]] == list(read.numbers)
+    assert release.paid.rho <= mechanism.mu_squared / 2
+    assert release.paid.delta <= mechanism.delta
+
+
+@pytest.mark.parametrize("missing", range(5))
+def test_the_meter_sees_a_missing_event(missing: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: a receipt of rounds that lacks an event, or has one that says more noise than there was."""
+    meter, release = _adaptive(monkeypatch, AdaptiveTopK(10, 1, "1e-6", max_items_per_user=30, counts=True), 1)
+    events, owed = release.paid.events, due(meter)
+    assert len(events) > missing
+    with pytest.raises(AssertionError):
+        check_receipt(Receipt((*events[:missing], *events[missing + 1 :])), owed)
+    event: Any = events[missing]
+    changes = {"sigma": event.sigma * Fraction(1001, 1000)} if hasattr(event, "sigma") else {"delta": event.delta / 2}
+    kept = {"sensitivity_squared": event.sensitivity_squared} if hasattr(event, "sigma") else {}
+    with pytest.raises(AssertionError):
+        check_receipt(Receipt((*events[:missing], type(event)(**changes, **kept), *events[missing + 1 :])), owed)
+
+
+def test_the_meter_sees_bits_that_nobody_accounts_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    meter = Meter.install(monkeypatch)
+    vars(exponential)["system_bits"]().words(2)
+    with pytest.raises(AssertionError, match="bits past the meter has no price"):
+        due(meter)

@@ -1,0 +1,66 @@
+"""What a question may use of a promise."""
+
+from __future__ import annotations
+
+from tools.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+MUTANTS = (
+    Mutant(
+        "planning/plan.py",
+        "half = epsilon / (2 * k)",
+        "half = epsilon / k",
+        "counts come out of the same epsilon",
+        ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),
+    ),
+    Mutant(
+        "planning/plan.py",
+        "return (*self.mechanism.worst_case, *counts)",
+        "return self.mechanism.worst_case",
+        "counts are reserved too",
+        ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),
+    ),
+    Mutant(
+        "planning/plan.py",
+        "if promise.cost.delta == 0 and facts.domain_size is None:",
+        "if False:",
+        "an unknown domain needs a delta",
+        ("unit/planning/test_plan.py::test_budgets_that_cannot_be",),
+    ),
+    Mutant(
+        "planning/plan.py",
+        "max_items_per_user=facts.max_items_per_user,\n        )",
+        "max_items_per_user=facts.max_items_per_user or 1,\n        )",
+        "without a bound all rows may change with one user",
+        ("unit/planning/test_plan.py::test_a_plan_says_what_and_why",),
+    ),
+    Mutant(
+        "planning/known.py",
+        'noisy = NoisyTopK(facts.k, facts.k * allowance.epsilon_per_item, noise="exponential")',
+        'noisy = NoisyTopK(facts.k, 2 * facts.k * allowance.epsilon_per_item, noise="exponential")',
+        "k places share the epsilon of the question",
+        ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),
+    ),
+    Mutant(
+        "planning/known.py",
+        "tested = TestedTopK(facts.k, promise.epsilon(), delta=promise.cost.delta)",
+        "tested = TestedTopK(facts.k, 2 * promise.epsilon(), delta=promise.cost.delta)",
+        "a set has the epsilon of the promise",
+        ("unit/planning/test_known.py::test_a_question_with_a_budget_of_its_own_is_tested",),
+    ),
+    Mutant(
+        "planning/known.py",
+        "rising = RisingTopK.within(facts.k, epsilon=promise.epsilon(), delta=promise.cost.delta)",
+        "rising = RisingTopK.within(facts.k, epsilon=2 * promise.epsilon(), delta=promise.cost.delta)",
+        "a ranking has the epsilon of the promise",
+        ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),
+    ),
+    Mutant(
+        "planning/ranking.py",
+        'return ExponentialTopK(k, single, monotone=False), "Exponential',
+        'return ExponentialTopK(k, single), "Exponential',
+        "scores of comparisons move both ways",
+        ("unit/planning/test_ranking.py::test_mechanisms_are_the_general_ones",),
+    ),
+)
