@@ -25,6 +25,7 @@ from podium.sources.values import COUNTABLE, decode_item, element_of
 __all__ = ["Session", "SqlSnapshot", "SqlSource"]
 
 _COUNTS, _LISTED, _LEFT_OUT = "podium_counts", "podium_listed", "podium_left_out"
+_ROWS = "podium_rows"
 _NAMES_AT_ONCE = 2_000
 _MOST_EDGES = 100
 
@@ -135,19 +136,25 @@ class SqlSource(ABC):
     ) -> tuple[str, ...]:
         """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two."""
         self._fits(reading, domain)
-        builder = self._builder(reading, domain)
-        write = self.sql_dialect.sql
+        builder, first = self._fenced(reading, domain)
+        sent: list[exp.Expr] = [self.sql_dialect.keep(table, query) for table, query in first.items()]
         if edges is not None:
             if limit is not None:
                 raise InvalidArgument("limit", limit, allowed="None where edges are given")
-            return (write(builder.sizes(_checked_edges(edges))),)
-        if limit is not None:
-            return (write(builder.top_rows(positive_integer(limit, "limit") + 1)),)
-        kept = self.sql_dialect.keep(_COUNTS, builder.kept_counts())
-        naming = [builder.names(_COUNTS, [(1, 0)])]
-        if isinstance(domain, DomainSize):
-            naming.append(builder.unseen(_COUNTS, [0]))
-        return tuple(map(write, (kept, builder.counts_of_counts(_COUNTS), *naming)))
+            sent.append(builder.sizes(_checked_edges(edges)))
+        elif limit is not None:
+            sent.append(builder.top_rows(positive_integer(limit, "limit") + 1))
+        else:
+            kept = self.sql_dialect.keep(_COUNTS, builder.kept_counts())
+            sent += [kept, builder.counts_of_counts(_COUNTS), builder.names(_COUNTS, [(1, 0)])]
+            if isinstance(domain, DomainSize):
+                sent.append(builder.unseen(_COUNTS, [0]))
+        return tuple(map(self.sql_dialect.sql, sent))
+
+    def _fenced(self, reading: Reading, domain: Domain | None) -> tuple[SqlBuilder, dict[str, exp.Select]]:
+        """The builder, and the rows to keep before its queries: what is computed, where a subquery is no fence."""
+        builder = self._builder(reading, domain)
+        return builder.keeping(_ROWS, _LISTED) if self.sql_dialect.keeps_rows else (builder, {})
 
     def _builder(self, reading: Reading, domain: Domain | None) -> SqlBuilder:
         relation = self.relation_for(reading)
@@ -189,7 +196,9 @@ class SqlSource(ABC):
     def _counting(self, reading: Reading, domain: Domain | None) -> Iterator[tuple[SqlBuilder, Session]]:
         """A session in which what the caller listed is a table, and the builder that knows it."""
         with self.session() as session:
-            builder = self._builder(reading, domain)
+            builder, first = self._fenced(reading, domain)
+            for table, query in first.items():
+                session.keep(table, query)
             if isinstance(domain, DomainItems | DomainFile):
                 rows = listed_rows(domain, builder.columns)
                 session.load(_LISTED, _loaded_columns(builder.columns), rows)
