@@ -29,11 +29,15 @@ assert callable(providers._get_local_constants)
 providers._get_local_constants = lambda: providers._local_constants
 
 
+_WITH_SPARK = ("test_spark", "test_hostile_rows")
+
+
 class ByModuleOneSpark(LoadScopeScheduling):  # type: ignore[misc]
     """Tests of a module or class stay together, so their caches do too; all Spark tests share one worker's cluster."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "spark" if "test_spark" in nodeid.partition("::")[0] else str(super()._split_scope(nodeid))
+        module = nodeid.partition("::")[0]
+        return "spark" if any(name in module for name in _WITH_SPARK) else str(super()._split_scope(nodeid))
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ _SETTINGS = {
     "session_timeout": 900,
     "transform_null_in": 0,
 }
+_STORED = re.compile(r"\w*MergeTree|Memory|TinyLog|StripeLog|Log|MaterializedView")
 _QUERY_SECONDS = 24 * 60 * 60
 _SERVER = ("clickhouse", "clickhouses")
 _EMBEDDED = "chdb"
@@ -101,7 +103,20 @@ class ClickHouseSource(SqlSource):
             )
         types = {str(row[0]): str(row[1]) for row in rows}
         columns = tuple(column_of(name, type_) for name, type_ in types.items())
-        return Relation(target, Schema(columns), _DIALECT, _Cleaner(types))
+        # A default of a column that was added later is computed for the rows that were there before.
+        computed = types if not self._stores(target) else (str(row[0]) for row in rows if row[2])
+        return Relation(target, Schema(columns), _DIALECT, _Cleaner(types), frozenset(computed))
+
+    def _stores(self, target: exp.Table) -> bool:
+        """Whether the table keeps its rows on this server, and nothing but its own columns decides what they are."""
+        query = (
+            "SELECT engine FROM system.tables WHERE name = {name:String} "
+            "AND database = if({database:String} = '', currentDatabase(), {database:String})"
+        )
+        parameters = {"name": target.name, "database": target.db}
+        with self._describing:
+            found = _quietly(lambda: attempt(lambda: self._client.query(query, parameters).result_rows))
+        return found is not None and [row for row in found if _STORED.fullmatch(str(row[0]))] != []
 
     def relation(self) -> Relation:
         """The table of events."""

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from podium.query.predicate import Literal, Wildcard
 from podium.query.schema import Column, Kind
+from podium.sources.expressions import ROWS, row_column, rows
 
 __all__ = ["ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
 
@@ -32,6 +33,9 @@ class Dialect:
 
     computes_once = False
     """Whether a subquery with a name is computed once, and a join with it is cheaper than a window."""
+
+    keeps_rows = False
+    """Whether a fence is a table that keeps the rows, because a subquery is none."""
 
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text, grouped, compared and ordered by its bytes."""
@@ -148,6 +152,19 @@ class Dialect:
         """The sum of whole numbers, exact up to 64 bits; NULL, or 0, if there are none."""
         return exp.cast(exp.Sum(this=exp.cast(value, "BIGINT")), "BIGINT")
 
+    def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
+        """These columns of a table that is called ``rows_``, in a subquery that no condition outside changes.
+
+        Every column is computed for every row, so that success depends on the columns and on nothing else that a
+        question says; tests show it by each engine's EXPLAIN.
+        """
+        values = (exp.alias_(self.opaque(row_column(name)), name, quoted=True) for name in names)
+        return exp.select(*values).from_(table).offset(0)
+
+    def opaque(self, value: exp.Expr) -> exp.Expr:
+        """The value, of which the engine's planner knows nothing."""
+        return value
+
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """The statement that keeps the rows of a query until the session ends."""
         return exp.Create(
@@ -168,6 +185,10 @@ class DuckDB(Dialect):
     name = "duckdb"
     computes_once = True
 
+    def opaque(self, value: exp.Expr) -> exp.Expr:
+        """A volatile value: statistics of the table would else answer for users below the least or above the last."""
+        return _unless_negative(exp.Rand(), value)
+
     def microseconds(self, value: exp.Expr) -> exp.Expr:
         """A timestamp as microseconds since 1970, an integer."""
         return exp.Anonymous(this="EPOCH_US", expressions=[value])
@@ -187,6 +208,17 @@ class Postgres(Dialect):
         """A date as YYYY-MM-DD, whatever the session's DateStyle."""
         return exp.Anonymous(this="TO_CHAR", expressions=[value, exp.Literal.string("YYYY-MM-DD")])
 
+    def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
+        """No row comes out before all were counted: OFFSET 0 alone keeps conditions out, but a plan may stop early.
+
+        It does where all distinct values are constants of a condition, and where a merge join runs out of rows.
+        """
+        inner = super().fence(table, names).subquery(ROWS)
+        counted = exp.Window(this=rows()) > 0
+        values = (exp.Case(ifs=[exp.If(this=counted.copy(), true=row_column(name))]) for name in names)
+        outer = exp.select(*(exp.alias_(value, name, quoted=True) for value, name in zip(values, names, strict=True)))
+        return outer.from_(inner).offset(0)
+
     def microseconds(self, value: exp.Expr) -> exp.Expr:
         """A timestamp as microseconds since 1970, an integer: EXTRACT is an exact numeric here."""
         seconds = exp.Extract(this=exp.var("EPOCH"), expression=value)
@@ -201,6 +233,19 @@ class Spark(Dialect):
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text, grouped, compared and ordered by its bytes."""
         return exp.Collate(this=text, expression=exp.to_identifier("UTF8_BINARY"))
+
+    def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
+        """By values that depend on a row's place: they are computed where they stand, and no condition moves below.
+
+        OFFSET 0 is optimised away here, and a large LIMIT would bring all rows to one executor.
+        """
+        query = super().fence(table, names)
+        query.set("offset", None)
+        return query
+
+    def opaque(self, value: exp.Expr) -> exp.Expr:
+        """A value that is not deterministic; of random numbers this engine knows that they are not negative."""
+        return _unless_negative(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"), value)
 
     def microseconds(self, value: exp.Expr) -> exp.Expr:
         """A timestamp as microseconds since 1970, an integer."""
@@ -217,6 +262,13 @@ class ClickHouse(Dialect):
     """ClickHouse 24 or later: text is bytes and has no collation; Date32 for dates, DateTime64(6) for timestamps."""
 
     name = "clickhouse"
+    keeps_rows = True
+
+    def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
+        """Only the columns: whatever surrounds a subquery moves into it or past it here, so its rows are kept."""
+        query = super().fence(table, names)
+        query.set("offset", None)
+        return query
 
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text itself: it is compared by its bytes."""
@@ -297,6 +349,11 @@ def concat(parts: Sequence[exp.Expr]) -> exp.Expr:
     for part in parts[1:]:
         whole = exp.DPipe(this=whole, expression=part, safe=False)
     return whole
+
+
+def _unless_negative(number: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """The value, always; that the number never is negative must be ours to know, and not the engine's."""
+    return exp.Case(ifs=[exp.If(this=number >= 0, true=value)])
 
 
 def _escaped(piece: str, escape: str = _ESCAPE) -> str:

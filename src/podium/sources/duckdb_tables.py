@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,20 @@ def described(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, declared: Mapp
             raise UnknownColumn("types", name, tuple(types))
         check_declared(column, types[name])
     columns = tuple(declared.get(name) or column_of(name, type_) for name, type_ in types.items())
-    return Relation(table, Schema(columns), DIALECT, _Cleaner(types))
+    return Relation(table, Schema(columns), DIALECT, _Cleaner(types), _computed(cursor, table, types))
+
+
+def _computed(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, names: Iterable[str]) -> frozenset[str]:
+    """The columns that are computed when they are read: none of files and frames, all of what is no base table."""
+    if not isinstance(table, exp.Table) or table.catalog != ATTACHED:
+        return frozenset()
+    query = (
+        "SELECT column_name, is_generated FROM duckdb_columns() JOIN duckdb_tables() USING (database_oid, table_oid) "
+        "WHERE duckdb_columns.database_name = $1 AND duckdb_columns.schema_name = $2 "
+        "AND duckdb_columns.table_name = $3"
+    )
+    stored = dict(cursor.execute(query, [ATTACHED, table.db, table.name]).fetchall())
+    return frozenset(name for name in names if stored.get(name, True))
 
 
 def json_relation(files: DataFiles, names: Sequence[str], declared: Mapping[str, Column]) -> Relation:

@@ -26,6 +26,7 @@ from podium.sources.values import COUNTABLE, decode_item, element_of
 __all__ = ["Session", "SqlSnapshot", "SqlSource"]
 
 _COUNTS, _LISTED, _LEFT_OUT = "podium_counts", "podium_listed", "podium_left_out"
+_ROWS = "podium_rows"
 _NAMES_AT_ONCE = 2_000
 _MOST_EDGES = 100
 
@@ -140,22 +141,30 @@ class SqlSource(ABC):
         ``shown_as`` stands for the table: where the data is may be nothing that the reader should know.
         """
         self._fits(reading, domain)
+        builder, first = self._fenced(reading, domain, shown_as)
+        sent: list[exp.Expr] = [self.sql_dialect.keep(table, query) for table, query in first.items()]
+        if edges is not None:
+            if limit is not None:
+                raise InvalidArgument("limit", limit, allowed="None where edges are given")
+            sent.append(builder.sizes(_checked_edges(edges)))
+        elif limit is not None:
+            sent.append(builder.top_rows(positive_integer(limit, "limit") + 1))
+        else:
+            kept = self.sql_dialect.keep(_COUNTS, builder.kept_counts())
+            sent += [kept, builder.counts_of_counts(_COUNTS), builder.names(_COUNTS, [(1, 0)])]
+            if isinstance(domain, DomainSize):
+                sent.append(builder.unseen(_COUNTS, [0]))
+        return tuple(map(self.sql_dialect.sql, sent))
+
+    def _fenced(
+        self, reading: Reading, domain: Domain | None, shown_as: str | None = None
+    ) -> tuple[SqlBuilder, dict[str, exp.Select]]:
+        """The builder, and the rows to keep before its queries: what is computed, where a subquery is no fence."""
         builder = self._builder(reading, domain)
         if shown_as is not None:
             table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
             builder = replace(builder, relation=replace(builder.relation, table=table))
-        write = self.sql_dialect.sql
-        if edges is not None:
-            if limit is not None:
-                raise InvalidArgument("limit", limit, allowed="None where edges are given")
-            return (write(builder.sizes(_checked_edges(edges))),)
-        if limit is not None:
-            return (write(builder.top_rows(positive_integer(limit, "limit") + 1)),)
-        kept = self.sql_dialect.keep(_COUNTS, builder.kept_counts())
-        naming = [builder.names(_COUNTS, [(1, 0)])]
-        if isinstance(domain, DomainSize):
-            naming.append(builder.unseen(_COUNTS, [0]))
-        return tuple(map(write, (kept, builder.counts_of_counts(_COUNTS), *naming)))
+        return builder.keeping(_ROWS, _LISTED) if self.sql_dialect.keeps_rows else (builder, {})
 
     def _builder(self, reading: Reading, domain: Domain | None) -> SqlBuilder:
         relation = self.relation_for(reading)
@@ -180,7 +189,7 @@ class SqlSource(ABC):
         """How many items a known domain has. Only the domain is read, never the data."""
         if isinstance(domain, DomainSize):
             return domain.size
-        with self._counting(reading, domain) as (builder, session):
+        with self._counting(reading, domain, data=False) as (builder, session):
             if not isinstance(builder.domain, Listed):
                 raise InvalidArgument("domain", domain, allowed="a domain that the engine can list")
             ((size,),) = session.fetch(self.sql_dialect.sql(builder.domain_size(builder.domain)))
@@ -194,10 +203,18 @@ class SqlSource(ABC):
             yield SqlSnapshot(builder, session)
 
     @contextmanager
-    def _counting(self, reading: Reading, domain: Domain | None) -> Iterator[tuple[SqlBuilder, Session]]:
-        """A session in which what the caller listed is a table, and the builder that knows it."""
+    def _counting(
+        self, reading: Reading, domain: Domain | None, *, data: bool = True
+    ) -> Iterator[tuple[SqlBuilder, Session]]:
+        """A session in which what the caller listed is a table, and the builder that knows it.
+
+        Without ``data`` no row of it is read: what is asked of a domain is asked before anything is paid.
+        """
         with self.session() as session:
-            builder = self._builder(reading, domain)
+            builder, first = self._fenced(reading, domain)
+            for table, query in first.items():
+                if data or table != _ROWS:
+                    session.keep(table, query)
             if isinstance(domain, DomainItems | DomainFile):
                 rows = listed_rows(domain, builder.columns)
                 session.load(_LISTED, _loaded_columns(builder.columns), rows)

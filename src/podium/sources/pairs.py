@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 from podium.sources.base import DomainSize, Reading
-from podium.sources.conditions import condition
+from podium.sources.conditions import columns_of, condition
 from podium.sources.dialects import Dialect
-from podium.sources.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, column, row_column, rows
+from podium.sources.expressions import MEMBERS, PAIRS, SIZE, USER, column, row_column, rows
 from podium.sources.relation import Listed, Relation
 from podium.sources.values import element_of
 
@@ -39,6 +39,11 @@ class Pairs:
     def places(self) -> tuple[str, ...]:
         """What the item columns are called in the queries."""
         return tuple(f"item{place}" for place in range(len(self.reading.items)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every column of the table that is read."""
+        return (self.reading.user, *self.reading.items, *columns_of(self.reading.where))
 
     @property
     def dialect(self) -> Dialect:
@@ -88,7 +93,7 @@ class Pairs:
         """Where the pairs come from, the raw user and items there, and the condition if it still has to be put."""
         names = (self.reading.user, *self.reading.items)
         declared = [self.relation.schema.column(name) for name in names]
-        table = exp.alias_(self.relation.table.copy(), ROWS, table=True)
+        table = self.relation.rows(self.names)
         raw: list[exp.Expr] = [row_column(name) for name in names]
         where = None
         if self.reading.where is not None:
@@ -120,7 +125,7 @@ def items_of(listed: Listed, places: Sequence[str]) -> exp.Select:
     declared = [element_of(relation.schema.column(name)) for name in listed.columns]
     values = [relation.column(kind.name)[0] for kind in declared]
     query = exp.select(*(value.as_(place) for value, place in zip(values, places, strict=True))).distinct()
-    query = query.from_(exp.alias_(relation.table.copy(), ROWS, table=True))
+    query = query.from_(relation.rows(listed.columns))
     for value, kind in zip(values, declared, strict=True):
         query = query.where(*relation.dialect.usable(value.copy(), kind))
     return query

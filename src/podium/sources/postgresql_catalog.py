@@ -12,7 +12,7 @@ from sqlglot import exp
 from podium.errors import SourceUnavailable
 from podium.query.schema import Schema
 from podium.sources.postgresql_connection import DIALECT
-from podium.sources.postgresql_types import Cleaner, NativeType, column_of
+from podium.sources.postgresql_types import Cleaner, NativeType, column_of, computed_query
 from podium.sources.relation import Relation
 
 __all__ = ["describe"]
@@ -78,7 +78,8 @@ def describe(connection: psycopg.Connection[Any], table: str, source: str) -> tu
         )
     types = {column: _type(list(group)) for column, group in groupby(steps, lambda step: str(step[0]))}
     columns = Schema(tuple(column_of(column, type_) for column, type_ in types.items()))
-    relation = Relation(exp.table_(name, db=schema, quoted=True), columns, DIALECT, Cleaner(types))
+    computed = frozenset(str(row[0]) for row in connection.execute(computed_query("%(oid)s"), {"oid": oid}))
+    relation = Relation(exp.table_(name, db=schema, quoted=True), columns, DIALECT, Cleaner(types), computed)
     return relation, f"{schema}.{name}"
 
 

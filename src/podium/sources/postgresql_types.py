@@ -1,4 +1,4 @@
-"""PostgreSQL's types and the kinds of podium, and how to get from one to the other without an error on any value."""
+"""PostgreSQL's types and the kinds of podium, how to get from one to the other without an error, and what is computed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 
-__all__ = ["Cleaner", "NativeType", "column_of"]
+__all__ = ["Cleaner", "NativeType", "column_of", "computed_query"]
 
 _KINDS = {
     "text": Kind.TEXT,
@@ -31,6 +31,21 @@ _KINDS = {
 }
 _BASE = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP"}
 _WIDEST_SCALE = 38
+
+# Every table that a query of this one reads, down to the last partition.
+_COMPUTED = """
+WITH RECURSIVE below AS (
+    SELECT CAST({oid} AS pg_catalog.oid) AS oid
+    UNION
+    SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN below b ON b.oid = i.inhparent
+), kinds AS (
+    SELECT pg_catalog.bool_or(c.relkind NOT IN ('r', 'p', 'm')) OR pg_catalog.row_security_active({oid}) AS every
+    FROM below b JOIN pg_catalog.pg_class c ON c.oid = b.oid
+)
+SELECT DISTINCT a.attname::text
+FROM below b JOIN pg_catalog.pg_attribute a ON a.attrelid = b.oid CROSS JOIN kinds k
+WHERE a.attnum > 0 AND NOT a.attisdropped AND (k.every OR a.attgenerated NOT IN ('', 's'))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,15 @@ def column_of(name: str, type_: NativeType) -> Column:
     if type_.lists:
         column = replace(column, kind=Kind.LIST, element=kind if type_.lists == 1 else Kind.OTHER)
     return column
+
+
+def computed_query(oid: str) -> str:
+    """The query for the columns that are computed when they are read; ``oid`` is how the driver writes the parameter.
+
+    All of a view or foreign table, or of what has such a part, and of a table whose rows a policy decides on; of
+    another table those that are generated and not stored.
+    """
+    return _COMPUTED.format(oid=oid)
 
 
 @dataclass(frozen=True, slots=True)

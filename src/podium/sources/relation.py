@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.dialects import Dialect
-from podium.sources.expressions import row_column
+from podium.sources.expressions import ROWS, row_column
 
 __all__ = ["Listed", "Relation"]
 
@@ -24,12 +24,35 @@ class Relation:
 
     ``clean(value, column)`` is for types that an engine has beside the kinds of podium: a declared CSV column, an
     enumeration, a timestamp with time zone. It must not raise on any value.
+
+    ``computed`` are the columns that somebody's expressions compute whenever they are read: all of a view, a foreign
+    table or a table with row policies, the virtual ones of a table. Such an expression may raise, so nothing of ours
+    may decide for which rows it is evaluated.
     """
 
     table: exp.Expr
     schema: Schema
     dialect: Dialect
     clean: Callable[[exp.Expr, Column], exp.Expr] = _same
+    computed: frozenset[str] = frozenset()
+
+    def rows(self, names: Iterable[str]) -> exp.Expr:
+        """What to write after FROM: the table; fenced, with these columns only, if one of them is computed."""
+        if not self.computes(names):
+            return exp.alias_(self.table.copy(), ROWS, table=True)
+        return self.fenced(names).subquery(ROWS)
+
+    def computes(self, names: Iterable[str]) -> bool:
+        """Whether somebody's expression computes one of these columns."""
+        return not self.computed.isdisjoint(names)
+
+    def fenced(self, names: Iterable[str]) -> exp.Select:
+        """These columns of every row, computed whatever is asked of them."""
+        return self.dialect.fence(exp.alias_(self.table.copy(), ROWS, table=True), tuple(dict.fromkeys(names)))
+
+    def kept_as(self, table: str) -> Relation:
+        """The same columns in a table of ours that keeps them."""
+        return replace(self, table=exp.to_table(table), computed=frozenset())
 
     def value(self, raw: exp.Expr, column: Column) -> exp.Expr:
         """A value of the column's kind; text compares by its bytes."""
@@ -48,3 +71,8 @@ class Listed:
 
     relation: Relation
     columns: tuple[str, ...]
+
+    @property
+    def computes(self) -> bool:
+        """Whether somebody's expression computes one of the columns."""
+        return self.relation.computes(self.columns)

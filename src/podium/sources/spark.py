@@ -58,6 +58,7 @@ _MASTER, _CONNECT = "spark", "sc"
 _CONNECT_PACKAGES = ("grpc", "grpc_status", "pandas", "zstandard")
 _MASTER_PORT, _SECONDS = 7077, 10
 _FEW_PARTS = "8"
+_DETAILS, _COLUMNAR = ("# Detailed Table Information", ""), ("parquet", "orc", "delta", "iceberg")
 _opened: Counter[str] = Counter()
 
 for _name in _QUERY_LOGGERS:
@@ -109,18 +110,20 @@ class SparkSource(SqlSource):
                 f"table={table!r} cannot be read on source={self._name!r}. Allowed: a table or view that the session "
                 "knows, or a path to Parquet that the cluster can read. Check the name, and that the session is alive."
             )
-        target, types = found
+        target, types, stored = found
         columns = tuple(column_of(name, type_) for name, type_ in types.items())
-        return Relation(target, Schema(columns), _DIALECT, _Cleaner(types))
+        computed = frozenset() if stored else frozenset(types)
+        return Relation(target, Schema(columns), _DIALECT, _Cleaner(types), computed)
 
-    def _columns(self, table: str) -> tuple[exp.Expr, Mapping[str, spark.DataType]]:
+    def _columns(self, table: str) -> tuple[exp.Expr, Mapping[str, spark.DataType], bool]:
         target = _table(table)
         session = _cloned(self._session)
         try:
             schema = session.sql(_DIALECT.sql(exp.select("*").from_(target.copy()))).schema
+            stored = "/" in table or _stored(session, target)
         finally:
             _release(session)
-        return target, {field.name: field.dataType for field in schema.fields}
+        return target, {field.name: field.dataType for field in schema.fields}, stored
 
     def relation(self) -> Relation:
         """The table of events."""
@@ -317,6 +320,16 @@ def _table(name: str) -> exp.Expr:
     if "/" in name:
         return exp.table_(name, db="parquet", quoted=True)
     return exp.to_table(name, dialect=_DIALECT.name)
+
+
+def _stored(session: SparkSession, target: exp.Expr) -> bool:
+    """Whether the catalogue says that this is a table of columnar files: not a view, a frame or another database."""
+    rows = session.sql(f"DESCRIBE TABLE EXTENDED {_DIALECT.sql(target)}").collect()
+    lines = [(row[0], row[1]) for row in rows]
+    if _DETAILS not in lines:
+        return False
+    facts = dict(lines[lines.index(_DETAILS) :])
+    return facts.get("Type") in ("MANAGED", "EXTERNAL") and str(facts.get("Provider")).lower() in _COLUMNAR
 
 
 def _as_arrow(schema: spark.StructType, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> pa.Table:

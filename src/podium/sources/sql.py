@@ -12,7 +12,7 @@ and on some engines it is approximate. Where pairs have weights, the count of an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sqlglot import exp
@@ -65,6 +65,22 @@ class SqlBuilder:
     @property
     def _dialect(self) -> Dialect:
         return self.relation.dialect
+
+    def computes(self) -> bool:
+        """Whether somebody's expression computes a column that the question, or its domain, reads."""
+        listed = isinstance(self.domain, Listed) and self.domain.computes
+        return listed or self.relation.computes(self._pairs.names)
+
+    def keeping(self, rows: str, listed: str) -> tuple[SqlBuilder, dict[str, exp.Select]]:
+        """The same queries of computed rows that were kept in tables of these names, and what to keep there first."""
+        first, relation, domain = {}, self.relation, self.domain
+        if relation.computes(self._pairs.names):
+            first[rows] = relation.fenced(self._pairs.names)
+            relation = relation.kept_as(rows)
+        if isinstance(domain, Listed) and domain.computes:
+            first[listed] = domain.relation.fenced(domain.columns)
+            domain = replace(domain, relation=domain.relation.kept_as(listed))
+        return replace(self, relation=relation, domain=domain), first
 
     def top_rows(self, limit: int) -> exp.Select:
         """The ``limit`` items with the most users, ties in the order of the items, names as text."""

@@ -76,6 +76,7 @@ class SQLAlchemySource(SqlSource):
     def _fits(self, reading: Reading, domain: Domain | None) -> None:
         """Raise unless the columns can be counted, and the engine passes the tests that this question needs."""
         super()._fits(reading, domain)
+        self._require_fences(reading, domain)
         schema = self._relation.schema
         for kind in sorted(_kinds(schema, reading)):
             self._require_exact(kind)
@@ -88,6 +89,17 @@ class SQLAlchemySource(SqlSource):
         # Whoever weighs looks for items by tallies, which are kept.
         if domain is not None or reading.without or reading.weights is not None:
             self._require("keep temporary tables, which a question with a domain or in rounds needs", keeps_tables)
+
+    def _require_fences(self, reading: Reading, domain: Domain | None) -> None:
+        """Raise if a column is computed when it is read, and this engine was not seen to compute it for all alike."""
+        if self._flavour.fences:
+            return
+        if self._builder(reading, domain).computes():
+            raise SourceUnavailable(
+                f"source={self.name!r}, or its domain, is a view or has columns that are computed when they are read, "
+                "and this engine may compute them for some rows only. Allowed: tables with stored columns. Copy what "
+                "the view shows, CREATE TABLE ... AS SELECT ..., and name that table."
+            )
 
     def _require_exact(self, kind: Kind) -> None:
         self._require(_EXACT.format(kind.value), partial(kind_is_exact, kind=kind))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import sqlalchemy as sa
 import sqlglot
+from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.types import TypeEngine
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 from podium.sources import postgresql_types, sqlite
 from podium.sources.dialects import Dialect, Postgres
-from podium.sources.postgresql_types import NativeType
+from podium.sources.postgresql_types import NativeType, computed_query
 
 __all__ = ["Flavour", "flavour_of"]
 
 Clean = Callable[[exp.Expr, Column], exp.Expr]
+Columns = Sequence[ReflectedColumn]
 
 # What SQLAlchemy calls types. Only these names: a subclass such as CITEXT compares in its own way.
 _KINDS = {
@@ -72,6 +75,9 @@ class Flavour:
     prepare: tuple[str, ...] = ()
     """What to run first in each session."""
 
+    fences = False
+    """Whether its fences were seen to hold: see ``Dialect.fence``."""
+
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
 
@@ -86,6 +92,15 @@ class Flavour:
             return Column(name, Kind.OTHER) if scale is None else Column(name, kind, scale=scale)
         return Column(name, Kind.OTHER if kind is Kind.TIMESTAMP else kind)
 
+    def computed(self, connection: sa.Connection, name: str, schema: str | None, columns: Columns) -> set[str]:
+        """The columns that are computed when they are read: of a base table the virtual ones, of others all."""
+        stored = self.stores(connection, name, schema)
+        return {str(column["name"]) for column in columns if not stored or _virtual(column)}
+
+    def stores(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
+        """Whether this is a base table, whose rows are what was stored in it."""
+        return name in sa.inspect(connection).get_table_names(schema=schema)
+
     def cleaner(self, types: Mapping[str, TypeEngine[Any]]) -> Clean:
         """How to bring values of columns of these types to their kinds."""
         return lambda value, _column: value
@@ -94,6 +109,17 @@ class Flavour:
 class _SQLite(Flavour):
     # A connection learns the file's encoding, and with it the order of its texts, when it first looks into it.
     prepare = ("BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1")
+    fences = True
+
+    def stores(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
+        """Views and virtual tables have no pages of their own, and what is temporary is found first."""
+        tables = sa.table("sqlite_master", *map(sa.column, ("name", "type", "rootpage")), schema=schema or "main")
+        hiding = sa.table("sqlite_temp_master", sa.column("name"))
+        named, hidden = (table.c.name.collate("NOCASE") == name for table in (tables, hiding))
+        stored = sa.and_(named, tables.c.type == "table", tables.c.rootpage > 0)
+        if schema is None and connection.execute(sa.select(hiding).where(hidden)).first():
+            return False
+        return connection.execute(sa.select(tables).where(stored)).first() is not None
 
     def column(self, name: str, type_: TypeEngine[Any]) -> Column:
         """Decimals are floating-point numbers here, whatever their column is called."""
@@ -114,6 +140,14 @@ class _PostgreSQL(Flavour):
         # As in the native engine.
         "SET enable_hashagg = off",
     )
+    fences = True
+
+    def computed(self, connection: sa.Connection, name: str, schema: str | None, columns: Columns) -> set[str]:
+        """As the native engine finds them."""
+        quote = sa.inspect(connection).dialect.identifier_preparer.quote_identifier
+        quoted = ".".join(quote(part) for part in (schema, name) if part is not None)
+        query = sa.text(computed_query("CAST(pg_catalog.to_regclass(:name) AS pg_catalog.oid)"))
+        return {str(row[0]) for row in connection.execute(query, {"name": quoted})}
 
     def column(self, name: str, type_: TypeEngine[Any]) -> Column:
         """The column as the native engine would describe it."""
@@ -154,6 +188,11 @@ def _native(type_: Any) -> NativeType:
     if name == "timestamp" and type_.timezone:
         name = "timestamptz"
     return NativeType(name, scale=getattr(type_, "scale", None), domain=domain, lists=lists)
+
+
+def _virtual(column: ReflectedColumn) -> bool:
+    computed = column.get("computed")
+    return computed is not None and not computed.get("persisted")
 
 
 def flavour_of(name: str) -> Flavour:

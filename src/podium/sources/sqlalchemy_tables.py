@@ -31,6 +31,9 @@ def describe(connection: sa.Connection, table: str, flavour: Flavour, source: st
     with warnings.catch_warnings():
         # Types that SQLAlchemy does not know become columns that cannot be asked for.
         warnings.simplefilter("ignore", SAWarning)
-        types = {str(column["name"]): column["type"] for column in inspector.get_columns(name, schema=schema_name)}
+        described = inspector.get_columns(name, schema=schema_name)
+    types = {str(column["name"]): column["type"] for column in described}
     columns = Schema(tuple(flavour.column(column, type_) for column, type_ in types.items()))
-    return Relation(exp.table_(name, db=schema_name, quoted=True), columns, flavour.dialect, flavour.cleaner(types))
+    target = exp.table_(name, db=schema_name, quoted=True)
+    computed = frozenset(flavour.computed(connection, name, schema_name, described))
+    return Relation(target, columns, flavour.dialect, flavour.cleaner(types), computed)

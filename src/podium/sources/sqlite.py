@@ -35,6 +35,10 @@ class SQLite(Dialect):
         """The text, grouped, compared and ordered by its bytes."""
         return exp.Collate(this=text, expression=exp.to_identifier("BINARY"))
 
+    def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
+        """With a limit, which OFFSET needs here: a subquery that has one is neither merged nor given conditions."""
+        return super().fence(table, names).limit(-1)
+
     def md5(self, text: exp.Expr) -> exp.Expr:
         """The hash of the text's bytes."""
         return exp.MD5(this=exp.cast(text, "BLOB"))

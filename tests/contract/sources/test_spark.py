@@ -16,6 +16,7 @@ from tests.contract.sources.parquet import write_table
 from tests.contract.sources.suite import SourceContract
 from tests.spark import SparkCluster, spark_threads
 
+from podium.errors import SourceFailure
 from podium.query.predicate import Compare, Operator
 from podium.query.schema import Kind
 from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
@@ -165,3 +166,32 @@ def test_a_domain_in_another_form(spark: SparkCluster, events: Path, tmp_path: P
     with source.snapshot(Reading(("label",), "user_id"), domain=domain) as snapshot:
         counts, sizes = snapshot.counts_of_counts()
         assert (counts[-1], sum(sizes)) == (0, 6)
+
+
+def test_conditions_stay_above_a_view(spark: SparkCluster, tmp_path: Path) -> None:
+    """All columns are computed for every row, by compiled queries too: a bad row fails for whoever is named."""
+    rows = "SELECT id AS user_id, 'num' AS kind, IF(id = 7, 'HIV positive', '1') AS raw FROM RANGE(10)"
+    spark.session.sql(rows).write.parquet(str(tmp_path / "rows"))
+    spark.session.sql(
+        "CREATE OR REPLACE TEMP VIEW guarded AS SELECT user_id, CAST(raw AS INT) AS item "
+        f"FROM parquet.`{tmp_path / 'rows'}` WHERE lower(trim(kind)) = 'num'"
+    )
+    source = open_source(spark.session, table="guarded")
+    named = Reading(("item",), "user_id", where=Compare("user_id", Operator.EQUAL, 1))
+    (query,) = source.queries(named, limit=3)
+    plan = spark.session.sql(f"EXPLAIN {query}").collect()[0][0]
+    above, fence, below = plan.partition("monotonically_increasing_id")
+    assert fence
+    assert "user_id" in above
+    assert "= 1" in above
+    assert "= 1" not in below
+    assert "isnotnull" not in below
+    name = "spark.sql.codegen.wholeStage"
+    before = spark.session.conf.get(name)
+    try:
+        for compiled in ("true", "false"):
+            spark.session.conf.set(name, compiled)
+            with pytest.raises(SourceFailure), source.snapshot(named) as snapshot:
+                snapshot.top_rows(3)
+    finally:
+        spark.session.conf.set(name, str(before))

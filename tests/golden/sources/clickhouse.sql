@@ -45,3 +45,9 @@ SELECT best.item0 AS name0, toString(best.item1) AS name1, best.n AS n FROM (SEL
 
 -- how many items users have
 SELECT COALESCE(SUM(CASE WHEN t >= 1 AND t < 2 THEN m ELSE 0 END), 0) AS m0, COALESCE(SUM(CASE WHEN t >= 2 AND t < 8 THEN m ELSE 0 END), 0) AS m1, COALESCE(SUM(CASE WHEN t >= 8 THEN m ELSE 0 END), 0) AS m2 FROM (SELECT t, COUNT(*) AS m FROM (SELECT COUNT(*) AS t FROM (SELECT DISTINCT rows_."user_id" AS u, rows_."article" AS item0 FROM views AS rows_ WHERE (NOT (rows_."user_id" IS NULL) AND isValidUTF8(rows_."article")) AND NOT (rows_."article" IN (SELECT left_out.article FROM articles AS left_out))) AS pairs GROUP BY u) AS sized GROUP BY t) AS tallied;
+
+-- the rows of a view, kept
+CREATE TEMPORARY TABLE kept AS SELECT rows_."user_id" AS "user_id", rows_."article" AS "article", rows_."day" AS "day" FROM views AS rows_;
+
+-- a view
+SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, COUNT(*) AS n FROM (SELECT DISTINCT rows_."article" AS item0, rows_."user_id" AS u FROM kept AS rows_ WHERE (rows_."day" IS NULL AND NOT (rows_."user_id" IS NULL)) AND isValidUTF8(rows_."article")) AS pairs GROUP BY item0 ORDER BY n DESC, item0 ASC LIMIT 11) AS best ORDER BY best.n DESC, best.item0 ASC;

@@ -85,6 +85,12 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     yield "weights in a listed domain, kept", dialect.keep("counts", replace(weighted, domain=listed).kept_counts())
     yield "pairs from lists, without some", rest.top_rows(11)
     yield "how many items users have", weighted.sizes((1, 2, 8))
+    computed = replace(views, computed=frozenset(SCHEMA.names))
+    viewed = SqlBuilder(computed, Reading(("article",), "user_id", where=Missing("day")))
+    if dialect.keeps_rows:
+        viewed, first = viewed.keeping("kept", "listed")
+        yield "the rows of a view, kept", dialect.keep("kept", first["kept"])
+    yield "a view", viewed.top_rows(11)
 
 
 def written(dialect: Dialect) -> str:
@@ -106,8 +112,8 @@ def test_text_is_always_compared_by_its_bytes() -> None:
         text = written(DIALECTS[name]).replace("`", '"')
         assert 'rows_."article"' in text
         for after in text.split('rows_."article" ')[1:]:
-            # Inside the unnesting of a list the raw column is only handed on.
-            assert after.startswith((collation, "AS u", "AS item")), after[:40]
+            # Inside the unnesting of a list, or a fence, the raw column is only handed on.
+            assert after.startswith((collation, "AS u", "AS item", 'AS "article"', 'END AS "article"')), after[:40]
 
 
 if __name__ == "__main__":
