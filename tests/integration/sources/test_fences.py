@@ -17,7 +17,7 @@ from tests.postgres import new_database
 
 from podium.errors import SourceUnavailable
 from podium.query.predicate import And, Compare, Operator
-from podium.sources import DomainTable, Reading, Source, open_source
+from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
 from podium.sources.sqlalchemy import SQLAlchemySource
 
 ONE = Compare("u", Operator.EQUAL, 1)
@@ -186,6 +186,23 @@ def test_clickhouse_keeps_what_is_computed() -> None:
                 'CREATE TEMPORARY TABLE podium_rows AS SELECT rows_."u" AS "u", rows_."i" AS "i" FROM "v" AS rows_'
             )
             assert "podium_rows AS rows_" in query
+
+
+def test_the_size_of_a_domain_is_asked_without_a_row_of_the_view() -> None:
+    """It is asked before anything is paid, so a row of the view that cannot be computed must not be seen."""
+    with embedded_clickhouse() as engine:
+        for statement in (
+            "CREATE TABLE t (u Int64, s String) ENGINE = MergeTree ORDER BY u",
+            "INSERT INTO t VALUES (1, 'HIV positive')",
+            "CREATE VIEW v AS SELECT u, toInt64(s) AS i FROM t",
+            "CREATE TABLE known (i Int64) ENGINE = MergeTree ORDER BY i",
+            "INSERT INTO known VALUES (1), (2)",
+            "CREATE VIEW listed AS SELECT i FROM known",
+        ):
+            engine.query(statement)
+        with closing(open_source(engine, table="v")) as source:
+            for domain in (DomainTable("known"), DomainTable("listed"), DomainItems((1, 2))):
+                assert source.domain_size(Reading(("i",), "u"), domain) == 2
 
 
 def test_other_engines_refuse_what_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
