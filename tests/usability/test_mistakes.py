@@ -24,6 +24,9 @@ def prepare(folder: Path) -> None:
         Path("data").mkdir()
         Path("notes.txt").write_text("hello", encoding="utf-8")
         Path("articles.csv").write_text("article\narticle-0\narticle-1\n", encoding="utf-8")
+        Path("pipes.csv").write_text('user_id,article\n1,"5" pipe"\n2,pipe\n', encoding="utf-8")
+        Path("windows.csv").write_text("user_id,article\n1,pipe\n2,caf\u00e9\n", encoding="windows-1252")
+        Path("plain.csv").write_text("4711,pipe\n4712,pipe\n", encoding="utf-8")
         with duckdb.connect("shop.duckdb") as database:
             database.execute("CREATE TABLE orders (user_id INT, article TEXT)")
             database.execute("CREATE TABLE returns (user_id INT, article TEXT)")

@@ -27,6 +27,8 @@ class Place:
     user: str
     table: str | None
     types: list[str] | None
+    bad_lines: str
+    encoding: str
     ledger: str | None
     dataset: str | None
     analyst: str | None
@@ -77,6 +79,8 @@ class Place:
                 ledger=ledger,
                 table=self.table,
                 types=self.declared,
+                bad_lines=self.bad_lines,
+                encoding=self.encoding,
                 analyst=self.analyst,
                 insist=self.insist,
                 answer_every=self.answer_every,

@@ -8,7 +8,18 @@ import typer
 
 import podium
 from podium.cli.accounts import DatasetArgument, RequiredLedger, print_status, print_totals
-from podium.cli.options import Format, SourceOption, Table, TextFormatOption, Types, User, declared_types
+from podium.cli.options import (
+    BadLines,
+    BadLinesOption,
+    Encoding,
+    Format,
+    SourceOption,
+    Table,
+    TextFormatOption,
+    Types,
+    User,
+    declared_types,
+)
 
 __all__ = ["create"]
 
@@ -37,6 +48,8 @@ def create(
     ] = None,
     table: Table = None,
     types: Types = None,
+    bad_lines: BadLinesOption = BadLines.REFUSE,
+    encoding: Encoding = "utf-8",
     insist: Annotated[
         bool, typer.Option("--insist", help="Register the table although it has a budget under another name.")
     ] = False,
@@ -62,7 +75,8 @@ def create(
         print_totals(Totals.of(budget), form)
         return
     with podium.Curator(
-        source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table, types=declared_types(types),
+        source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table,
+        types=declared_types(types), bad_lines=bad_lines.value, encoding=encoding,
         insist=insist,
     ) as curator:  # fmt: skip
         status = curator.status

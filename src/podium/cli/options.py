@@ -11,7 +11,8 @@ import typer
 from podium.errors import InvalidArgument
 
 __all__ = [
-    "AnalystOption", "AnswerEvery", "DatasetOption", "Delta", "DomainSize", "DryRun", "Epsilon", "Format", "Insist",
+    "AnalystOption", "AnswerEvery", "BadLines", "BadLinesOption", "DatasetOption", "Delta",
+    "DomainSize", "DryRun", "Encoding", "Epsilon", "Format", "Insist",
     "K", "KBar", "LedgerOption", "MaxItemsPerUser", "Mechanism", "MechanismOption", "OutputFile", "PlotFile",
     "ReleaseFormat", "ReleaseFormatOption", "SourceOption", "Table", "TextFormatOption", "Types", "User",
     "declared_types",
@@ -33,6 +34,13 @@ class ReleaseFormat(StrEnum):
     CSV = "csv"
     CSV_RAW = "csv-raw"
     PARQUET = "parquet"
+
+
+class BadLines(StrEnum):
+    """What becomes of lines of a file that are not records."""
+
+    REFUSE = "refuse"
+    DROP = "drop"
 
 
 class Mechanism(StrEnum):
@@ -96,6 +104,15 @@ Types = Annotated[
         help="The type of a CSV or JSON column, such as user_id=integer or price=decimal(2). May be repeated.",
     ),
 ]  # fmt: skip
+BadLinesOption = Annotated[
+    BadLines,
+    typer.Option(
+        "--bad-lines", help="Lines of a CSV or JSON file that are not records: refuse the file, or drop them."
+    ),
+]
+Encoding = Annotated[
+    str, typer.Option("--encoding", metavar="NAME", help="How a CSV or JSON file is encoded, such as windows-1252.")
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show the plan, the most it can cost and the SQL; read nothing.")
 ]

@@ -12,8 +12,11 @@ import podium
 from podium.cli.asking import Place, answer
 from podium.cli.options import (
     AnalystOption,
+    BadLines,
+    BadLinesOption,
     DatasetOption,
     DryRun,
+    Encoding,
     Epsilon,
     Insist,
     K,
@@ -127,6 +130,8 @@ def rank(
     analyst: AnalystOption = None,
     table: Table = None,
     types: Types = None,
+    bad_lines: BadLinesOption = BadLines.REFUSE,
+    encoding: Encoding = "utf-8",
     insist: Insist = False,
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
     output: OutputFile = None,
@@ -145,7 +150,8 @@ def rank(
         --comparisons-per-pair 50 --dry-run
     """
     place = Place(
-        source=source, user=user, table=table, types=types, ledger=ledger, dataset=dataset, analyst=analyst,
+        source=source, user=user, table=table, types=types, bad_lines=bad_lines.value,
+        encoding=encoding, ledger=ledger, dataset=dataset, analyst=analyst,
         insist=insist, epsilon=epsilon, delta=delta,
     )  # fmt: skip
 
@@ -154,7 +160,8 @@ def rank(
             source, winner=winner, loser=loser, user=user, comparisons_per_pair=comparisons_per_pair, items=items,
             pairs=pairs, k=k, epsilon=epsilon or "", delta=delta or 0, where=where, method=method.value, mixing=mixing,
             max_comparisons_per_user=max_comparisons_per_user, normalisation=normalisation, mechanism=mechanism.value,
-            table=table, types=place.declared, dry_run=dry_run,
+            table=table, types=place.declared, bad_lines=bad_lines.value, encoding=encoding,
+            dry_run=dry_run,
         )  # fmt: skip
 
     def budgeted(curator: Curator) -> Release | Preview:

@@ -12,9 +12,12 @@ from podium.cli.asking import Place, answer
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
+    BadLines,
+    BadLinesOption,
     DatasetOption,
     Delta,
     DryRun,
+    Encoding,
     Epsilon,
     Insist,
     LedgerOption,
@@ -54,6 +57,8 @@ def sql(
     analyst: AnalystOption = None,
     table: Table = None,
     types: Types = None,
+    bad_lines: BadLinesOption = BadLines.REFUSE,
+    encoding: Encoding = "utf-8",
     insist: Insist = False,
     answer_every: AnswerEvery = None,
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
@@ -73,7 +78,8 @@ def sql(
         --source views.parquet --user user_id --epsilon 1 --delta 1e-8
     """
     place = Place(
-        source=source, user=user, table=table, types=types, ledger=ledger, dataset=dataset, analyst=analyst,
+        source=source, user=user, table=table, types=types, bad_lines=bad_lines.value,
+        encoding=encoding, ledger=ledger, dataset=dataset, analyst=analyst,
         insist=insist, epsilon=epsilon, delta=delta, answer_every=answer_every,
     )  # fmt: skip
 
@@ -81,7 +87,8 @@ def sql(
         name = dataset or table or Path(source).name.partition(".")[0]
         return podium.sql(
             source, text, name=name, user=user, epsilon=epsilon or "", delta=delta or 0,
-            max_items_per_user=max_items_per_user, table=table, types=place.declared, dry_run=dry_run,
+            max_items_per_user=max_items_per_user, table=table, types=place.declared,
+            bad_lines=bad_lines.value, encoding=encoding, dry_run=dry_run,
         )  # fmt: skip
 
     def budgeted(curator: Curator) -> Release | Preview:

@@ -12,10 +12,13 @@ from podium.cli.asking import Place, answer
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
+    BadLines,
+    BadLinesOption,
     DatasetOption,
     Delta,
     DomainSize,
     DryRun,
+    Encoding,
     Epsilon,
     Insist,
     K,
@@ -77,6 +80,8 @@ def top(
     analyst: AnalystOption = None,
     table: Table = None,
     types: Types = None,
+    bad_lines: BadLinesOption = BadLines.REFUSE,
+    encoding: Encoding = "utf-8",
     insist: Insist = False,
     answer_every: AnswerEvery = None,
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
@@ -98,7 +103,8 @@ def top(
         --dry-run
     """
     place = Place(
-        source=source, user=user, table=table, types=types, ledger=ledger, dataset=dataset, analyst=analyst,
+        source=source, user=user, table=table, types=types, bad_lines=bad_lines.value,
+        encoding=encoding, ledger=ledger, dataset=dataset, analyst=analyst,
         insist=insist, epsilon=epsilon, delta=delta, answer_every=answer_every,
     )  # fmt: skip
 
@@ -106,7 +112,8 @@ def top(
         return podium.top(
             source, item=item, user=user, k=k, epsilon=epsilon or "", delta=delta or 0, where=where, counts=counts,
             max_items_per_user=max_items_per_user, domain=domain, domain_size=domain_size, k_bar=k_bar,
-            mechanism=mechanism.value, table=table, types=place.declared, dry_run=dry_run,
+            mechanism=mechanism.value, table=table, types=place.declared, bad_lines=bad_lines.value, encoding=encoding,
+            dry_run=dry_run,
         )  # fmt: skip
 
     def budgeted(curator: Curator) -> Release | Preview:

@@ -11,8 +11,11 @@ import podium
 from podium.cli.console import print_result, progress, say
 from podium.cli.options import (
     AnalystOption,
+    BadLines,
+    BadLinesOption,
     Delta,
     DomainSize,
+    Encoding,
     Epsilon,
     Insist,
     K,
@@ -67,6 +70,8 @@ def watch(
     analyst: AnalystOption = None,
     table: Table = None,
     types: Types = None,
+    bad_lines: BadLinesOption = BadLines.REFUSE,
+    encoding: Encoding = "utf-8",
     insist: Insist = False,
     form: Annotated[ReleaseFormat, typer.Option("--format", "-f", help="table, json or csv.")] = ReleaseFormat.TABLE,
     output: OutputFile = None,
@@ -99,7 +104,8 @@ def watch(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
         domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user, table=table,
-        types=declared_types(types), analyst=analyst, insist=insist,
+        types=declared_types(types), bad_lines=bad_lines.value,
+        encoding=encoding, analyst=analyst, insist=insist,
     ) as monitor:  # fmt: skip
         if dry_run:
             _show_plan(monitor, form)

@@ -12,6 +12,8 @@ from typing import Literal, overload
 from podium.curator.answering import answer, bare
 from podium.curator.asking import Asked, Options, Preview, ask, checked, column_name, question_about
 from podium.curator.comparing import RankOptions, ask_ranking
+from podium.curator.holding import HeldSource
+from podium.curator.locating import location_of, require_registered
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
 from podium.curator.schedule import on_schedule, period_of
 from podium.curator.settling import settled
@@ -25,11 +27,11 @@ from podium.errors import (
 )
 from podium.exact import Number
 from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRelease, open_ledger
-from podium.ledger.status import require_user
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, allowance_for
 from podium.privacy import bounded_range_rho, calibrate_sigma
 from podium.query import Question, parse_sql
+from podium.query.schema import Schema
 from podium.release import Release
 from podium.sources import Reading, Source, open_source
 
@@ -57,15 +59,19 @@ class Curator:
         budget: Budget | None = None,
         table: str | None = None,
         types: Mapping[str, str] | None = None,
+        bad_lines: str = "refuse",
+        encoding: str = "utf-8",
         analyst: str | None = None,
         insist: bool = False,
         answer_every: Number | None = None,
     ) -> None:
         self._period = period_of(answer_every)
         with ExitStack() as opened:
-            self._source: Source = open_source(source, table=table, types=types)
-            if self._source is not source:
-                opened.callback(self._source.close)
+            self._held = HeldSource(
+                source,
+                lambda: open_source(source, table=table, types=types, bad_lines=bad_lines, encoding=encoding),
+            )
+            opened.callback(self._held.close)
             # The user column as an item too: what is checked is that it exists and can be compared.
             self._source.check(Reading((column_name(user, "user"),), user))
             self._ledger = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
@@ -74,24 +80,22 @@ class Curator:
             self._dataset = dataset
             self._user = user
             self._analyst = analyst
-            self._join(budget, _location(source, self._source.name, table), insist=insist)
+            location = location_of(source, self._source.name, table)
+            if budget is not None:
+                self._ledger.register(dataset, budget, source=location, user=user, insist=insist)
+            else:
+                require_registered(self._ledger.status(dataset), location, user, insist=insist)
+            self._held.at(self.status.data_version)
             self._opened = opened.pop_all()
 
-    def _join(self, budget: Budget | None, location: str, *, insist: bool) -> None:
-        """Register the data set, or make sure that it is the one that was registered."""
-        if budget is not None:
-            self._ledger.register(self._dataset, budget, source=location, user=self._user, insist=insist)
-            return
-        status = self._ledger.status(self._dataset)
-        require_user(self._dataset, status.user, self._user)
-        known = status.source
-        if not insist and location not in (known, _location(known, known, None)):
-            raise InvalidArgument(
-                "source",
-                location,
-                allowed=f"{known!r}, for whose users dataset={self._dataset!r} was registered",
-                hint="Register another data set for another table, or say insist=True if this is a copy of that one.",
-            )
+    @property
+    def _source(self) -> Source:
+        return self._held.source
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that questions may name, and their kinds."""
+        return self._source.schema()
 
     @property
     def dataset(self) -> str:
@@ -180,7 +184,7 @@ class Curator:
         question that was answered before, on the same version of the data, is answered again free of charge.
         ``dry_run`` returns the plan and the SQL, which names the data set, instead, and touches nothing.
         """
-        question = question_about(self._source, item, k, where)
+        question = question_about(self._current(), item, k, where)
         options = Options(
             counts=counts,
             max_items_per_user=max_items_per_user,
@@ -225,7 +229,7 @@ class Curator:
         dry_run: bool = False,
     ) -> Release | Preview:
         """The same, for a question written as SQL: SELECT item, COUNT(DISTINCT user) ... LIMIT k."""
-        question = parse_sql(text, schema=self._source.schema(), table=self._dataset, user=self._user)
+        question = parse_sql(text, schema=self._current().schema(), table=self._dataset, user=self._user)
         options = Options(max_items_per_user=max_items_per_user)
         asked = self._ask(question, options, epsilon)
         return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
@@ -265,8 +269,11 @@ class Curator:
             normalisation=normalisation,
             mechanism=mechanism,
         )
-        asked = ask_ranking(self._source, self._user, options, lambda facts: self._allowance(facts, epsilon))
+        asked = ask_ranking(self._current(), self._user, options, lambda facts: self._allowance(facts, epsilon))
         return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
+
+    def _current(self) -> Source:
+        return self._held.renew(lambda: self.status.data_version)
 
     def _ask(self, question: Question, options: Options, epsilon: Number | None) -> Asked:
         return ask(self._source, question, self._user, options, lambda facts: self._allowance(facts, epsilon))
@@ -293,7 +300,7 @@ class Curator:
 
     def answer_planned(self, asked: Asked, *, text: str, key: str, after: str | None = None) -> Release:
         """Reserve, answer and settle a question planned elsewhere, which ``key`` names for good: it is paid once."""
-        checked(self._source, asked)
+        checked(self._current(), asked)
         reservation = self._ledger.reserve(
             self._dataset,
             asked.plan.worst_case,
@@ -388,10 +395,3 @@ class Curator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _location(source: object, name: str, table: str | None) -> str:
-    """Where the data is, the same however its path is written: a path in full, and which of several tables."""
-    path = isinstance(source, (str, Path)) and "://" not in str(source)
-    where = str(Path(name).resolve()) if path or Path(name).exists() else name
-    return where if table is None or where.endswith(f"#{table}") else f"{where}#{table}"

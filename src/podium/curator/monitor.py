@@ -11,6 +11,7 @@ from types import TracebackType
 
 from podium.curator.asking import Options, column_name
 from podium.curator.curator import Curator
+from podium.curator.holding import HeldSource
 from podium.curator.monitor_questions import schedule_key, subject_of
 from podium.curator.monitor_record import Record, Role
 from podium.curator.monitor_turn import Task, Turn, listed_nothing
@@ -68,6 +69,8 @@ class TopKMonitor:
         max_items_per_user: int | None = None,
         table: str | None = None,
         types: Mapping[str, str] | None = None,
+        bad_lines: str = "refuse",
+        encoding: str = "utf-8",
         analyst: str | None = None,
         insist: bool = False,
     ) -> None:
@@ -78,9 +81,12 @@ class TopKMonitor:
         most = MOST_ITEMS if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
         self._domain: Domain | None = Options(domain=domain, domain_size=domain_size).stated_domain()
         with ExitStack() as opened:
-            self._source = open_source(source, table=table, types=types)
-            if self._source is not source:
-                opened.callback(self._source.close)
+            self._held = HeldSource(
+                source,
+                lambda: open_source(source, table=table, types=types, bad_lines=bad_lines, encoding=encoding),
+            )
+            opened.callback(self._held.close)
+            self._source = self._held.source
             self._subject = subject_of(
                 self._source, item=item, user=column_name(user, "user"), time=column_name(time, "time"), where=where,
                 k=positive_integer(k, "k"), most=most, schedule=self._schedule,
@@ -119,6 +125,9 @@ class TopKMonitor:
         asked again with a share of what is left; where the unit leaves it nothing, it is passed over.
         """
         due = self._due(until)
+        if self._held.refresh() is not self._source:
+            self._source = self._held.source
+            self._curators.clear()
         task = Task(self._key, self._subject, self.plan(), self._domain)
         with suppress(LedgerTampered):
             # An attempt that nobody works on any more would block its period. Other data sets need not be sound.

@@ -37,6 +37,8 @@ def top(
     mechanism: str = ...,
     table: str | None = ...,
     types: Mapping[str, str] | None = ...,
+    bad_lines: str = ...,
+    encoding: str = ...,
     dry_run: Literal[False] = ...,
 ) -> Release: ...
 @overload
@@ -57,6 +59,8 @@ def top(
     mechanism: str = ...,
     table: str | None = ...,
     types: Mapping[str, str] | None = ...,
+    bad_lines: str = ...,
+    encoding: str = ...,
     dry_run: bool,
 ) -> Release | Preview: ...
 def top(
@@ -76,12 +80,15 @@ def top(
     mechanism: str = "auto",
     table: str | None = None,
     types: Mapping[str, str] | None = None,
+    bad_lines: str = "refuse",
+    encoding: str = "utf-8",
     dry_run: bool = False,
 ) -> Release | Preview:
     """The k items with the most distinct users, private for every user: one shot, no ledger.
 
     ``epsilon`` and ``delta`` are the total of this release. ``source`` is a file, a glob, a URL with ``table``, or a
-    frame. Without ``domain`` or ``domain_size`` the items are found in the data, which needs a delta above 0.
+    frame; ``types``, ``bad_lines`` and ``encoding`` say how CSV and JSON files are read. Without ``domain`` or
+    ``domain_size`` the items are found in the data, which needs a delta above 0.
     ``counts`` measures the count of each returned item with half of the budget. ``mechanism="set"`` says that their
     order does not matter, which can be answered better from a known domain. ``dry_run`` returns the plan and the SQL
     instead, and reads nothing. Nothing remembers that the question was asked: use ``Curator`` where a table is asked
@@ -95,7 +102,7 @@ def top(
         k_bar=k_bar,
         mechanism=mechanism,
     )
-    once = _Once(source, epsilon, delta, table=table, types=types)
+    once = _Once(source, epsilon, delta, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
     return once.ask(
         lambda opened, calibrate: ask(opened, question_about(opened, item, k, where), user, options, calibrate),
         dry_run=dry_run,
@@ -114,6 +121,8 @@ def sql(
     max_items_per_user: int | None = ...,
     table: str | None = ...,
     types: Mapping[str, str] | None = ...,
+    bad_lines: str = ...,
+    encoding: str = ...,
     dry_run: Literal[False] = ...,
 ) -> Release: ...
 @overload
@@ -128,6 +137,8 @@ def sql(
     max_items_per_user: int | None = ...,
     table: str | None = ...,
     types: Mapping[str, str] | None = ...,
+    bad_lines: str = ...,
+    encoding: str = ...,
     dry_run: bool,
 ) -> Release | Preview: ...
 def sql(
@@ -141,10 +152,12 @@ def sql(
     max_items_per_user: int | None = None,
     table: str | None = None,
     types: Mapping[str, str] | None = None,
+    bad_lines: str = "refuse",
+    encoding: str = "utf-8",
     dry_run: bool = False,
 ) -> Release | Preview:
     """The same, for a question written as SQL; ``name`` is what its FROM calls the table."""
-    once = _Once(source, epsilon, delta, table=table, types=types)
+    once = _Once(source, epsilon, delta, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
 
     def asking(opened: Source, calibrate: Calibrate) -> Asked:
         question = parse_sql(text, schema=opened.schema(), table=name, user=user)
@@ -174,6 +187,8 @@ def rank(
     mechanism: str = ...,
     table: str | None = ...,
     types: Mapping[str, str] | None = ...,
+    bad_lines: str = ...,
+    encoding: str = ...,
     dry_run: Literal[False] = ...,
 ) -> Release: ...
 @overload
@@ -197,6 +212,8 @@ def rank(
     mechanism: str = ...,
     table: str | None = ...,
     types: Mapping[str, str] | None = ...,
+    bad_lines: str = ...,
+    encoding: str = ...,
     dry_run: bool,
 ) -> Release | Preview: ...
 def rank(
@@ -219,6 +236,8 @@ def rank(
     mechanism: str = "auto",
     table: str | None = None,
     types: Mapping[str, str] | None = None,
+    bad_lines: str = "refuse",
+    encoding: str = "utf-8",
     dry_run: bool = False,
 ) -> Release | Preview:
     """The k best items of a table of comparisons (user, winner, loser), private for every user: one shot, no ledger.
@@ -246,7 +265,7 @@ def rank(
         normalisation=normalisation,
         mechanism=mechanism,
     )
-    once = _Once(source, epsilon, delta, table=table, types=types)
+    once = _Once(source, epsilon, delta, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
     return once.ask(lambda opened, calibrate: ask_ranking(opened, user, options, calibrate), dry_run=dry_run)
 
 
@@ -261,13 +280,18 @@ class _Once:
         *,
         table: str | None,
         types: Mapping[str, str] | None,
+        bad_lines: str,
+        encoding: str,
     ) -> None:
-        self._source, self._table, self._types = source, table, types
+        self._source = source
+        self._open: Callable[[], Source] = lambda: open_source(
+            source, table=table, types=types, bad_lines=bad_lines, encoding=encoding
+        )
         self._epsilon, self._delta = epsilon, delta
 
     def ask(self, asking: _Asking, *, dry_run: bool) -> Release | Preview:
         """Plan, then answer or show the plan."""
-        opened = open_source(self._source, table=self._table, types=self._types)
+        opened = self._open()
         try:
             asked = asking(opened, lambda facts: allowance_for(facts, epsilon=self._epsilon, delta=self._delta))
             return asked.preview(opened) if dry_run else answer(opened, asked)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from podium.curator import Curator
-from podium.errors import InvalidArgument, UnknownDataset
+from podium.errors import InvalidArgument, SourceError, SourceUnavailable, UnknownDataset
 from podium.ledger import Budget, Ledger, Status, open_ledger
 from podium.ledger.backend import BrokenRule
 from podium.query.schema import Kind, Schema
@@ -18,7 +18,6 @@ from podium.service.refusals import not_found
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
 from podium.service.state import State, now
 from podium.service.tokens import Token
-from podium.sources import open_source
 
 __all__ = ["Dataset", "Datasets"]
 
@@ -31,8 +30,12 @@ class Dataset:
     """A data set that is open."""
 
     settings: DatasetSettings
-    schema: Schema
     curator: Curator
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the table as it is open now."""
+        return self.curator.schema
 
     @property
     def columns(self) -> list[dict[str, str]]:
@@ -78,7 +81,19 @@ class Datasets:
         return [name for name in self.names() if token.reaches(name)]
 
     def get(self, name: str) -> Dataset:
-        """The open data set of that name."""
+        """The open data set of that name.
+
+        Why it cannot be opened is not told: the first line of a file without a header is a row, and analysts ask.
+        """
+        with suppress(SourceError, InvalidArgument):
+            return self.opened(name)
+        raise SourceUnavailable(
+            f"dataset={name!r} could not be opened. Nothing was read or charged. Its owner learns the reason with: "
+            "podium serve --check"
+        )
+
+    def opened(self, name: str) -> Dataset:
+        """The same, for its owner: an error says why it cannot be opened."""
         found = self._open.get(name)
         if found is not None:
             return found
@@ -132,7 +147,7 @@ class Datasets:
 
     def check(self) -> list[str]:
         """Open everything; the names."""
-        return [self.get(name).settings.name for name in self.names()]
+        return [self.opened(name).settings.name for name in self.names()]
 
     def close(self) -> None:
         """Let go of engines and ledger."""
@@ -153,12 +168,6 @@ class Datasets:
     def _opened(self, settings: DatasetSettings) -> Dataset:
         if settings.name in self._open:
             return self._open[settings.name]
-        # Opened twice: a curator keeps its source to itself, and knows it by where it is.
-        source = open_source(settings.source, table=settings.table, types=settings.types)
-        try:
-            schema = source.schema()
-        finally:
-            source.close()
         curator = Curator(
             settings.source,
             dataset=settings.name,
@@ -167,9 +176,11 @@ class Datasets:
             budget=settings.budget,
             table=settings.table,
             types=settings.types,
+            bad_lines=settings.bad_lines,
+            encoding=settings.encoding,
             insist=settings.insist,
             answer_every=self._settings.limits.answer_every_seconds,
         )
         self._closing.callback(curator.close)
-        self._open[settings.name] = Dataset(settings, schema, curator)
+        self._open[settings.name] = Dataset(settings, curator)
         return self._open[settings.name]

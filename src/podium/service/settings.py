@@ -81,6 +81,8 @@ class DatasetSettings:
     user: str
     table: str | None = None
     types: Mapping[str, str] | None = None
+    bad_lines: str = "refuse"
+    encoding: str = "utf-8"
     budget: Budget | None = None
     insist: bool = False
 
@@ -89,7 +91,8 @@ class DatasetSettings:
         budget = None if self.budget is None else self.budget.to_json()
         return {
             "source": self.source, "user": self.user, "table": self.table,
-            "types": None if self.types is None else dict(self.types), "budget": budget, "insist": self.insist,
+            "types": None if self.types is None else dict(self.types), "bad_lines": self.bad_lines,
+            "encoding": self.encoding, "budget": budget, "insist": self.insist,
         }  # fmt: skip
 
 
@@ -157,7 +160,7 @@ def dataset_name(name: object) -> str:
 def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSettings:
     """One data set."""
     prefix = f"datasets.{name}."
-    _only(raw, ("source", "user", "table", "types", "budget", "insist"), prefix)
+    _only(raw, ("source", "user", "table", "types", "bad_lines", "encoding", "budget", "insist"), prefix)
     budget, types = raw.get("budget"), raw.get("types")
     table = raw.get("table")
     return DatasetSettings(
@@ -166,6 +169,8 @@ def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSett
         user=_text(raw.get("user"), f"{prefix}user"),
         table=None if table is None else _text(table, f"{prefix}table"),
         types=None if types is None else {key: str(kind) for key, kind in _table(types, f"{prefix}types").items()},
+        bad_lines=_text(raw.get("bad_lines", "refuse"), f"{prefix}bad_lines"),
+        encoding=_text(raw.get("encoding", "utf-8"), f"{prefix}encoding"),
         budget=None if budget is None else _budget(_table(budget, f"{prefix}budget"), prefix),
         insist=_flag(raw.get("insist", False), f"{prefix}insist"),
     )

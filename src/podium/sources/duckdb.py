@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.sources.base import Domain, Reading
 from podium.sources.conditions import columns_of
 from podium.sources.declared import Types, declared_columns
-from podium.sources.duckdb_connection import ATTACHED, DIALECT, DuckDBSession, locked_database
+from podium.sources.duckdb_connection import ATTACHED, DIALECT, DuckDBSession, locked_database, values_are_readable
 from podium.sources.duckdb_resources import Resources
 from podium.sources.duckdb_tables import FRAME, attached_table, described, json_relation, readable_part
 from podium.sources.engine import SqlSource
@@ -25,6 +25,7 @@ from podium.sources.files import DataFiles, FileFormat, csv_header, find_files, 
 from podium.sources.frames import arrow_table, is_frame
 from podium.sources.guard import attempt
 from podium.sources.relation import Relation
+from podium.sources.validity import BadLines, FileRules, checked_text, fingerprint
 
 __all__ = ["DuckDBSource"]
 
@@ -34,8 +35,12 @@ class DuckDBSource(SqlSource):
 
     ``location`` is a path, a pattern, a folder of Parquet files (``name=value`` folders in it are columns of text), or
     a pandas, polars or Arrow frame; ``table`` names one of several tables in a DuckDB file; ``types`` declares
-    columns, and a value that does not fit its declared type counts as missing. Opening checks that the data is
-    there and readable; nothing is read from its rows.
+    columns, and a value that does not fit its declared type counts as missing.
+
+    Opening checks the files whole, so that no row can decide later whether a question fails: a CSV file that breaks its
+    own quoting, a line that is not one JSON object, bytes that are not text are refused with the line, or with
+    ``bad_lines="drop"`` left out. ``encoding`` is that of CSV and JSON files. Files that change afterwards are refused
+    until they are opened again.
 
     ``memory_limit`` (such as ``"4GB"``), ``threads`` and ``temp_directory`` say what DuckDB may use of this machine.
     What does not fit into memory is written to a folder of its own below ``temp_directory``, by default that of the
@@ -50,14 +55,17 @@ class DuckDBSource(SqlSource):
         *,
         table: str | None = None,
         types: Types | None = None,
+        bad_lines: str = BadLines.REFUSE,
+        encoding: str = "utf-8",
         memory_limit: str | None = None,
         threads: int | None = None,
         temp_directory: str | Path | None = None,
     ) -> None:
-        resources = Resources(memory_limit, threads, temp_directory)
+        resources, rules = Resources(memory_limit, threads, temp_directory), FileRules(bad_lines, encoding)
         self._declared = declared_columns(types)
         self._frame: pa.Table | None = None
         self._files: DataFiles | None = None
+        self._wanted = table
         frame = None
         if isinstance(location, str | Path):
             self._name = str(location)
@@ -67,10 +75,13 @@ class DuckDBSource(SqlSource):
             frame = arrow_table(location, self._declared)
         else:
             raise InvalidArgument("source", location, allowed="a path, or a pandas, polars or Arrow frame")
-        if table is not None and not self._attached:
-            raise InvalidArgument("table", table, allowed="None, unless the source is a DuckDB file or a server")
+        self._require(table, rules)
         spill = tempfile.mkdtemp(prefix="podium-", dir=temp_directory)
         self._clean_up = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        self._given = self._files.paths if self._files and not self._attached else ()
+        self._seen = fingerprint(self._given)
+        if self._files is not None and self._files.text:
+            self._files = checked_text(self._files, rules, Path(spill, "copies"), frozenset(self._declared))
         paths = self._files.paths if self._files else ()
         settings = resources.settings()
         database = attempt(lambda: locked_database(paths, attach=self._attached, spill=spill, resources=settings))
@@ -81,8 +92,59 @@ class DuckDBSource(SqlSource):
             with self._cursor() as cursor:
                 readable = readable_part(cursor, frame)
             self._frame = readable
-        self._wanted = table
         self._relation = self._open(table)
+        self._check_parquet()
+        # Also while it was being checked.
+        self._require_unchanged()
+
+    def _require(self, table: str | None, rules: FileRules) -> None:
+        """Raise if something is said that this kind of source does not have."""
+        if table is not None and not self._attached:
+            raise InvalidArgument("table", table, allowed="None, unless the source is a DuckDB file or a server")
+        if rules.copied and not (self._files and self._files.text):
+            name, value = ("bad_lines", rules.bad_lines) if rules.drop else ("encoding", rules.encoding)
+            raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
+
+    def _check_parquet(self) -> None:
+        """Raise if some value of a Parquet file cannot be read: each column is read once, with the reader of questions.
+
+        Otherwise a question would fail or not, depending on which row groups its condition lets it read.
+        """
+        if self._files is None or self._files.format is not FileFormat.PARQUET:
+            return
+        names = self._relation.schema.names
+        if names and not self._reads(names):
+            broken = next((name for name in names if not self._reads((name,))), names[0])
+            raise SourceUnavailable(
+                f"source={self._name!r} holds values in column {broken!r} that cannot be read. Text must be UTF-8, and "
+                "times must have a microsecond. Write the file anew, or without that column."
+            )
+
+    def _reads(self, names: Sequence[str]) -> bool:
+        """Whether every value of these columns can be read; a hash needs the value itself, which a count does not."""
+        hashes = [exp.func("BIT_XOR", exp.func("HASH", exp.column(name, quoted=True))) for name in names]
+        query = DIALECT.sql(exp.select(*hashes).from_(self._relation.table.copy()))
+        with self._cursor() as cursor:
+            read = values_are_readable(cursor, query)
+        if read is None:
+            raise SourceUnavailable(
+                f"DuckDB failed while it checked source={self._name!r}, for a reason that need not lie in the data. It "
+                "needs memory, and room for what does not fit. Give it more, and check that the file is complete."
+            )
+        return read
+
+    def _require_unchanged(self) -> None:
+        """Raise if a file is not the one that was checked."""
+        if self.changed:
+            raise SourceUnavailable(
+                f"source={Path(self._name).name!r} changed after it was opened and checked. It is not read until its "
+                "owner opens it again; under a ledger, after declaring a version: podium budget data-version."
+            )
+
+    @property
+    def changed(self) -> bool:
+        """Whether a file is another one than when it was opened, or has gone."""
+        return self._seen is None or fingerprint(self._given) != self._seen
 
     @property
     def name(self) -> str:
@@ -92,7 +154,7 @@ class DuckDBSource(SqlSource):
     @property
     def untyped(self) -> bool:
         """Whether the format says nothing about types, so that every column is text unless declared."""
-        return self._files is not None and self._files.format in (FileFormat.CSV, FileFormat.JSON)
+        return self._files is not None and self._files.text
 
     @property
     def _json(self) -> bool:
@@ -127,7 +189,7 @@ class DuckDBSource(SqlSource):
         if self._attached:
             return attached_table(cursor, table, self._name)
         if self._files.format is FileFormat.CSV:
-            names, delimiter = csv_header(self._files.paths)
+            names, delimiter = csv_header(self._files.paths, declared=self._declared)
             return reader(self._files, dict.fromkeys(names, "VARCHAR"), delimiter=delimiter)
         return reader(self._files, {})
 
@@ -136,11 +198,11 @@ class DuckDBSource(SqlSource):
         return self._relation
 
     def relation_for(self, reading: Reading) -> Relation:
-        """The table of events; JSON files without declared columns are read with those that the question uses."""
-        if self._files is None or not self._json or self._declared:
+        """The table of events; JSON files are read with the columns that the question uses."""
+        if self._files is None or not self._json:
             return self._relation
         used = dict.fromkeys((reading.user, *reading.items, *columns_of(reading.where)))
-        return json_relation(self._files, tuple(used), {})
+        return json_relation(self._files, tuple(used), self._declared)
 
     def domain_relation(self, table: str) -> Relation:
         """Another table of the same DuckDB file."""
@@ -162,8 +224,10 @@ class DuckDBSource(SqlSource):
             self._check_names(reading)
 
     def _look_again(self) -> None:
-        """The table as it is now."""
-        self._relation = self._open(self._wanted)
+        """The table as it is now; a file must be as it was."""
+        self._require_unchanged()
+        if self._attached:
+            self._relation = self._open(self._wanted)
 
     def _check_names(self, reading: Reading) -> None:
         """Raise unless DuckDB can read JSON with these columns, of which the files themselves say nothing."""
@@ -198,7 +262,8 @@ class DuckDBSource(SqlSource):
 
     @contextmanager
     def session(self) -> Iterator[DuckDBSession]:
-        """A cursor for one question."""
+        """A cursor for one question, about files that are still those that were checked."""
+        self._require_unchanged()
         with self._cursor() as cursor:
             yield DuckDBSession(cursor)
 

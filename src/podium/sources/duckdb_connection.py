@@ -15,7 +15,7 @@ from podium.query.schema import Column, Kind
 from podium.sources.dialects import DuckDB
 from podium.sources.guard import guarded, interruptible
 
-__all__ = ["ATTACHED", "DIALECT", "DuckDBSession", "locked_database"]
+__all__ = ["ATTACHED", "DIALECT", "DuckDBSession", "locked_database", "values_are_readable"]
 
 T = TypeVar("T")
 
@@ -60,6 +60,18 @@ def locked_database(
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection
+
+
+def values_are_readable(cursor: duckdb.DuckDBPyConnection, query: str) -> bool | None:
+    """Whether a query reads all that it touches; None if DuckDB failed for another reason than what it read."""
+    try:
+        interruptible(lambda: cursor.execute(query).fetchall(), cursor.interrupt)
+    except (duckdb.DataError, duckdb.ProgrammingError):
+        # Bytes that are not text, times without a microsecond.
+        return False
+    except Exception:  # noqa: BLE001 - no memory, no disk, a fault of its own; the text may quote data
+        return None
+    return True
 
 
 def _quoted(text: str) -> str:

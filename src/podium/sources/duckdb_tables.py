@@ -25,11 +25,11 @@ FRAME = "frame"
 
 
 class OpenSchema(Schema):
-    """A JSON file without declarations: any name is a column of text, missing where a record has no such key."""
+    """A JSON file: any name is a column, missing where a record has no such key, and of text unless it is declared."""
 
     def column(self, name: str, *, role: str = "column") -> Column:
-        """A column of text."""
-        return Column(name, Kind.TEXT)
+        """The column as declared, or a column of text."""
+        return next((column for column in self.columns if column.name == name), Column(name, Kind.TEXT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ def _computed(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, names: Iterabl
 
 
 def json_relation(files: DataFiles, names: Sequence[str], declared: Mapping[str, Column]) -> Relation:
-    """JSON files with the columns that the owner declares; if there are none, with those that a question uses."""
+    """JSON files with the columns that the owner declares and those that a question uses."""
     # A list stays JSON, whose cast to a list knows JSON's escapes.
     lists = {name for name, column in declared.items() if column.kind is Kind.LIST}
-    table = reader(files, {name: "JSON" if name in lists else "VARCHAR" for name in declared or names})
-    schema = Schema(tuple(declared.values())) if declared else OpenSchema(())
-    return Relation(table, schema, DIALECT, _Cleaner({}))
+    used = dict.fromkeys((*declared, *names))
+    table = reader(files, {name: "JSON" if name in lists else "VARCHAR" for name in used})
+    return Relation(table, OpenSchema(tuple(declared.values())), DIALECT, _Cleaner({}))
 
 
 def attached_table(cursor: duckdb.DuckDBPyConnection, name: str | None, source: str) -> exp.Expr:

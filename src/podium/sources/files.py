@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import glob
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -48,11 +48,22 @@ _LONGEST_HEADER = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class DataFiles:
-    """Files of one format that are one table; ``hive`` if ``name=value`` folders above them are columns."""
+    """Files of one format that are one table; ``hive`` if ``name=value`` folders above them are columns.
+
+    ``array`` says that JSON is one array and not an object in every line, ``spans_lines`` that a record of a CSV file
+    has several lines.
+    """
 
     format: FileFormat
     paths: tuple[str, ...]
     hive: bool = False
+    array: bool = False
+    spans_lines: bool = False
+
+    @property
+    def text(self) -> bool:
+        """Whether the files are text, which has no types and must be checked."""
+        return self.format in (FileFormat.CSV, FileFormat.JSON)
 
 
 def find_files(location: str | Path) -> DataFiles:
@@ -106,35 +117,56 @@ def _is_database(path: str) -> bool:
         return False
 
 
-def csv_header(paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """The names in the header, which all files must share, and the delimiter, chosen by the header alone."""
-    headers = {_first_line(path) for path in paths}
+def csv_header(
+    paths: Sequence[str], *, encoding: str = "utf-8", declared: Collection[str] = ()
+) -> tuple[tuple[str, ...], str]:
+    """The names in the header, which all files must share, and the delimiter, chosen by the header alone.
+
+    A first line that may be a row is no header: every name has a letter, unless the owner declares a column so called.
+    What the line says is not told, because it may be a row.
+    """
+    headers = {_first_line(path, encoding) for path in paths}
     if len(headers) != 1:
         raise SourceUnavailable(
             f"The CSV files beside {paths[0]!r} have different headers. Files of one table must share their first line."
         )
     line = headers.pop()
     delimiter = max(_DELIMITERS, key=line.count)
-    names = tuple(next(csv.reader([line], delimiter=delimiter), []))
+    try:
+        names = tuple(next(csv.reader([line], delimiter=delimiter, strict=True), []))
+    except csv.Error:
+        names = ()
     if not names or not all(names) or len({name.lower() for name in names}) != len(names):
         raise SourceUnavailable(
             f"The header of {paths[0]!r} does not name every column once. The first line must hold distinct names."
         )
+    if not all(name in declared or any(map(str.isalpha, name)) for name in names):
+        raise SourceUnavailable(
+            f"The first line of {paths[0]!r} may be a row: it has names without a letter. The first line must hold the "
+            "names of the columns. Add it, or declare the types of columns that are called so (types=, --types)."
+        )
     return names, delimiter
 
 
-def _first_line(path: str) -> str:
+def _first_line(path: str, encoding: str) -> str:
     try:
-        with gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb") as file:
-            return file.readline(_LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n")
-    except (OSError, EOFError, UnicodeDecodeError):
-        raise SourceUnavailable(f"source={path!r} could not be opened as CSV in UTF-8. Check the file.") from None
+        with gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb") as file:
+            line = file.readline(_LONGEST_HEADER)
+            return line.decode("utf-8-sig" if encoding == "utf-8" else encoding).rstrip("\r\n")
+    except (OSError, EOFError):
+        raise SourceUnavailable(f"source={path!r} could not be opened as CSV. Check the file.") from None
+    except UnicodeDecodeError:
+        raise SourceUnavailable(
+            f"source={path!r} cannot be read as it is: line 1 has bytes that are not {encoding}. Allowed: text in "
+            "the stated encoding, for example --encoding windows-1252 (in Python: encoding='windows-1252')."
+        ) from None
 
 
 def reader(files: DataFiles, columns: Mapping[str, str], *, delimiter: str = ",") -> exp.Expr:
     """The table function that reads the files; for CSV and JSON it is told the columns, and sniffs nothing.
 
-    A line that is not CSV or JSON is skipped, because an error would tell that it is there.
+    The files were checked before. Should DuckDB refuse a line all the same, it is skipped, because an error would tell
+    that it is there.
     """
     paths: exp.Expr = exp.Literal.string(files.paths[0])
     if len(files.paths) > 1:
@@ -144,10 +176,11 @@ def reader(files: DataFiles, columns: Mapping[str, str], *, delimiter: str = ","
         quote = exp.Literal.string('"')
         options = {"auto_detect": exp.false(), "header": exp.true(), "delim": exp.Literal.string(delimiter)}
         options |= {"quote": quote, "escape": quote.copy(), "allow_quoted_nulls": exp.false()}
-        options |= {"strict_mode": exp.false()}
+        # Where records have several lines, a thread that begins in the middle must guess whether it is inside quotes.
+        options |= {"strict_mode": exp.false()} | ({"parallel": exp.false()} if files.spans_lines else {})
     if files.format is FileFormat.JSON:
-        lines = all(not path.removesuffix(".gz").endswith(".json") for path in files.paths)
-        options = {"format": exp.Literal.string("newline_delimited" if lines else "auto"), "records": exp.true()}
+        form = "array" if files.array else "newline_delimited"
+        options = {"format": exp.Literal.string(form), "records": exp.true()}
     if files.format is not FileFormat.PARQUET:
         fields = [
             exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.Literal.string(type_))

@@ -44,7 +44,24 @@ def arrow_table(frame: Any, declared: Mapping[str, Column]) -> pa.Table:
         raise SourceUnavailable(
             "source=a frame could not be read as columns. Every column needs a distinct name and one type."
         )
+    if not _is_valid(table):
+        raise SourceUnavailable(
+            "source=a frame holds values that its types do not have. Text must be UTF-8. Make the frame anew from text "
+            "that is."
+        )
     return _in_utc(table)
+
+
+def _is_valid(table: pa.Table) -> bool:
+    """Whether every value is one of its column's type: Arrow checks no text by itself, and the engine only on its way.
+
+    What is not would make questions fail whose condition lets it through, and no others.
+    """
+    try:
+        table.validate(full=True)
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _in_utc(table: pa.Table) -> pa.Table:

@@ -13,6 +13,7 @@ from podium.sources.base import Source
 from podium.sources.declared import Types
 from podium.sources.duckdb import DuckDBSource
 from podium.sources.frames import is_frame
+from podium.sources.validity import BadLines, FileRules
 
 __all__ = ["open_source"]
 
@@ -53,12 +54,24 @@ _LIBRARIES = {
 _REMOTE_FILES = ("s3", "gs", "gcs", "http", "https", "hf", "az", "abfss", "file")
 
 
-def open_source(location: object, *, table: str | None = None, types: Types | None = None) -> Source:
+def open_source(
+    location: object,
+    *,
+    table: str | None = None,
+    types: Types | None = None,
+    bad_lines: str = "refuse",
+    encoding: str = "utf-8",
+) -> Source:
     """A source for a path, a pattern, a folder, a database URL, a frame, or an engine's own session or connection.
 
     ``table`` names the table in a database; ``types`` declares columns of files and frames, for example
-    ``{"user_id": "integer"}``.
+    ``{"user_id": "integer"}``; ``bad_lines`` and ``encoding`` are rules for CSV and JSON files, see ``DuckDBSource``.
     """
+    if isinstance(location, str | Path) and not (isinstance(location, str) and _URL.match(location)):
+        return DuckDBSource(location, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
+    if FileRules(bad_lines, encoding).copied:
+        name, value = ("encoding", encoding) if bad_lines == BadLines.REFUSE else ("bad_lines", bad_lines)
+        raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
     if isinstance(location, str) and (url := _URL.match(location)):
         scheme = url["scheme"].lower()
         if scheme in _REMOTE_FILES:
@@ -68,7 +81,7 @@ def open_source(location: object, *, table: str | None = None, types: Types | No
                 "network: download the files, or query them through a database."
             )
         return _open_engine(_SCHEMES.get(scheme, _SQLALCHEMY), location, table, types)
-    if isinstance(location, str | Path) or is_frame(location):
+    if is_frame(location):
         return DuckDBSource(location, table=table, types=types)
     lazy = "Lazy" in type(location).__name__
     # A protocol is checked by touching the attributes, and a lazy frame works out its whole schema when touched.

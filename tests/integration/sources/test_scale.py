@@ -13,7 +13,7 @@ from bench.scale_data import wide
 from tests.postgres import new_database
 
 import podium
-from podium.errors import InvalidArgument, SourceFailure
+from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.mechanisms import LimitedDomain
 from podium.sources import DomainSize, DuckDBSource, Reading, open_source
 
@@ -61,10 +61,13 @@ def test_a_table_larger_than_memory(tmp_path: Path) -> None:
     path = made(tmp_path / "events.parquet", PAIRS)
     little = DuckDBSource(path, memory_limit="40MB", threads=1, temp_directory=tmp_path)
     assert best(little) == best(DuckDBSource(path))
-    too_little = DuckDBSource(path, memory_limit="4MB", threads=1)
+    too_little = DuckDBSource(path, memory_limit="12MB", threads=1)
     with pytest.raises(SourceFailure) as caught:
         best(too_little)
     assert str(caught.value) == str(SourceFailure())
+    # Too little to look at the file: nothing is said against the file.
+    with pytest.raises(SourceUnavailable, match="for a reason that need not lie in the data"):
+        DuckDBSource(path, memory_limit="4MB", threads=1)
 
 
 @pytest.mark.parametrize(

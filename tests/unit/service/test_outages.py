@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.serving import BUDGET, views, world
 
+from podium.errors import PodiumError
+
 RELEASES = "/v1/datasets/views/releases"
 
 
@@ -18,7 +20,7 @@ def test_a_table_that_is_gone_hides_no_other(tmp_path: Path) -> None:
     with world(tmp_path, datasets=datasets) as here:
         listed = here.call("GET", "/v1/datasets").json()["datasets"]
         assert [one["name"] for one in listed] == ["views", "gone"]
-        assert "gone.parquet" in listed[1]["unavailable"]
+        assert "dataset='gone' could not be opened" in listed[1]["unavailable"]
         assert here.call("POST", RELEASES, {"item": "article", "k": 1}).status_code == 200
         refused = here.call("POST", "/v1/datasets/gone/releases", {"item": "article", "k": 1})
         assert (refused.status_code, refused.json()["error"]) == (503, "SourceUnavailable")
@@ -26,6 +28,30 @@ def test_a_table_that_is_gone_hides_no_other(tmp_path: Path) -> None:
         # It comes back without a restart.
         views(tmp_path / "gone.parquet", users=200)
         assert here.call("POST", "/v1/datasets/gone/plan", {"item": "article", "k": 1}).status_code == 200
+
+
+@pytest.mark.parametrize("first", ["4711,bread", "anna.smith,bread"])
+def test_a_file_without_a_header_shows_analysts_no_row(tmp_path: Path, first: str) -> None:
+    """Its first row would be the names of its columns."""
+    (tmp_path / "plain.csv").write_text(f"{first}\n4712,rye\n", encoding="utf-8")
+    settings = {"plain": {"source": "plain.csv", "user": "user_id", "budget": BUDGET}}
+    with world(tmp_path, datasets=settings) as here:
+        told = [
+            here.call(method, path, body).text
+            for method, path, body in (
+                ("GET", "/v1/datasets", None),
+                ("GET", "/v1/datasets/plain", None),
+                ("POST", "/v1/datasets/plain/plan", {"item": "article", "k": 1}),
+                ("POST", "/v1/datasets/plain/releases", {"item": "article", "k": 1}),
+                ("GET", "/datasets/plain", None),
+            )
+        ]
+        assert "could not be opened" in told[0]
+        assert not any(part in text for text in told for part in ("4711", "bread", "anna", "plain.csv"))
+        # Its owner is told, but not what the line says.
+        with pytest.raises(PodiumError) as caught:
+            here.service.datasets.check()
+        assert "4711" not in str(caught.value)
 
 
 def test_books_stay_open_while_the_table_is_gone(tmp_path: Path) -> None:

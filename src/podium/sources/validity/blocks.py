@@ -1,0 +1,70 @@
+"""Text files in blocks of whole records, in UTF-8: of a file of any size only a few blocks are in memory."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BOM", "NEWLINE", "Positions", "first_bytes", "in_utf8", "last_line_end", "read_blocks"]
+
+Positions = NDArray[np.int64]
+"""Places in a block, counted in bytes."""
+
+NEWLINE = 0x0A
+BOM = b"\xef\xbb\xbf"
+"""What some programs write before UTF-8."""
+
+_BLOCK = 1 << 21
+_SURROGATES, _FIRST_SURROGATE = 0xED, 0xA0
+
+
+def _opened(path: str) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
+
+
+def first_bytes(path: str, most: int) -> bytes:
+    """The beginning of a file, without the mark that some programs put before UTF-8."""
+    with _opened(path) as file:
+        return file.read(most).removeprefix(BOM)
+
+
+def last_line_end(block: bytes) -> int:
+    """Where the last whole line of a block ends."""
+    return block.rfind(b"\n") + 1
+
+
+def read_blocks(path: str, end: Callable[[bytes], int], *, longest: int) -> Iterator[bytes]:
+    """The file in blocks that end where ``end`` says that a record does; the last one ends where the file does.
+
+    What is longer than the longest record, and therefore bad, is kept only as far as needed to see that.
+    """
+    rest = b""
+    with _opened(path) as file:
+        while chunk := file.read(_BLOCK):
+            whole = rest + chunk
+            cut = end(whole)
+            if cut:
+                yield whole[:cut]
+            rest = whole[cut : cut + longest + 2]
+    if rest:
+        yield rest
+
+
+def in_utf8(block: bytes, encoding: str) -> tuple[bytes, Positions]:
+    """The block in UTF-8, and where in it there are bytes that the stated encoding does not have."""
+    none = np.zeros(0, np.int64)
+    if block.isascii():
+        return block, none
+    try:
+        text = block.decode(encoding)
+    except UnicodeDecodeError:
+        # Bytes that are no text become lone surrogates, which no text in UTF-8 has; line ends stay where they are.
+        marked = block.decode(encoding, "surrogateescape").encode("utf-8", "surrogatepass")
+        data = np.frombuffer(marked, np.uint8)
+        return marked, np.flatnonzero((data[:-1] == _SURROGATES) & (data[1:] >= _FIRST_SURROGATE))
+    return (block if encoding == "utf-8" else text.encode()), none

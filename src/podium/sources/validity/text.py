@@ -1,0 +1,191 @@
+"""CSV and JSON files, checked whole under the owner's rules, and copied where the engine must read something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.errors import InvalidArgument, SourceUnavailable
+from podium.sources.files import DataFiles, FileFormat, csv_header
+from podium.sources.validity.blocks import BOM, Positions, first_bytes, in_utf8, last_line_end, read_blocks
+from podium.sources.validity.csv_lines import LONGEST_RECORD, CsvShape, Records, last_record_end, records_of
+from podium.sources.validity.json_records import SPACE, Part, RecordParser, array_blocks, line_blocks
+from podium.sources.validity.rules import FileRules
+
+__all__ = ["checked_text"]
+
+_LOOKED_AT = 1 << 16
+_NEWLINE = b"\n"
+_REMEDY = "Correct the file, or leave such lines out with --bad-lines drop (in Python: bad_lines='drop')."
+
+
+def checked_text(files: DataFiles, rules: FileRules, folder: Path, declared: frozenset[str]) -> DataFiles:
+    """The files to read instead: the same ones, or copies in ``folder``; SourceUnavailable with the line if refused.
+
+    Messages tell the place of what is wrong and never the text, because the text is private.
+    """
+    if files.format is FileFormat.JSON:
+        return _checked_json(files, rules, folder)
+    names, delimiter = csv_header(files.paths, encoding=rules.codec, declared=declared)
+    shape = CsvShape(ord(delimiter), len(names), rules.drop)
+    paths: list[str] = []
+    spans = False
+    for path in files.paths:
+        with _copy(path, rules, folder, len(paths)) as copy:
+            spans |= _check_csv(path, shape, rules, copy)
+        paths.append(path if copy is None else copy.name)
+    return replace(files, paths=tuple(paths), spans_lines=spans)
+
+
+@contextmanager
+def _copy(path: str, rules: FileRules, folder: Path, place: int) -> Iterator[IO[bytes] | None]:
+    """A file for what the engine may read; None if that is the file itself. Folders that are columns stay above it."""
+    with ExitStack() as opened:
+        copy = None
+        if rules.copied:
+            columns = [part for part in Path(path).parent.parts if "=" in part]
+            above = folder.joinpath(str(place), *columns)
+            above.mkdir(parents=True)
+            copy = opened.enter_context((above / Path(path).name.removesuffix(".gz")).open("wb"))
+        try:
+            yield copy
+        except (OSError, EOFError):
+            raise SourceUnavailable(f"source={path!r} could not be read to its end. Check the file.") from None
+
+
+def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | None) -> bool:
+    """Whether some record has several lines."""
+    line, spans = 1, False
+    end = last_line_end if shape.lines else last_record_end
+    for raw in read_blocks(path, end, longest=LONGEST_RECORD):
+        block, unreadable = in_utf8(raw if raw.endswith(_NEWLINE) else raw + _NEWLINE, rules.codec)
+        if line == 1:
+            header = block.find(_NEWLINE) + 1
+            _write(copy, block[:header].removeprefix(BOM))
+            block, unreadable, line = block[header:], unreadable - header, 2
+        if not block:
+            continue
+        records = records_of(block, shape)
+        text = np.zeros(records.ends.size, np.bool_)
+        text[np.searchsorted(records.ends, unreadable)] = True
+        bad = records.bad | text
+        if bad.any() and not rules.drop:
+            first = int(np.argmax(bad))
+            where = f"line {line + block.count(_NEWLINE, 0, int(records.starts[first]))}"
+            raise _refused(path, where, _reason(records, text, first, shape, rules))
+        _write(copy, _kept(block, records.starts, records.ends, bad))
+        lines = block.count(_NEWLINE)
+        spans |= records.ends.size < lines
+        line += lines
+    return spans
+
+
+def _reason(records: Records, text: NDArray[np.bool_], place: int, shape: CsvShape, rules: FileRules) -> str:
+    if text[place]:
+        return _not_text(rules)
+    if records.quoting[place]:
+        return "breaks CSV's quoting. Allowed: quotes around whole fields, and doubled inside them."
+    if records.length[place]:
+        return f"is too long. Allowed: at most {LONGEST_RECORD} bytes in a line."
+    return f"has another number of fields than the header. Allowed: {shape.columns} fields in every line."
+
+
+def _not_text(rules: FileRules) -> str:
+    return (
+        f"has bytes that are not {rules.encoding}. Allowed: text in the stated encoding, for example --encoding "
+        "windows-1252 (in Python: encoding='windows-1252')."
+    )
+
+
+def _refused(path: str, where: str, reason: str, remedy: str = _REMEDY) -> SourceUnavailable:
+    return SourceUnavailable(f"source={path!r} cannot be read as it is: {where} {reason} {remedy}")
+
+
+def _kept(block: bytes, starts: Positions, ends: Positions, bad: NDArray[np.bool_]) -> bytes:
+    if not bad.any():
+        return block
+    return np.frombuffer(block, np.uint8)[np.repeat(~bad, ends - starts + 1)].tobytes()
+
+
+def _write(copy: IO[bytes] | None, content: bytes) -> None:
+    if copy is not None:
+        copy.write(content)
+
+
+def _checked_json(files: DataFiles, rules: FileRules, folder: Path) -> DataFiles:
+    """Files called .json hold one array if they begin with a bracket; all others hold one object in every line."""
+    arrays = {_is_array(path) for path in files.paths}
+    if len(arrays) != 1:
+        raise SourceUnavailable(
+            f"The JSON files beside {files.paths[0]!r} are not of one kind. Allowed: files that all hold an array, or "
+            "all an object in every line. Give a pattern that matches one kind."
+        )
+    (array,) = arrays
+    if array and rules.drop:
+        raise InvalidArgument(
+            "bad_lines",
+            rules.bad_lines,
+            allowed="'refuse' for a file that holds one JSON array",
+            hint="One record can break the others of an array; write an object in every line (.jsonl) instead.",
+        )
+    parser = RecordParser()
+    try:
+        paths: list[str] = []
+        for path in files.paths:
+            with _copy(path, rules, folder, len(paths)) as copy:
+                if array:
+                    _check_array(path, rules, copy, parser)
+                else:
+                    _check_lines(path, rules, copy, parser)
+            paths.append(path if copy is None else copy.name)
+    finally:
+        parser.close()
+    return replace(files, paths=tuple(paths), array=array)
+
+
+def _is_array(path: str) -> bool:
+    if not path.removesuffix(".gz").lower().endswith(".json"):
+        return False
+    try:
+        return first_bytes(path, _LOOKED_AT).lstrip(SPACE)[:1] == b"["
+    except (OSError, EOFError):
+        raise SourceUnavailable(f"source={path!r} could not be opened as JSON. Check the file.") from None
+
+
+def _check_lines(path: str, rules: FileRules, copy: IO[bytes] | None, parser: RecordParser) -> None:
+    line = 1
+    for part in line_blocks(path, rules.codec, marked=rules.marked):
+        bad = parser.bad(part, blank_lines=True)
+        if bad.any() and not rules.drop:
+            raise _refused(path, f"line {line + int(np.argmax(bad))}", _json_reason(part, bad, rules))
+        _write(copy, _kept(part.block, part.starts, part.ends, bad))
+        line += part.ends.size
+
+
+def _check_array(path: str, rules: FileRules, copy: IO[bytes] | None, parser: RecordParser) -> None:
+    record, separator = 1, b"["
+    for part in array_blocks(path, rules.codec):
+        bad = parser.bad(part, blank_lines=False)
+        if bad.any():
+            where = f"record {record + int(np.argmax(bad))} of its array"
+            raise _refused(path, where, _json_reason(part, bad, rules), "Correct the file, or write it anew.")
+        if part.ends.size:
+            _write(copy, separator + part.block[: int(part.ends[-1])])
+            separator = b","
+        record += part.ends.size
+    _write(copy, b"]" if separator == b"," else b"[]")
+
+
+def _json_reason(part: Part, bad: NDArray[np.bool_], rules: FileRules) -> str:
+    first = int(np.argmax(bad))
+    if first in part.records(part.unreadable):
+        return _not_text(rules)
+    if part.block.startswith(BOM) and first == 0:
+        return "begins with a byte order mark. Allowed: none, unless it is stated with --encoding utf-8-sig."
+    return "is not one JSON object. Allowed: one object in every line, or a .json file with one array of objects."
