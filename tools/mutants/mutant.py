@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 __all__ = ["ROOT", "Mutant", "Stale"]
@@ -61,13 +62,18 @@ class Mutant:
 
 def _statement(text: str, line: int) -> str:
     """What the innermost function or class around a line means, or else the statement there; comments mean nothing."""
-    node: ast.AST | None = ast.parse(text)
+    node: ast.AST | None = _parsed(text)
     found = ""
     while node is not None:
         body: list[ast.stmt] = getattr(node, "body", []) if isinstance(node, _BLOCKS) else []
         node = next((part for part in body if part.lineno <= line <= (part.end_lineno or part.lineno)), None)
         found = found if node is None else ast.dump(node) if not isinstance(node, ast.ClassDef) else ""
     return found
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _shown(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.mutants.lists import estimates, ledger, mechanisms, planning, privacy
+from tools.mutants.lists import curator, estimates, ledger, mechanisms, planning, privacy, service, sources
 from tools.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS"]
@@ -13,4 +13,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *privacy.MUTANTS,
     *ledger.MUTANTS,
     *planning.MUTANTS,
+    *curator.MUTANTS,
+    *sources.MUTANTS,
+    *service.MUTANTS,
 )

@@ -178,4 +178,11 @@ MUTANTS = (
         "what is left is what was not charged",
         ("contract/ledger/test_ledger_contract.py::test_reserve_then_settle_gives_back_what_did_not_come_out[sqlite]",),
     ),
+    Mutant(
+        "ledger/account.py",
+        "return Cost(epsilon=cost.epsilon, rho=above(cost.rho), delta=cost.delta), events",
+        "return Cost(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta), events",
+        "rho is kept on a public grid, rounded up",
+        ("unit/ledger/test_account.py::test_rho_is_rounded_up_to_the_grid_that_the_ledger_keeps",),
+    ),
 )

@@ -1,0 +1,188 @@
+"""Salts, error texts, keys, receipts and times of the whole path."""
+
+from __future__ import annotations
+
+from tools.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+MUTANTS = (
+    Mutant(
+        "curator/answering.py",
+        "Receipt((*release.paid.events, *measured.paid.events))",
+        "Receipt(release.paid.events)",
+        "counts are paid",
+        (
+            "integration/curator/test_metered.py::test_one_question_pays_what_it_drew[1/2-options8-ExponentialTopK-reads8]",
+        ),
+    ),
+    Mutant(
+        "curator/answering.py",
+        "        failure = SourceFailure()",
+        "        raise",
+        "an error after the read may quote a row",
+        ("integration/curator/test_secrets.py::test_anything_that_fails_after_the_read",),
+        raises="RuntimeError",
+    ),
+    Mutant(
+        "curator/answering.py",
+        "error.__cause__ = error.__context__ = None",
+        "error.__cause__ = None",
+        "what an error came from quotes rows",
+        ("unit/curator/test_asking.py::test_a_bare_error_carries_nothing_along",),
+    ),
+    Mutant(
+        "curator/answering.py",
+        "return error.with_traceback(None)",
+        "return error",
+        "the frames of a traceback hold rows",
+        ("unit/curator/test_asking.py::test_a_bare_error_carries_nothing_along",),
+    ),
+    Mutant(
+        "curator/asking.py",
+        "return system_bits().read(_SALT_BYTES).hex()",
+        "return SHOWN_SALT",
+        "which items a user keeps is decided by a fresh salt",
+        ("unit/curator/test_asking.py::test_the_salt_is_drawn_for_each_reading",),
+    ),
+    Mutant(
+        "curator/asking.py",
+        "None if most is None else salt)",
+        "None if most is None else SHOWN_SALT)",
+        "the salt of a question is its own",
+        ("unit/curator/test_asking.py::test_the_salt_is_drawn_for_each_reading",),
+    ),
+    Mutant(
+        "curator/rounds.py",
+        "reading = self.asked.weighted(weights, (), self.salt)",
+        "reading = self.asked.weighted(weights, (), self.asked.fresh_salt())",
+        "a user keeps the same items in all rounds",
+        ("integration/curator/test_rounds.py::test_all_rounds_cut_users_by_one_salt",),
+    ),
+    Mutant(
+        "curator/curator.py",
+        "asked.plan.worst_case,\n            question_text(asked),",
+        "asked.plan.mechanism.worst_case,\n            question_text(asked),",
+        "counts are reserved too",
+        ("integration/curator/test_metered.py::test_a_ledger_charges_what_was_drawn[options2-reads2]",),
+        raises="QuestionForfeited",
+    ),
+    Mutant(
+        "curator/curator.py",
+        "self._ledger.forfeit(reservation, Reason.FAILED)",
+        "pass",
+        "a question that failed is forfeited",
+        ("integration/curator/test_secrets.py::test_anything_that_fails_after_the_read",),
+    ),
+    Mutant(
+        "curator/curator.py",
+        "rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)",
+        "rho = facts.k * bounded_range_rho(single) * (4 if facts.counts else 2)",
+        "a list in rounds costs what its plan says",
+        ("integration/curator/test_rounds.py::test_rounds_cost_what_as_many_selections_would",),
+    ),
+    Mutant(
+        "curator/curator.py",
+        "delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)",
+        "delta = 4 * totals.delta_per_call / (1 + totals.delta_per_call)",
+        "a stated epsilon does not raise the delta of a call",
+        ("integration/curator/test_answers.py::test_an_epsilon_of_its_own",),
+    ),
+    Mutant(
+        "curator/curator.py",
+        "if pure and facts.domain_size is None:",
+        "if False:",
+        "a pure budget has no unknown domains",
+        ("integration/curator/test_bad_input.py::test_delta_0_needs_a_known_domain",),
+    ),
+    Mutant(
+        "curator/repeating.py",
+        "return bool(k >= asked.question.k and same)",
+        "return bool(same)",
+        "a shorter list does not answer for a longer one",
+        ("unit/curator/test_asking.py::test_which_answers_contain_this_one",),
+    ),
+    Mutant(
+        "curator/repeating.py",
+        '"delta": str(plan.delta_per_call),',
+        '"delta": "",',
+        "another delta is another question",
+        ("unit/curator/test_asking.py::test_keys_tell_questions_apart",),
+    ),
+    Mutant(
+        "curator/repeating.py",
+        '"user": asked.user,',
+        '"user": "",',
+        "another unit of privacy is another question",
+        ("unit/curator/test_asking.py::test_keys_tell_questions_apart",),
+    ),
+    Mutant(
+        "curator/repeating.py",
+        '"set_of": None if ordered else asked.question.k',
+        '"set_of": None',
+        "a set has no first places",
+        ("integration/curator/test_ranking.py::test_a_set_does_not_answer_for_a_smaller_one",),
+    ),
+    Mutant(
+        "curator/repeating.py",
+        "outcome = tuple(release.outcome)[:k]",
+        "outcome = tuple(release.outcome)",
+        "a list told again is cut to what was asked",
+        ("integration/curator/test_again.py::test_a_longer_list_answers_a_shorter_one",),
+    ),
+    Mutant(
+        "curator/monitor_turn.py",
+        "_least(part.rho, spent.rho, left.rho)",
+        "_least(part.rho, Fraction(0), left.rho)",
+        "failed attempts stay charged to their period",
+        (
+            "integration/curator/test_monitor.py::test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_period",
+        ),
+    ),
+    Mutant(
+        "curator/monitor_turn.py",
+        "events = (*(finding.paid.events if finding else ()), *release.paid.events)",
+        "events = release.paid.events",
+        "the receipt of a period has its round of finding",
+        ("integration/curator/test_metered.py::test_a_schedule_pays_for_finding_and_for_every_list",),
+    ),
+    Mutant(
+        "curator/monitor_turn.py",
+        "after=self.record.head if self.task.alone else None",
+        "after=None",
+        "the cap of a period is kept against others who ask meanwhile",
+        (
+            "integration/curator/test_monitor.py::test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_period",
+        ),
+    ),
+    Mutant(
+        "curator/monitor_record.py",
+        "cost = closing.cost if closing is not None and settled else entry.cost",
+        "cost = closing.cost if closing is not None else entry.cost",
+        "what failed is charged in full",
+        (
+            "integration/curator/test_monitor.py::test_a_period_whose_share_was_lost_is_passed_over_where_nothing_may_be_carried",
+        ),
+    ),
+    Mutant(
+        "curator/schedule.py",
+        "return float(period * max(1, math.ceil(exact / period)) - exact)",
+        "return float(period - exact % period) if exact > period else 0.0",
+        "answers come on a public grid of times",
+        ("integration/curator/test_schedule.py::test_the_end_is_the_next_multiple",),
+    ),
+    Mutant(
+        "curator/schedule.py",
+        "    except Exception:\n        _wait(start, period)\n        raise",
+        "    except Exception:\n        raise",
+        "failures come on the grid too",
+        ("integration/curator/test_schedule.py::test_nothing_is_settled_or_told_before_its_time",),
+    ),
+    Mutant(
+        "curator/settling.py",
+        "written, events = release.to_json(), release.paid.events",
+        "written, events = release.to_json(), release.paid.events[:1]",
+        "all events are settled",
+        ("integration/curator/test_metered.py::test_a_ledger_charges_what_was_drawn[options7-reads7]",),
+    ),
+)

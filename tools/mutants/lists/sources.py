@@ -1,0 +1,59 @@
+"""Which rows of a user count."""
+
+from __future__ import annotations
+
+from tools.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+MUTANTS = (
+    Mutant(
+        "sources/choosing.py",
+        "parts: list[exp.Expr] = [exp.Literal.string(str(pairs.reading.salt))]",
+        'parts: list[exp.Expr] = [exp.Literal.string("")]',
+        "which items a user keeps depends on the salt",
+        ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
+    ),
+    Mutant(
+        "sources/choosing.py",
+        "for place, kind in zip((USER, *pairs.places), declared, strict=True):",
+        "for place, kind in zip((USER, *pairs.places)[1:], declared[1:], strict=True):",
+        "each user keeps items of their own",
+        ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
+    ),
+    Mutant(
+        "sources/choosing.py",
+        "where(column(_PLACE, _RANKED) <= self.most)",
+        "where(column(_PLACE, _RANKED) <= self.most + 1)",
+        "a user keeps no more items than stated",
+        ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
+    ),
+    Mutant(
+        "sources/choosing.py",
+        "weights is None else exp.Literal.number(weights[-1][1])",
+        "weights is None else exp.Literal.number(weights[0][1])",
+        "who is cut has the last weight",
+        ("golden/sources/test_sql.py::test_the_sql_is_the_one_we_mean",),
+    ),
+    Mutant(
+        "sources/choosing.py",
+        "items.where(column(SIZE, _USERS) <= self.most)",
+        "items",
+        "who has more is cut",
+        ("golden/sources/test_sql.py::test_the_sql_is_the_one_we_mean",),
+    ),
+    Mutant(
+        "sources/base.py",
+        'raise InvalidArgument("salt", "another text", allowed',
+        'raise InvalidArgument("salt", self.salt, allowed',
+        "a salt is not quoted",
+        ("unit/sources/test_reading.py::test_the_salt_is_not_quoted",),
+    ),
+    Mutant(
+        "sources/base.py",
+        "if steps[-1][0] != most:",
+        "if False:",
+        "weights end where users are cut",
+        ("unit/sources/test_reading.py::test_weights_that_make_no_sense_are_refused",),
+    ),
+)
