@@ -1,4 +1,4 @@
-"""PostgreSQL's types and the kinds of podium, how to get from one to the other without an error, and what is computed."""
+"""PostgreSQL's types and the kinds of podium, how to get from one to the other without an error; what is computed."""
 
 from __future__ import annotations
 
