@@ -83,8 +83,8 @@ class Recorder:
         if isinstance(outcomes, np.ndarray) and outcomes.dtype.kind in "fiu":
             reals = outcomes.reshape(len(outcomes), -1).astype(np.float64)
             if not np.isnan(reals).any():
-                numbers = (REAL,) * reals.shape[1]
-                return Draws(np.full(len(reals), self._code((np.ndarray, numbers), numbers)), reals)
+                shown = (REAL,) * reals.shape[1]
+                return Draws(np.full(len(reals), self._code((np.ndarray, shown), shown)), reals)
         listed = outcomes.tolist() if isinstance(outcomes, np.ndarray) else outcomes
         codes, rows = [], []
         for outcome in listed:

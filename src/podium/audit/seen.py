@@ -141,6 +141,11 @@ class _Eye:
         self._orders = orders
 
     def part(self, value: Any, *, outermost: bool = False) -> tuple[Hashable, Any]:
+        # What most samplers return comes first: there may be a million draws.
+        if type(value) is str:
+            return value, value
+        if type(value) is float:
+            return self._number(value)
         if isinstance(value, Release):
             return self._release(value)
         if isinstance(value, tuple):
@@ -157,8 +162,7 @@ class _Eye:
         if math.isnan(number):
             return (type(value), "nan"), "nan"
         self.numbers.append(number)
-        # What a float cannot hold of an exact number is a number too.
-        rest = Fraction(value) - Fraction(number) if _is_exact(value) and math.isfinite(number) else Fraction(0)
+        rest = None if type(value) is float else _rest(value, number)
         if rest:
             self.numbers.append(_as_float(rest))
         below_zero = number == 0 and math.copysign(1.0, number) < 0
@@ -222,8 +226,13 @@ def _is_real(value: Any, *, outermost: bool) -> bool:
     return outermost and isinstance(value, (int, np.integer))
 
 
-def _is_exact(value: Any) -> bool:
-    return isinstance(value, (int, np.integer, Fraction, Decimal))
+def _rest(value: Any, number: float) -> Fraction | None:
+    """What a float cannot hold of an exact number."""
+    if not math.isfinite(number) or not isinstance(value, (int, np.integer, Fraction, Decimal)):
+        return None
+    # NumPy compares whole numbers with floats as floats.
+    exact = int(value) if isinstance(value, np.integer) else value
+    return None if exact == number else Fraction(exact) - Fraction(number)
 
 
 def _as_float(value: Any) -> float:

@@ -7,6 +7,7 @@ import math
 import pickle
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -143,6 +144,8 @@ def test_types_tell_outcomes_apart_and_numbers_are_looked_at_to_the_last_digit()
     assert draws.reals[2].tolist() == [0.5, 2.0**-100]
     assert Fraction(draws.reals[1, 0]) + Fraction(draws.reals[1, 1]) == pytest.approx(Fraction(1, 3), rel=1e-30)
     assert draws.reals[3, 0] == math.inf
+    for large in (2**60 + 1, np.int64(2**60 + 1), Decimal(2**60 + 1)):
+        assert recorder.record([large]).reals.tolist() == [[2.0**60, 1.0]]
 
 
 def test_progress_and_the_sum_of_alphas() -> None:
