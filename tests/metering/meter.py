@@ -275,8 +275,9 @@ class MeteredSource:
         limit: int | None = None,
         edges: Sequence[int] | None = None,
         domain: Domain | None = None,
+        shown_as: str | None = None,
     ) -> tuple[str, ...]:
-        return self.inner.queries(reading, limit=limit, edges=edges, domain=domain)
+        return self.inner.queries(reading, limit=limit, edges=edges, domain=domain, shown_as=shown_as)
 
     def domain_size(self, reading: Reading, domain: Domain) -> int:
         return self.inner.domain_size(reading, domain)
