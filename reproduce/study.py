@@ -154,7 +154,7 @@ class Study:
 
 
 def judged(held: bool, *, stand_in: bool = False) -> Verdict:
-    """The verdict on a claim that held, or did not."""
+    """The verdict on a claim that held, or did not: in every setting that it speaks of, not on average."""
     if not held:
         return Verdict.DIFFERS
     return Verdict.STAND_IN if stand_in else Verdict.REPRODUCED

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reproduce import data, running, topk
+from reproduce import data, joint, running, sparse, topk
 from reproduce.__main__ import main, run
 from reproduce.canonical import STUDY as CANONICAL
 from reproduce.curves import interval
@@ -242,3 +242,33 @@ def test_the_published_page_is_what_its_run_gave() -> None:
     for shown in read_figures(docs / "reproduce"):
         assert (docs / "reproduce" / f"{shown.name}.svg").is_file()
         assert (docs / "reproduce" / f"{shown.name}.csv").is_file()
+
+
+def test_a_claim_about_all_settings_is_judged_by_the_worst_of_them() -> None:
+    for ratio, verdict in ((1.9, Verdict.REPRODUCED), (391.5, Verdict.DIFFERS), (0.4, Verdict.DIFFERS)):
+        row = joint._similar_row("GAMES", {"joint": [0.0, 0.0, ratio * 10 - 1], "canonical": [0.0, 0.0, 9.0]})
+        assert row.verdict is verdict
+    for errors, verdict in (([1.0] * 20, Verdict.REPRODUCED), ([1.0] * 19 + [3.0], Verdict.DIFFERS)):
+        row = joint._pure_row("GAMES", list(range(20)), {"joint": errors, "peeling, pure DP": [2.0] * 20})
+        assert row.verdict is verdict
+    for least, verdict in ((51, Verdict.STAND_IN), (44, Verdict.DIFFERS)):
+        found = [
+            {"adaptive cheap": {"mean": cheap}, "adaptive answers": {"mean": 100}} for cheap in (95, 95, 95, least)
+        ]
+        assert sparse._cheap_row(Measured([({}, result) for result in found])).verdict is verdict
+
+
+def test_published_verdicts_follow_the_rules() -> None:
+    """The page may be older than a rule; its verdicts may not."""
+    rows = [row for _, _, row in read_claims(ROOT / "docs" / "reproduce")]
+    similar = [row for row in rows if "very similar to CANONICAL" in row.claim]
+    cheap = [row for row in rows if "cheap top branch" in row.claim]
+    assert (len(similar), len(cheap)) == (2, 2)
+    for row in similar:
+        low, high = map(float, row.measured.split(",")[0].split(" to "))
+        assert (row.verdict is Verdict.REPRODUCED) == (low >= 0.5 and high <= 2)
+    for row in cheap:
+        assert (row.verdict is Verdict.STAND_IN) == (int(row.measured.split("%")[0]) > 50)
+    # QSZ prints no experiment on comparisons, so nothing of it can be reproduced; its estimates have fresh noise.
+    assert all(row.verdict is Verdict.BEYOND for row in rows if "Algorithm 3" in row.claim)
+    assert not any("value that it won with" in row.claim for row in rows)

@@ -76,7 +76,8 @@ _SOURCES = {
     Theorem.ZCDP: "Bun & Steinke 2016; Canonne, Kamath & Steinke 2020",
     Theorem.RENYI: "Mironov 2017; Canonne, Kamath & Steinke 2020",
     Theorem.ADAPTIVE_OPTIMUM: "docs/proofs/accounting.md, after Dong, Durfee & Rogers 2020",
-    Theorem.GAUSSIAN: "Balle & Wang 2018, Theorem 8; Dong, Roth & Su 2022, Corollary 3.3",
+    # Rounds choose their noise on the way, which a theorem for mu_1, mu_2, ... fixed beforehand does not cover.
+    Theorem.GAUSSIAN: "Balle & Wang 2018, Theorem 8; docs/proofs/adaptive.md, Theorem 2, after Smith & Thakurta 2022",
 }
 
 

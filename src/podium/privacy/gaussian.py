@@ -4,10 +4,11 @@ Balle & Wang 2018, Theorem 8: Gaussian noise with mu = L2 sensitivity / sigma is
 
     delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).
 
-Dong, Roth & Su 2022, Corollary 3.3: mechanisms chosen adaptively, with mu_1, mu_2, ... fixed beforehand, are together
-as private as one with mu^2 = sum mu_i^2. The square is the parameter here, because it is the rational one: it is
-twice the zCDP constant. Discrete Gaussian noise is not of this kind. Where each mu_i is chosen on the way, a bound on
-the sum that was fixed in advance takes its place (docs/proofs/adaptive.md, Theorem 1); in a ledger, a filter.
+Mechanisms chosen on the way, each with a mu_i that may depend on earlier answers, are together as private as one whose
+mu^2 was fixed in advance, if the sum of the mu_i^2 stays within it on every path (docs/proofs/adaptive.md, Theorem 1,
+after Smith & Thakurta 2022; for fixed mu_i it is Dong, Roth & Su 2022, Corollary 3.3). The square is the parameter
+here, because it is the rational one: it is twice the zCDP constant. Discrete Gaussian noise is not of this kind. In a
+ledger a filter keeps the sum of rho instead.
 """
 
 from __future__ import annotations

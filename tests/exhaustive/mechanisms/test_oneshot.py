@@ -93,6 +93,16 @@ def test_set_and_values_for_the_price_of_the_set_are_rejected() -> None:
         check_pure(p, q, 1)
 
 
+def test_set_and_values_at_the_printed_scale_are_enough_where_all_counts_move_one_way() -> None:
+    """Algorithm 1 as printed, lambda = 2k/epsilon: half of epsilon for the set and half for the fresh values."""
+    for k in (1, 2):
+        law = with_values(OneshotLaplace(k, 1, monotone=False), Histogram)
+        known = {tuple(counts.values()): law(counts) for counts in world(ITEMS[:3], 2)}
+        for counts in world(ITEMS[:3], 1):
+            for more in neighbours(counts):
+                check_pure(known[tuple(counts.values())], known[tuple(more.values())], 1)
+
+
 def test_set_and_values_for_the_price_of_the_set_are_rejected_for_counts() -> None:
     law = with_values(OneshotLaplace(1, 1), Histogram)
     with pytest.raises(AssertionError, match="above the claimed epsilon=1 by"):

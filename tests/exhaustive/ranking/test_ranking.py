@@ -150,7 +150,7 @@ def test_a_walk_that_hardly_mixes_is_rejected_at_the_sensitivity_of_one_that_doe
 
 
 def test_values_for_the_price_of_the_set_are_rejected() -> None:
-    """QSZ's Algorithm 1 as printed. Two items, so that what one gains the other loses."""
+    """QSZ's Algorithm 1 as printed, which adds fresh noise. Two items, so that what one gains the other loses."""
     two = ComparisonGraph.complete(("a", "b"))
     method, mechanism = Spectral(two, 40, 1, mixing="0.9"), OneshotLaplace(1, 2, monotone=False)
     less, more = scored(method, (0, 40)), scored(method, (1, 40))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -120,3 +121,12 @@ def test_too_many_events_for_the_slow_theorems_are_refused_with_a_reason() -> No
 def test_every_theorem_names_its_source() -> None:
     for theorem in Theorem:
         assert any(year in theorem.source for year in ("2006", "2015", "2016", "2017", "2018", "2019", "2020"))
+
+
+def test_rounds_that_choose_their_noise_on_the_way_cite_a_theorem_that_covers_them() -> None:
+    """Corollary 3.3 of Dong, Roth & Su is for mu_1, mu_2, ... fixed beforehand, and so not enough."""
+    source = Theorem.GAUSSIAN.source
+    assert "docs/proofs/adaptive.md, Theorem 2" in source
+    assert "Corollary 3.3" not in source
+    proof = (Path(__file__).parents[3] / "docs" / "proofs" / "adaptive.md").read_text(encoding="utf-8")
+    assert "**Theorem 2 (with thresholds).**" in proof

@@ -10,7 +10,7 @@ import numpy as np
 
 from podium.audit.gallery.exhibit import BatchSampler, Counts, Exhibit
 from podium.audit.gallery.noise import FloatNoise, Numbers
-from podium.audit.pairs import worst_pairs
+from podium.audit.pairs import Pair, worst_pairs
 from podium.mechanisms import FixedThreshold, LimitedDomain
 from podium.privacy.guarantee import Guarantee
 from podium.randomness import BitSource
@@ -149,16 +149,17 @@ algorithm_2: Exhibit = Exhibit(
 )
 
 
-def _winner_and_value(*, value: bool) -> Callable[[BitSource], BatchSampler]:
-    """Qiao, Su & Zhang, Algorithm 1 for k = 1: the winner of a Laplace race, and the value that it won with."""
+def _winner_and_estimate(scale: float) -> Callable[[BitSource], BatchSampler]:
+    """Qiao, Su & Zhang, Algorithm 1 for k = 1: the winner of a Laplace race, and its score with fresh noise."""
 
     def build(bits: BitSource) -> BatchSampler:
         noise = FloatNoise(bits)
 
-        def sampler(counts: Counts, size: int) -> Any:
-            noisy = np.array(list(counts.values())) + 2.0 * noise.laplace(size, len(counts))
-            winners = _named(list(counts), noisy.argmax(axis=1)).tolist()
-            return list(zip(winners, noisy.max(axis=1).tolist(), strict=True)) if value else winners
+        def sampler(scores: Counts, size: int) -> Any:
+            values: Numbers = np.array(list(scores.values()), dtype=np.float64)
+            winners = (values + scale * noise.laplace(size, len(scores))).argmax(axis=1)
+            estimates = np.floor(values[winners] + scale * noise.laplace(size)).astype(np.int64)
+            return list(zip(_named(list(scores), winners).tolist(), estimates.tolist(), strict=True))
 
         return sampler
 
@@ -167,13 +168,14 @@ def _winner_and_value(*, value: bool) -> Callable[[BitSource], BatchSampler]:
 
 algorithm_1: Exhibit = Exhibit(
     "qiao-su-zhang-algorithm-1",
-    "The winner together with the value that it won with",
-    "Qiao, Su & Zhang 2021, Algorithm 1, as printed",
-    Guarantee.pure(1),
-    worst_pairs(items=4, k=1, level=0),
-    _winner_and_value(value=True),
-    400_000,
-    _winner_and_value(value=False),
+    "Estimates for the price of the set",
+    "Qiao, Su & Zhang 2021, Algorithm 1 and Theorem 2.1, as printed, for scores that move both ways by 1",
+    Guarantee.pure(2),
+    (Pair("one rises, the other falls", {"a": 0, "b": 3}, {"a": 1, "b": 2}),),
+    # lambda = 2 k s / epsilon pays for the set alone; the estimate is k s / lambda = epsilon/2 on top of it.
+    _winner_and_estimate(1.0),
+    500_000,
+    _winner_and_estimate(1.5),
 )
 
 

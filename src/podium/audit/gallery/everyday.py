@@ -52,6 +52,34 @@ naive_floats: Exhibit = Exhibit(
     numeric=True,
 )
 
+
+def _winner_and_value(*, value: bool) -> Callable[[BitSource], BatchSampler]:
+    """The winner of a Laplace race, and the value that it won with."""
+
+    def build(bits: BitSource) -> BatchSampler:
+        noise = FloatNoise(bits)
+
+        def sampler(counts: Counts, size: int) -> Any:
+            noisy = np.array(list(counts.values())) + 2.0 * noise.laplace(size, len(counts))
+            winners = np.array(list(counts), dtype=object)[noisy.argmax(axis=1)].tolist()
+            return list(zip(winners, noisy.max(axis=1).tolist(), strict=True)) if value else winners
+
+        return sampler
+
+    return build
+
+
+winning_value: Exhibit = Exhibit(
+    "winning-value",
+    "The winner together with the value that it won with",
+    "report noisy max that shows its maximum; Qiao, Su & Zhang 2021, section 2, warn of it",
+    Guarantee.pure(1),
+    worst_pairs(items=4, k=1, level=0),
+    _winner_and_value(value=True),
+    400_000,
+    _winner_and_value(value=False),
+)
+
 _PLAN = PayWhatYouGet(1, 12, "0.5", "1e-4")
 _LEVEL = math.ceil(LimitedDomain(1, 1, "0.5", "1e-4").margin) - 1
 
@@ -246,6 +274,7 @@ set_by_rank: Exhibit = Exhibit(
 EVERYDAY = (
     halved_noise,
     naive_floats,
+    winning_value,
     uncharged_bottom,
     row_order,
     time_of_day(),
