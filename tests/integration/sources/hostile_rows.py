@@ -1,7 +1,7 @@
 """Rows that might make a question fail, the files and frames that hold them, and the questions that are asked.
 
-Rows of values are in ``ROWS`` and go into every engine and format. A row that only a file can hold, such as a line that
-breaks its own quoting, is added to ``FILE_ROWS`` by what appends it to a file.
+Rows of values are in ``ROWS`` and go into every engine and format. Rows that only a file can hold, such as a line that
+breaks its own quoting, are in ``tests.hostile_files``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from podium.query.predicate import And, Compare, Like, Missing, Not, OneOf, Oper
 from podium.sources import Domain, DomainItems, DomainSize, DomainTable, Reading, Snapshot, Source, open_source
 
 __all__ = [
-    "BAD_USER", "COLUMNS", "FILES", "FILE_ROWS", "GOOD", "INSIDE", "OUTSIDE", "ROWS", "Question", "Row", "conditions",
+    "BAD_USER", "COLUMNS", "FILES", "GOOD", "INSIDE", "OUTSIDE", "ROWS", "Question", "Row", "conditions",
     "fails", "parquet", "questions", "written",
 ]  # fmt: skip
 
@@ -79,8 +79,6 @@ ROWS: dict[str, Row] = {
     "nothing": dict.fromkeys(COLUMNS),
     "outside a view": OUTSIDE,
 }
-FILE_ROWS: dict[str, dict[str, Callable[[Path], None]]] = {}
-"""For a format of ``FILES``: rows that are more than values, by what appends them to its file."""
 
 
 @dataclass(frozen=True)
@@ -195,13 +193,9 @@ FILES: dict[str, tuple[str, Callable[[Sequence[Row], Path], Any], bool]] = {
 """Files and frames: their suffix, what makes one of rows, and whether its columns are declared."""
 
 
-def written(
-    form: str, rows: Sequence[Row], folder: Path, append: Callable[[Path], None] | None = None
-) -> AbstractContextManager[Source]:
-    """A source for a file or a frame of these rows, and of what is appended to the file."""
+def written(form: str, rows: Sequence[Row], folder: Path) -> AbstractContextManager[Source]:
+    """A source for a file or a frame of these rows."""
     suffix, make, declares = FILES[form]
     path = folder / f"rows.{suffix}"
     data = make(rows, path)
-    if append is not None:
-        append(path)
     return closing(open_source(data, types=_DECLARED if declares else None))

@@ -6,12 +6,14 @@ The rows are added all at once: a row that makes a question fail does so in any 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from tests.hostile_files import HOSTILE_FILE_ROWS, invalid_text, write_parquet, write_rows
 from tests.integration.sources.databases import DATABASES, Database, open_database
 from tests.integration.sources.hostile_rows import (
-    FILE_ROWS,
     FILES,
     GOOD,
     INSIDE,
@@ -24,15 +26,27 @@ from tests.integration.sources.hostile_rows import (
     written,
 )
 
+from podium.errors import SourceUnavailable
 from podium.query.predicate import Compare, Operator
-from podium.sources import Source
+from podium.sources import DuckDBSource, Reading, Source
+
+BYTES = [row.name for row in HOSTILE_FILE_ROWS if row.format == "csv"]
+OBJECTS = [row.name for row in HOSTILE_FILE_ROWS if row.format == "jsonl"]
+TEXTS = ["no UTF-8"]
+RAW = {
+    "CSV": BYTES, "CSV, drop": BYTES, "JSON lines": OBJECTS, "JSON lines, drop": OBJECTS, "JSON array": OBJECTS,
+    "Parquet": TEXTS, "Arrow": TEXTS,
+}  # fmt: skip
+"""Rows that only a file or a buffer can hold: lines that break its own rules, bytes that are no text."""
 
 PLACES = [*FILES, *(f"{name} {form}" for name in DATABASES for form in ("table", "view"))]
 CELLS: dict[str, dict[str, str]] = {}
 """For each place, what became of each row; filled by the tests of this module and printed by the last."""
+RAW_CELLS: dict[str, dict[str, str]] = {}
+"""The same for rows that only a file can hold."""
 
-SAME, NOT_HELD = "same", "cannot be stored"
-SHORT = {SAME: "same", NOT_HELD: "-"}
+SAME, NOT_HELD, AT_OPENING = "same", "cannot be stored", "refused when opened"
+SHORT = {SAME: "same", NOT_HELD: "-", AT_OPENING: "open"}
 ASKED = [*questions(), *columns()]
 
 
@@ -42,17 +56,48 @@ def succeeds(source: Source, asked: list[Question]) -> bool:
 
 @pytest.mark.parametrize("form", FILES)
 def test_hostile_rows_in_a_file_or_frame(form: str, tmp_path: Path) -> None:
-    appended = FILE_ROWS.get(form, {})
-
-    def append(path: Path) -> None:
-        for add in appended.values():
-            add(path)
-
     with written(form, GOOD, tmp_path) as source:
         assert succeeds(source, ASKED)
-    with written(form, [*GOOD, *ROWS.values()], tmp_path, append) as source:
+    with written(form, [*GOOD, *ROWS.values()], tmp_path) as source:
         assert succeeds(source, ASKED)
-    CELLS[form] = dict.fromkeys((*ROWS, *appended), SAME)
+    CELLS[form] = dict.fromkeys(ROWS, SAME)
+
+
+FEW = [("1", "a"), ("2", "b")]
+NAMED = [
+    Question(Reading(("i",), "u"), lambda snapshot: snapshot.counts_of_counts()),
+    Question(Reading(("i",), "u", Compare("u", Operator.EQUAL, "2")), lambda snapshot: snapshot.top_rows(3)),
+]
+
+
+def opened(form: str, row: str | None, folder: Path) -> DuckDBSource:
+    """A file or frame with one such row, or without."""
+    values = [b"a", b"b", *([] if row is None else [b"\xff"])]
+    if form == "Parquet":
+        return DuckDBSource(write_parquet(folder / "e.parquet", values, dictionary=False))
+    if form == "Arrow":
+        return DuckDBSource(pa.table({"u": [str(place) for place in range(len(values))], "i": invalid_text(values)}))
+    suffix = {"CSV": "csv", "JSON array": "json"}.get(form.removesuffix(", drop"), "jsonl")
+    kind = "csv" if suffix == "csv" else "jsonl"
+    added = next((known for known in HOSTILE_FILE_ROWS if (known.format, known.name) == (kind, row)), None)
+    path = write_rows(folder / f"e.{suffix}", suffix, FEW, added, 1)
+    return DuckDBSource(path, bad_lines="drop" if form.endswith("drop") else "refuse")
+
+
+@pytest.mark.parametrize("form", RAW)
+def test_rows_that_only_a_file_can_hold(form: str, tmp_path: Path) -> None:
+    """Refused when the file is opened, before anybody has asked; or every question succeeds, whoever is named."""
+    asked = NAMED if form != "Parquet" else NAMED[:1]
+    with closing(opened(form, None, tmp_path)) as source:
+        assert succeeds(source, asked)
+    for row in RAW[form]:
+        RAW_CELLS.setdefault(form, {})[row] = AT_OPENING
+        with suppress(SourceUnavailable), closing(opened(form, row, tmp_path)) as source:
+            RAW_CELLS[form][row] = "fails"
+            assert succeeds(source, asked), row
+            RAW_CELLS[form][row] = SAME
+    if form.endswith("drop"):
+        assert set(RAW_CELLS[form].values()) == {SAME}
 
 
 @pytest.fixture(scope="module", params=DATABASES)
@@ -97,13 +142,19 @@ def test_a_bad_row_inside_a_view_fails_all_alike(database: tuple[str, Database])
 
 def test_every_place_holds_every_row() -> None:
     """The table of all of the above; a cell that no test filled is an error."""
-    rows = [*ROWS, *(name for added in FILE_ROWS.values() for name in added)]
-    wide = max(map(len, rows))
-    for number, place in enumerate(PLACES):
-        print(f"{chr(ord('A') + number)}  {place}")  # noqa: T201 - the table is what this test is for
-    print(" " * wide, *(f"{chr(ord('A') + number):^6}" for number in range(len(PLACES))))  # noqa: T201
-    for row in rows:
-        became = (SHORT.get(CELLS[place].get(row, ""), "other") for place in PLACES)
-        print(f"{row:<{wide}}", *(f"{cell:^6}" for cell in became))  # noqa: T201
+    show(CELLS, PLACES, list(ROWS))
+    show(RAW_CELLS, list(RAW), list(dict.fromkeys([*BYTES, *OBJECTS])))
     assert set(CELLS) == set(PLACES)
-    assert all(set(ROWS) <= set(CELLS[place]) for place in PLACES)
+    assert all(set(ROWS) == set(CELLS[place]) for place in PLACES)
+    assert {form: list(cells) for form, cells in RAW_CELLS.items()} == RAW
+    assert {cell for cells in (CELLS | RAW_CELLS).values() for cell in cells.values()} <= set(SHORT)
+
+
+def show(cells: dict[str, dict[str, str]], places: list[str], rows: list[str]) -> None:
+    wide = max(map(len, rows))
+    for number, place in enumerate(places):
+        print(f"{chr(ord('A') + number)}  {place}")  # noqa: T201 - the table is what this test is for
+    print(" " * wide, *(f"{chr(ord('A') + number):^4}" for number in range(len(places))))  # noqa: T201
+    for row in rows:
+        became = (SHORT.get(cells[place].get(row, NOT_HELD), "?") for place in places)
+        print(f"{row:<{wide}}", *(f"{cell:^4}" for cell in became))  # noqa: T201
