@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -22,8 +22,7 @@ def text_of(path: Path) -> str:
 
 @cache
 def names_in(path: str) -> frozenset[str]:
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return frozenset(re.findall(r"^ *def (test_\w+)\(", text_of(Path(path)), flags=re.MULTILINE))
 
 
 def test_there_are_enough_and_no_two_are_the_same() -> None:
