@@ -47,7 +47,7 @@ MUTANTS = (
         "return low * (1.0 - RELATIVE_ERROR), high * (1.0 + RELATIVE_ERROR)",
         "return low * (1.0 + RELATIVE_ERROR), high * (1.0 - RELATIVE_ERROR)",
         "float bounds are rounded outwards",
-        ("unit/randomness/test_race_regressions.py::test_minus_log_v_in_balls",),
+        ("property/randomness/test_enclosures.py::test_minus_log_v",),
     ),
     Mutant(
         "randomness/race.py",
@@ -82,7 +82,7 @@ MUTANTS = (
         "below = [(low - highest) * grid // 1 for low, _ in ends]",
         "below = [(low - lowest) * grid // 1 for low, _ in ends]",
         "a difference is rounded only once it is certain",
-        ("unit/randomness/test_centred.py::test_floors_are_those_of_the_ideal_differences",),
+        ("unit/randomness/test_centred.py::test_a_difference_is_rounded_only_once_every_continuation_rounds_alike",),
     ),
     Mutant(
         "randomness/centred.py",
@@ -110,6 +110,6 @@ MUTANTS = (
         "< self._remaining[group]:",
         "<= self._remaining[group]:",
         "who was taken is not taken again",
-        ("statistical/randomness/test_laws.py::test_members_are_drawn_without_replacement_and_uniformly",),
+        ("unit/randomness/test_choice.py::test_who_was_chosen_is_not_chosen_again",),
     ),
 )
