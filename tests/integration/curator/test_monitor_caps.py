@@ -8,6 +8,7 @@ import pytest
 from tests.integration.curator.monitoring import events, monitor
 
 from podium.curator import monitor_turn
+from podium.curator.monitor_questions import schedule_question
 from podium.errors import InvalidArgument
 from podium.ledger import Kind, open_ledger
 from podium.privacy import Cost
@@ -19,13 +20,12 @@ def test_a_question_charged_after_the_record_was_read_is_not_overlooked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = events(tmp_path / "events.parquet")
-    plain = monitor_turn.schedule_question
 
     def meanwhile(*args: object) -> str:
         """Somebody else is charged after this period's share was worked out, and before it is reserved."""
         with open_ledger(table.with_name("ledger.db")) as other:
             other.reserve(ACCOUNT, Cost(epsilon=None, rho="1e-6"), "from elsewhere")
-        return plain(*args)  # type: ignore[arg-type]
+        return schedule_question(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(monitor_turn, "schedule_question", meanwhile)
     with (
