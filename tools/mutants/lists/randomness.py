@@ -107,8 +107,8 @@ MUTANTS = (
     ),
     Mutant(
         "randomness/choice.py",
-        "< self._remaining[group]:",
-        "<= self._remaining[group]:",
+        "self._remaining[group] -= 1",
+        "self._remaining[group] -= 0",
         "who was taken is not taken again",
         ("unit/randomness/test_choice.py::test_who_was_chosen_is_not_chosen_again",),
     ),
