@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -22,20 +22,20 @@ def text_of(path: Path) -> str:
 
 @cache
 def names_in(path: str) -> frozenset[str]:
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return frozenset(re.findall(r"^ *def (test_\w+)\(", text_of(Path(path)), flags=re.MULTILINE))
 
 
 def test_there_are_enough_and_no_two_are_the_same() -> None:
     assert len(MUTANTS) >= LEAST
     assert len({(mutant.file, mutant.before, mutant.after) for mutant in MUTANTS}) == len(MUTANTS)
+    assert [mutant.name for mutant in MUTANTS if mutant.before == mutant.after] == []
 
 
-def test_each_changes_one_text_into_another_program_that_compiles() -> None:
+def test_each_changes_one_text_and_the_program_still_compiles() -> None:
     wrong = []
     for mutant in MUTANTS:
         try:
-            compile(mutant.applied(text_of(mutant.path)), mutant.file, "exec")
+            mutant.applied(text_of(mutant.path))
         except (Stale, SyntaxError, OSError) as error:
             wrong.append(f"{mutant.name}: {error}")
     assert wrong == []
@@ -86,11 +86,10 @@ def test_what_fails_without_the_mutation_proves_nothing(run: Run) -> None:
     assert unsound(SAMPLE, Run(PASSED, {})) is None
 
 
-def test_a_text_that_is_gone_or_repeated_or_no_change_is_stale() -> None:
+def test_a_text_that_is_gone_or_repeated_is_stale_and_a_program_must_compile() -> None:
     assert SAMPLE.applied("x = 1 << 2\n") == "x = 1 << 3\n"
     for text in ("x = 1\n", "x = (1 << 2) + (1 << 2)\n"):
         with pytest.raises(Stale, match="times, not once"):
             SAMPLE.applied(text)
-    comment = Mutant("exact.py", "# a", "# b", "a sample", ())
-    with pytest.raises(Stale, match="the same program"):
-        comment.applied("x = 1  # a\n")
+    with pytest.raises(SyntaxError):
+        Mutant("exact.py", "1 << 2", "1 <<", "a sample", ()).applied("x = 1 << 2\n")

@@ -122,6 +122,8 @@ def test_far_tails_of_huge_groups() -> None:
 def test_nobody_everybody_and_units() -> None:
     assert passing([], above=0, bits=ReplayableBits(1)).groups == ()
     assert passing([1, 2, 3], above=1000, value_bits=20, bits=ReplayableBits(1)).values == ()
+    # The level is in the units of the result, whatever the scale of the noise is.
+    assert passing([1, 2, 3], above="5/2", scale="1e-9", bits=ReplayableBits(4)).groups == (2,)
     everybody = passing([1, 2, 3], above=-1000, scale="1e-9", bits=ReplayableBits(1))
     assert everybody.groups == (2, 1, 0)
     halves = passing([1, 2, 3], above=-1, unit="1/2", scale="1e-9", value_bits=3, k=1, bits=ReplayableBits(2))

@@ -155,6 +155,13 @@ def test_which_answers_in_rounds_contain_this_one(before: dict[str, Any], now: d
     assert (question_key(first) == question_key(second) and answered_by(second)(question_text(first))) is suits
 
 
+def test_another_delta_of_the_call_is_another_question() -> None:
+    facts = Facts(k=3)
+    plans = [plan_for(facts, Allowance(epsilon_per_item=Fraction(1, 9), delta_per_call=Fraction(1, d))) for d in (8, 9)]
+    keys = {question_key(Asked(Question(("i",), 3), plan, None, "u")) for plan in plans}
+    assert len(keys) == 2
+
+
 def test_another_budget_for_all_rounds_is_another_question() -> None:
     keys = set()
     for epsilon in (1, 2):

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from tools.mutants.lists import curator, estimates, ledger, mechanisms, planning, privacy, service, sources
+from tools.mutants.lists import (
+    curator,
+    estimates,
+    known_domains,
+    ledger,
+    planning,
+    privacy,
+    randomness,
+    service,
+    sources,
+    unknown_domains,
+)
 from tools.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS"]
 
 MUTANTS: tuple[Mutant, ...] = (
-    *mechanisms.MUTANTS,
+    *known_domains.MUTANTS,
+    *unknown_domains.MUTANTS,
     *estimates.MUTANTS,
     *privacy.MUTANTS,
+    *randomness.MUTANTS,
     *ledger.MUTANTS,
     *planning.MUTANTS,
     *curator.MUTANTS,

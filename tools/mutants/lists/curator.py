@@ -107,7 +107,7 @@ MUTANTS = (
         '"delta": str(plan.delta_per_call),',
         '"delta": "",',
         "another delta is another question",
-        ("unit/curator/test_asking.py::test_keys_tell_questions_apart",),
+        ("unit/curator/test_asking.py::test_another_delta_of_the_call_is_another_question",),
     ),
     Mutant(
         "curator/repeating.py",
@@ -152,7 +152,7 @@ MUTANTS = (
         "after=None",
         "the cap of a period is kept against others who ask meanwhile",
         (
-            "integration/curator/test_monitor.py::test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_period",
+            "integration/curator/test_monitor_caps.py::test_a_question_charged_after_the_record_was_read_is_not_overlooked",
         ),
     ),
     Mutant(
@@ -161,7 +161,7 @@ MUTANTS = (
         "cost = closing.cost if closing is not None else entry.cost",
         "what failed is charged in full",
         (
-            "integration/curator/test_monitor.py::test_a_period_whose_share_was_lost_is_passed_over_where_nothing_may_be_carried",
+            "unit/curator/test_monitor_record.py::test_what_failed_or_is_open_is_charged_in_full_and_what_was_settled_for_what_it_cost",
         ),
     ),
     Mutant(

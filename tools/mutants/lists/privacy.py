@@ -171,6 +171,13 @@ MUTANTS = (
         ("unit/privacy/test_composition.py::test_limited_domain_delta_is_exact_and_below_the_printed_one",),
     ),
     Mutant(
+        "privacy/adaptive.py",
+        "_searched(base / nodes, widths, float(rho), target, _shifts(move))",
+        "_searched(base / nodes, widths, float(rho), target)",
+        "a test before the selections is part of the total",
+        ("unit/mechanisms/test_metered.py::test_a_test_and_what_follows_keep_the_whole",),
+    ),
+    Mutant(
         "privacy/bounded_range.py",
         "return certified(lambda: _kullback_leibler(ball(epsilon)), above)\n",
         "return certified(lambda: _kullback_leibler(ball(epsilon)), above) - Fraction(1, 2**GRID_BITS)\n",
