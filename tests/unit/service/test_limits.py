@@ -46,7 +46,9 @@ def test_a_long_body_is_refused_with_and_without_its_length(here: World) -> None
         b'{"item": "article", "epsilon": NaN}', b'{"item": "article", "epsilon": "1e999999"}',
         b'{"item": "article", "epsilon": Infinity}', b'{"item": "article", "where": "\\u0000"}',
         b'{"item": "article", "domain": [{"a": 1}]}', b'{"item": "article", "k": 100000000000000000000000}',
-        b"[" * 20_000, b'{"a":' * 9_000,
+        b"[" * 20_000, b'{"a":' * 9_000, b'{"item": "article", "epsilon": ' + b"9" * 5_000 + b"}",
+        *(b'{"item": "article", "k": %d, "epsilon": %s}' % (k, epsilon)
+          for k in (10, 50) for epsilon in (b'"1e400"', b'"1e-400"', b"1e300", b"1" + b"0" * 400, b"1e-320")),
     ],
 )  # fmt: skip
 def test_malformed_bodies_are_refused_politely(here: World, body: bytes) -> None:
