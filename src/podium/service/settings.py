@@ -65,9 +65,13 @@ class Limits:
     body_bytes: int = 65_536
     requests_per_minute: int = 600
     questions_per_minute: int = 60
+    plans_per_minute: int = 120
     failures_per_minute: int = 30
     parallel_questions: int = 4
     queued_questions: int = 256
+    queued_per_analyst: int = 32
+    parallel_plans: int = 2
+    plan_seconds: int = 30
     session_hours: int = 12
     answer_every_seconds: int | None = None
 
