@@ -53,11 +53,21 @@ async def events(request: Request, id_: JobId, token: Caller) -> StreamingRespon
     role_of(token, Role.ANALYST)
     parts = service(request)
     await asyncio.to_thread(parts.jobs.get, id_, token)
+    parts.check_streams(token)
     return StreamingResponse(events_of(parts, id_, token), media_type="text/event-stream")
 
 
 async def events_of(parts: Service, id_: str, token: Token) -> AsyncIterator[str]:
     """The events, one for each state that was seen."""
+    parts.streams[token.id] += 1
+    try:
+        async for event in _events(parts, id_, token):
+            yield event
+    finally:
+        parts.streams[token.id] -= 1
+
+
+async def _events(parts: Service, id_: str, token: Token) -> AsyncIterator[str]:
     last, polls = None, 0
     while True:
         found = await asyncio.to_thread(parts.jobs.get, id_, token)

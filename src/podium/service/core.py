@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from concurrent.futures import Future
 
 from podium.curator import Preview
@@ -16,7 +17,7 @@ from podium.service.metrics import Metrics
 from podium.service.problems import problem
 from podium.service.questions import Asking
 from podium.service.records import Records
-from podium.service.refusals import Refusal, plan_too_long, token_ended
+from podium.service.refusals import Refusal, plan_too_long, token_ended, too_many_streams
 from podium.service.running import Line, Runner
 from podium.service.sessions import Sessions
 from podium.service.settings import Settings
@@ -24,6 +25,8 @@ from podium.service.state import State, open_state
 from podium.service.tokens import Role, Token, Tokens
 
 __all__ = ["Service"]
+
+_MOST_STREAMS = 8
 
 
 class Service:
@@ -42,10 +45,16 @@ class Service:
         waiting, each = limits.queued_questions, limits.queued_per_analyst
         self.runner: Runner = Runner(parallel=limits.parallel_questions, queued=waiting, each=each)
         self.planner: Runner = Runner(parallel=limits.parallel_plans, queued=waiting, each=each, name="plan")
+        self.streams: Counter[str] = Counter()
         self.requests: Rate = Rate("requests", limits.requests_per_minute)
         self.questions: Rate = Rate("questions", limits.questions_per_minute)
         self.plans: Rate = Rate("plans", limits.plans_per_minute)
         self.failures: Rate = Rate("attempts without a valid token", limits.failures_per_minute)
+
+    def check_streams(self, token: Token) -> None:
+        """Raise if a token follows many jobs already: each holds a connection."""
+        if self.streams[token.id] >= _MOST_STREAMS:
+            raise too_many_streams(_MOST_STREAMS)
 
     async def plan(self, dataset: str, asking: Asking, token: Token) -> Preview:
         """What a question would do, in time or not at all."""

@@ -152,6 +152,7 @@ def job_events(request: Request, id_: JobId, signed: Looking) -> StreamingRespon
     """For the page's script: reload when the state changes."""
     parts = service(request)
     parts.jobs.get(id_, signed.token)
+    parts.check_streams(signed.token)
     return StreamingResponse(events_of(parts, id_, signed.token), media_type="text/event-stream")
 
 

@@ -6,6 +6,7 @@ from podium.errors import PodiumError
 
 __all__ = [
     "Refusal",
+    "ambiguous_length",
     "forbidden",
     "not_found",
     "not_signed_in",
@@ -13,6 +14,7 @@ __all__ = [
     "token_ended",
     "too_large",
     "too_many",
+    "too_many_streams",
     "too_many_waiting",
 ]
 
@@ -63,12 +65,33 @@ def too_large(most: int) -> Refusal:
     )  # fmt: skip
 
 
+def ambiguous_length() -> Refusal:
+    """A body whose end two headers say differently."""
+    return Refusal(
+        400,
+        "The request has a Transfer-Encoding where only a Content-Length, or neither, may be. Allowed: one of the two, "
+        "and HTTP/1.1 for the first. Send the length alone.",
+        error="BadRequest",
+    )
+
+
 def too_many_waiting(number: int, most: int) -> Refusal:
     """More questions of one analyst than may wait."""
     return Refusal(
         429,
         f"There are {number} questions of yours waiting. Allowed: {most} at a time. "
         "Nothing was charged; ask again when some of them are answered.",
+        error="TooMany",
+        retry_after=5,
+    )
+
+
+def too_many_streams(most: int) -> Refusal:
+    """More streams of events of one token than may be open."""
+    return Refusal(
+        429,
+        f"There are {most} streams of events open with this token. Allowed: {most} at a time. Close one, or ask for "
+        "the state of a job instead.",
         error="TooMany",
         retry_after=5,
     )

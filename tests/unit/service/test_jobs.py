@@ -127,6 +127,19 @@ def test_a_job_that_could_not_be_begun_has_failed(here: World, monkeypatch: pyte
     assert here.call("GET", place).json()["problem"]["error"] == "LedgerUnavailable"
 
 
+def test_one_token_follows_a_few_jobs_at_a_time(here: World) -> None:
+    place = start(here, k=1)
+    here.give("ana")
+    token = next(one for one in here.service.tokens.all() if one.name == "ana")
+    assert states(here, place)[-1] == "done"
+    assert here.service.streams[token.id] == 0
+    here.service.streams[token.id] = 8
+    assert here.call("GET", f"{place}/events").json()["error"] == "TooMany"
+    here.service.streams[token.id] = 7
+    assert states(here, place) == ["done"]
+    here.service.streams.clear()
+
+
 def test_a_job_belongs_to_its_token_and_not_to_a_name(tmp_path: Path) -> None:
     views(tmp_path / "other.parquet")
     stated = {
