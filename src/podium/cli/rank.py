@@ -12,6 +12,7 @@ import podium
 from podium.cli.asking import Place, answer
 from podium.cli.options import (
     AnalystOption,
+    AnswerEvery,
     DatasetOption,
     DryRun,
     Epsilon,
@@ -128,6 +129,7 @@ def rank(
     table: Table = None,
     types: Types = None,
     insist: Insist = False,
+    answer_every: AnswerEvery = None,
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: PlotFile = None,
@@ -146,7 +148,7 @@ def rank(
     """
     place = Place(
         source=source, user=user, table=table, types=types, ledger=ledger, dataset=dataset, analyst=analyst,
-        insist=insist, epsilon=epsilon, delta=delta,
+        insist=insist, epsilon=epsilon, delta=delta, answer_every=answer_every,
     )  # fmt: skip
 
     def once() -> Release | Preview:

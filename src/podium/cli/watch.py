@@ -11,6 +11,7 @@ import podium
 from podium.cli.console import print_result, progress, say
 from podium.cli.options import (
     AnalystOption,
+    AnswerEvery,
     Delta,
     DomainSize,
     Epsilon,
@@ -68,6 +69,7 @@ def watch(
     table: Table = None,
     types: Types = None,
     insist: Insist = False,
+    answer_every: AnswerEvery = None,
     form: Annotated[ReleaseFormat, typer.Option("--format", "-f", help="table, json or csv.")] = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: Annotated[
@@ -99,7 +101,7 @@ def watch(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
         domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user, table=table,
-        types=declared_types(types), analyst=analyst, insist=insist,
+        types=declared_types(types), analyst=analyst, insist=insist, answer_every=answer_every,
     ) as monitor:  # fmt: skip
         if dry_run:
             _show_plan(monitor, form)
