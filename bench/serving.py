@@ -66,6 +66,7 @@ workers = {workers}
 [limits]
 requests_per_minute = 1000000
 questions_per_minute = 1000000
+plans_per_minute = 1000000
 [datasets.views]
 source = "views.parquet"
 user = "user_id"

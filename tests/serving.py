@@ -19,7 +19,7 @@ from podium.service.settings import Settings, read
 __all__ = ["BUDGET", "Running", "World", "new_token", "running", "settings_for", "views", "world"]
 
 BUDGET: dict[str, Any] = {"epsilon": 3, "delta": "1e-6", "items": 200, "questions": 20}
-GENEROUS = {"requests_per_minute": 1_000_000, "questions_per_minute": 1_000_000, "failures_per_minute": 1_000_000}
+GENEROUS: dict[str, Any] = {f"{what}_per_minute": 1_000_000 for what in ("requests", "questions", "failures", "plans")}
 
 
 def settings_for(folder: Path, *, budget: dict[str, Any] | None = None, **changed: Any) -> Settings:

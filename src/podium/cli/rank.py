@@ -12,6 +12,7 @@ import podium
 from podium.cli.asking import Place, answer
 from podium.cli.options import (
     AnalystOption,
+    AnswerEvery,
     BadLines,
     BadLinesOption,
     DatasetOption,
@@ -133,6 +134,7 @@ def rank(
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
     insist: Insist = False,
+    answer_every: AnswerEvery = None,
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: PlotFile = None,
@@ -152,7 +154,7 @@ def rank(
     place = Place(
         source=source, user=user, table=table, types=types, bad_lines=bad_lines.value,
         encoding=encoding, ledger=ledger, dataset=dataset, analyst=analyst,
-        insist=insist, epsilon=epsilon, delta=delta,
+        insist=insist, epsilon=epsilon, delta=delta, answer_every=answer_every,
     )  # fmt: skip
 
     def once() -> Release | Preview:

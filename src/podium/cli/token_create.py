@@ -32,11 +32,14 @@ def create(
       podium token create ana --config podium.toml --dataset views
       podium token create olga --config podium.toml --role owner --dataset '*'
     """
+    from podium.service.datasets import Datasets
     from podium.service.state import open_state
     from podium.service.tokens import Tokens
 
-    state = open_state(settings_in(config).state)
+    settings = settings_in(config)
+    state = open_state(settings.state)
     try:
+        Datasets(settings, state).require_scope(dataset)
         secret, token = Tokens(state).create(name, role=role, datasets=dataset, days=days)
     finally:
         state.close()

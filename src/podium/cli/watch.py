@@ -11,6 +11,7 @@ import podium
 from podium.cli.console import print_result, progress, say
 from podium.cli.options import (
     AnalystOption,
+    AnswerEvery,
     BadLines,
     BadLinesOption,
     Delta,
@@ -73,6 +74,7 @@ def watch(
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
     insist: Insist = False,
+    answer_every: AnswerEvery = None,
     form: Annotated[ReleaseFormat, typer.Option("--format", "-f", help="table, json or csv.")] = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: Annotated[
@@ -105,7 +107,7 @@ def watch(
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
         domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user, table=table,
         types=declared_types(types), bad_lines=bad_lines.value,
-        encoding=encoding, analyst=analyst, insist=insist,
+        encoding=encoding, analyst=analyst, insist=insist, answer_every=answer_every,
     ) as monitor:  # fmt: skip
         if dry_run:
             _show_plan(monitor, form)

@@ -16,6 +16,7 @@ from podium.curator.monitor_questions import schedule_key, subject_of
 from podium.curator.monitor_record import Record, Role
 from podium.curator.monitor_turn import Task, Turn, listed_nothing
 from podium.curator.repeating import domain_fingerprint
+from podium.curator.schedule import period_of
 from podium.errors import DatasetExists, InvalidArgument, LedgerTampered
 from podium.exact import Number, exact_fraction, positive_integer
 from podium.histogram import Item
@@ -43,6 +44,7 @@ class TopKMonitor:
     ``time`` is a column of dates or timestamps (UTC). ``every`` is hour, day, week or month; ``window`` is what each
     list looks at: its own period unless given, ``"7 days"``, or ``"growing"``. Rows that arrive after a period was
     answered do not change its list. Without ``epsilon`` the budget of a data set that is registered already is used.
+    ``answer_every`` is as for ``Curator``, for each question of the schedule.
     """
 
     def __init__(
@@ -73,7 +75,10 @@ class TopKMonitor:
         encoding: str = "utf-8",
         analyst: str | None = None,
         insist: bool = False,
+        answer_every: Number | None = None,
     ) -> None:
+        period_of(answer_every)
+        self._answer_every = answer_every
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
         self._epsilon, self._delta, self._unit = epsilon, delta, Unit.named(unit)
         self._ledger_at, self._dataset, self._analyst, self._insist = ledger, dataset, analyst, insist
@@ -228,6 +233,7 @@ class TopKMonitor:
                 budget=self._budget(ledger, account),
                 analyst=self._analyst,
                 insist=self._insist or not first,
+                answer_every=self._answer_every,
             )
         return self._curators[account]
 

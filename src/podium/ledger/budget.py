@@ -109,6 +109,7 @@ class Totals:
     @classmethod
     def of(cls, budget: Budget) -> Totals:
         """Derive the limits: with a delta, half of it for the calls, and the sum of rho or that of epsilon kept."""
+        Guarantee.promised(budget.epsilon, budget.delta)
         plan = budget.plan
         cap = None
         if budget.epsilon_per_analyst is not None:

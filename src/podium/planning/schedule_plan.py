@@ -203,7 +203,7 @@ def plan_schedule(
             hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
         )
     number = _places(k, domain_size)
-    promise = Guarantee.approximate(epsilon, delta)
+    promise = Guarantee.promised(epsilon, delta)
     if promise.cost.delta == 0 and domain_size is None:
         raise InvalidArgument(
             "delta",

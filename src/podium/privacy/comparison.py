@@ -9,6 +9,7 @@ from podium.exact import Number, positive_fraction, positive_integer, probabilit
 from podium.privacy.bounds import Theorem, best_bound
 from podium.privacy.composition import bounded_range_zcdp, optimal_pure_discrete
 from podium.privacy.events import Selection
+from podium.privacy.guarantee import Guarantee
 from podium.privacy.nonadaptive import LARGEST_K, nonadaptive_optimum
 from podium.privacy.rounding import display
 
@@ -34,6 +35,7 @@ class Comparison:
 def compare(k: int, epsilon: Number, delta: Number) -> list[Comparison]:
     """What every theorem gives for k selections with ``epsilon`` each at ``delta``, largest total first."""
     times, single, target = positive_integer(k, "k"), positive_fraction(epsilon, "epsilon"), probability(delta, "delta")
+    Guarantee.promised(single, target)
     bound = best_bound([Selection(single)] * times, target)
     rows = [
         Comparison(

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Guarantee", "total"]
 
+_LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), 10**9
+_LEAST_DELTA = Fraction(1, 10**100)
+
 _WHOM = "for any one user, added or removed"
 _VERSION = 1
 _GAUSSIAN_VERSION = 2
@@ -60,6 +63,20 @@ class Guarantee:
         """(epsilon, delta)-differential privacy; delta = 0 is the pure kind."""
         loss = positive_fraction(epsilon, "epsilon")
         return cls(Cost(epsilon=loss, rho=loss**2 / 2, delta=probability(delta, "delta", zero=True)))
+
+    @classmethod
+    def promised(cls, epsilon: Number, delta: Number) -> Guarantee:
+        """The same where somebody states it for a question, a schedule or a data set: in a range that can be planned.
+
+        Beyond it nothing is meant any more: no count can be seen through such noise, or no noise is left to speak of.
+        And what is searched for a budget, a calibration among others, would take for ever or leave what floats hold.
+        """
+        loss = positive_fraction(epsilon, "epsilon")
+        if not _LEAST_EPSILON <= loss <= _MOST_EPSILON:
+            raise InvalidArgument("epsilon", epsilon, allowed="a number from 1e-30 to 1e9", hint="A usual choice is 1.")
+        if 0 < probability(delta, "delta", zero=True) < _LEAST_DELTA:
+            raise InvalidArgument("delta", delta, allowed="0, or a number of at least 1e-100 and below 1")
+        return cls.approximate(epsilon, delta)
 
     @classmethod
     def zcdp(cls, rho: Number) -> Guarantee:

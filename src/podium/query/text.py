@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 
-import sqlglot
-from sqlglot import exp
+from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -16,6 +15,7 @@ from podium.errors import QuestionRefused
 
 __all__ = ["parse_condition", "parse_statement"]
 
+_SQL = Dialect.get_or_raise(None)
 _LONGEST = 20_000
 _MOST_TOKENS = 2_000
 _DEEPEST = 40
@@ -55,9 +55,9 @@ def _checked(text: object, hint: str) -> str:
 def _parse(text: str, hint: str) -> exp.Expr:
     _checked(text, hint)
     try:
-        tokens = sqlglot.tokenize(text)
+        tokens = _SQL.tokenize(text)
         _check_tokens(tokens, text, hint)
-        statements = [statement for statement in sqlglot.parse(text) if statement is not None]
+        statements = [statement for statement in _SQL.parser().parse(tokens, text) if statement is not None]
     except (SqlglotError, RecursionError):
         raise QuestionRefused(text, "it is not SQL that podium can read", hint=hint) from None
     if len(statements) != 1:

@@ -100,10 +100,10 @@ def dataset_document(parts: Service, name: str, token: Token) -> dict[str, Any]:
 
 
 @router.post("/datasets/{dataset}/plan", summary="What a question would do and cost; free")
-def plan(granted: Analysing, body: QuestionBody) -> dict[str, Any]:
+async def plan(granted: Analysing, body: QuestionBody) -> dict[str, Any]:
     """The mechanism, the SQL, the most it can cost and its reach. No row is read."""
-    preview = body.asking().plan(granted.service.datasets.get(granted.dataset).curator)
-    return preview_document(preview)
+    granted.service.plans.take(granted.token.id)
+    return preview_document(await granted.service.plan(granted.dataset, body.asking(), granted.token))
 
 
 @router.post(
@@ -125,7 +125,7 @@ async def ask(
         job = await asyncio.to_thread(parts.start, granted.dataset, asking, granted.token, idempotency_key)
         place = str(request.url_for("job", id_=job.id).path)
         return JSONResponse(job.to_json(), 202, {"Location": place, "Preference-Applied": "respond-async"})
-    release = await parts.runner.run(lambda: parts.answer(granted.dataset, asking, granted.token, idempotency_key))
+    release = await parts.ask(granted.dataset, asking, granted.token, idempotency_key)
     place = f"/v1/datasets/{granted.dataset}/releases/{release.paid.entry}"
     return JSONResponse(release_document(release), headers={"Content-Location": place})
 

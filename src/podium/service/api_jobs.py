@@ -30,7 +30,7 @@ _POLLS_BETWEEN_SIGNS_OF_LIFE = 60
 def job(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
     """Queued, reading, done, failed or cancelled; when it is done, the release's hash."""
     role_of(token, Role.ANALYST)
-    return service(request).jobs.get(id_, token.name).to_json()
+    return service(request).jobs.get(id_, token).to_json()
 
 
 @router.delete("/{id_}", summary="Cancel a question")
@@ -38,9 +38,9 @@ def cancel(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
     """Free while it is queued. While it is read, the answer is settled and kept; asking again is then free."""
     role_of(token, Role.ANALYST)
     parts = service(request)
-    parts.jobs.get(id_, token.name)
+    parts.jobs.get(id_, token)
     parts.jobs.move(id_, JobState.CANCELLED)
-    return parts.jobs.get(id_, token.name).to_json()
+    return parts.jobs.get(id_, token).to_json()
 
 
 @router.get(
@@ -52,15 +52,25 @@ async def events(request: Request, id_: JobId, token: Caller) -> StreamingRespon
     """Events named ``state``, whose data is the job."""
     role_of(token, Role.ANALYST)
     parts = service(request)
-    await asyncio.to_thread(parts.jobs.get, id_, token.name)
+    await asyncio.to_thread(parts.jobs.get, id_, token)
+    parts.check_streams(token)
     return StreamingResponse(events_of(parts, id_, token), media_type="text/event-stream")
 
 
 async def events_of(parts: Service, id_: str, token: Token) -> AsyncIterator[str]:
     """The events, one for each state that was seen."""
+    parts.streams[token.id] += 1
+    try:
+        async for event in _events(parts, id_, token):
+            yield event
+    finally:
+        parts.streams[token.id] -= 1
+
+
+async def _events(parts: Service, id_: str, token: Token) -> AsyncIterator[str]:
     last, polls = None, 0
     while True:
-        found = await asyncio.to_thread(parts.jobs.get, id_, token.name)
+        found = await asyncio.to_thread(parts.jobs.get, id_, token)
         if found.state is not last:
             last = found.state
             yield f"event: state\ndata: {json.dumps(found.to_json())}\n\n"

@@ -86,6 +86,7 @@ def give_token(
         raise forbidden(
             f"give access to {', '.join(datasets)}", f"tokens for {', '.join(owner.datasets)}, or for some of these"
         )
+    parts.datasets.require_scope(datasets, within=owner)
     return parts.tokens.create(name, role=role, datasets=datasets, days=days)
 
 

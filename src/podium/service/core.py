@@ -1,25 +1,32 @@
-"""The parts of a running service, and the one way in which a question is answered."""
+"""The parts of a running service, and the one way in which a question is planned or answered."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+from collections import Counter
+from concurrent.futures import Future
 
+from podium.curator import Preview
 from podium.errors import InvalidArgument
 from podium.release import Release
 from podium.service.datasets import Datasets
-from podium.service.jobs import Job, Jobs, JobState, Runner, run_job
+from podium.service.jobs import Job, Jobs, JobState, run_job
 from podium.service.limits import Rate
 from podium.service.metrics import Metrics
 from podium.service.problems import problem
 from podium.service.questions import Asking
 from podium.service.records import Records
-from podium.service.refusals import Refusal
+from podium.service.refusals import Refusal, plan_too_long, token_ended, too_many_streams
+from podium.service.running import Line, Runner
 from podium.service.sessions import Sessions
 from podium.service.settings import Settings
 from podium.service.state import State, open_state
-from podium.service.tokens import Token, Tokens
+from podium.service.tokens import Role, Token, Tokens
 
 __all__ = ["Service"]
+
+_MOST_STREAMS = 8
 
 
 class Service:
@@ -35,13 +42,51 @@ class Service:
         self.jobs: Jobs = Jobs(self.state)
         self.metrics: Metrics = Metrics()
         limits = settings.limits
-        self.runner: Runner = Runner(parallel=limits.parallel_questions, queued=limits.queued_questions)
+        waiting, each = limits.queued_questions, limits.queued_per_analyst
+        self.runner: Runner = Runner(parallel=limits.parallel_questions, queued=waiting, each=each)
+        self.planner: Runner = Runner(parallel=limits.parallel_plans, queued=waiting, each=each, name="plan")
+        self.streams: Counter[str] = Counter()
         self.requests: Rate = Rate("requests", limits.requests_per_minute)
         self.questions: Rate = Rate("questions", limits.questions_per_minute)
+        self.plans: Rate = Rate("plans", limits.plans_per_minute)
         self.failures: Rate = Rate("attempts without a valid token", limits.failures_per_minute)
 
+    def check_streams(self, token: Token) -> None:
+        """Raise if a token follows many jobs already: each holds a connection."""
+        if self.streams[token.id] >= _MOST_STREAMS:
+            raise too_many_streams(_MOST_STREAMS)
+
+    async def plan(self, dataset: str, asking: Asking, token: Token) -> Preview:
+        """What a question would do, in time or not at all."""
+        seconds = self.settings.limits.plan_seconds
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(self._planned(dataset, asking, token)), seconds)
+        except TimeoutError:
+            raise plan_too_long(seconds) from None
+
+    def plan_here(self, dataset: str, asking: Asking, token: Token) -> Preview:
+        """The same, for a thread that may wait."""
+        seconds = self.settings.limits.plan_seconds
+        planned = self._planned(dataset, asking, token)
+        try:
+            return planned.result(seconds)
+        except TimeoutError:
+            planned.cancel()
+            raise plan_too_long(seconds) from None
+
+    def _planned(self, dataset: str, asking: Asking, token: Token) -> Future[Preview]:
+        return self.planner.submit(Line(token.name, dataset), lambda: asking.plan(self.datasets.get(dataset).curator))
+
+    async def ask(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Release:
+        """Ask when the turn of this analyst comes, and wait for the answer."""
+        line = Line(token.name, dataset)
+        return await self.runner.run(line, lambda: self.answer(dataset, asking, token, idempotency_key))
+
     def answer(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Release:
-        """Ask, in this thread."""
+        """Ask, in this thread. Whether the token still holds is looked up first: it may have waited for its turn."""
+        found = self.tokens.get(token.id)
+        if found is None or not (found.valid and found.reaches(dataset) and found.role.covers(Role.ANALYST)):
+            raise token_ended()
         curator = self.datasets.get(dataset).curator
         if idempotency_key is None:
             return asking.ask(curator, analyst=token.name, idempotency_key=None)
@@ -54,11 +99,12 @@ class Service:
 
     def start(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Job:
         """Ask in the background. The plan is made first, so that a question that cannot be asked fails at once."""
-        asking.plan(self.datasets.get(dataset).curator)
-        job = self.jobs.add(dataset, token.name, asking)
+        self.plan_here(dataset, asking, token)
+        job = self.jobs.add(dataset, token, asking)
         try:
             self.runner.submit(
-                lambda: run_job(self.jobs, job, lambda: self.answer(dataset, asking, token, idempotency_key))
+                Line(token.name, dataset),
+                lambda: run_job(self.jobs, job, lambda: self.answer(dataset, asking, token, idempotency_key)),
             )
         except Refusal as refusal:
             # Nobody will work on it, so that it must not wait for ever on the page of its analyst.
@@ -68,6 +114,7 @@ class Service:
 
     def close(self) -> None:
         """End what is being read, then close everything."""
+        self.planner.stop()
         self.runner.stop()
         self.datasets.close()
         self.state.close()

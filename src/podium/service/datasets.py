@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from podium.query.schema import Kind, Schema
 from podium.service.refusals import not_found
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
 from podium.service.state import State, now
-from podium.service.tokens import Token
+from podium.service.tokens import EVERYTHING, Token
 
 __all__ = ["Dataset", "Datasets"]
 
@@ -107,6 +107,18 @@ class Datasets:
         """Raise unless this service has a data set of that name; the ledger may know others."""
         if name not in self._open and name not in self._definitions():
             raise not_found(f"dataset={name!r}")
+
+    def require_scope(self, scope: Iterable[str], *, within: Token | None = None) -> None:
+        """Raise unless a token for this scope would open something: a mistyped name would be found out much later."""
+        named = self.names() if within is None else self.visible(within)
+        for name in scope:
+            if name != EVERYTHING and name not in named:
+                raise InvalidArgument(
+                    "dataset",
+                    name,
+                    allowed=f"{EVERYTHING} for all, or one of: {', '.join(named) or 'none yet'}",
+                    hint="Name it under [datasets] in the settings, or register it on the page, first.",
+                )
 
     def status(self, name: str) -> Status:
         """Where it stands, also while its data cannot be reached."""

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from podium.service.core import Service
 from podium.service.logs import log
 from podium.service.problems import MEDIA_TYPE, problem, status_of
-from podium.service.refusals import Refusal, too_large
+from podium.service.refusals import Refusal, ambiguous_length, too_large
 from podium.service.state import new_id
 
 __all__ = ["Envelope", "problem_body"]
@@ -49,8 +49,12 @@ class Envelope:
             return
         call = _Call(scope, send, self._headers)
         try:
+            _check_framing(scope)
             body = await _read(scope, receive, self._service.settings.limits.body_bytes)
             await self._app(scope, body, call.send)
+        except _NotWholeError:
+            # Nobody is there to be answered, and half a question is none.
+            call.status = 408
         except Exception as error:  # noqa: BLE001 - its text may quote rows
             if not isinstance(error, Refusal):
                 log("unexpected failure", level=logging.ERROR, request=call.id, kind=type(error).__name__)
@@ -93,6 +97,9 @@ class _Call:
         """An answer for what nobody caught."""
         body, status = problem_body(error, self.id), status_of(error)
         headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+        if status == 400:
+            # Where a request ends is not agreed on, so what follows on this connection must not be taken for another.
+            headers.append((b"connection", b"close"))
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body})
 
@@ -100,6 +107,17 @@ class _Call:
 def problem_body(error: BaseException, request_id: str) -> bytes:
     """A problem as bytes; ASCII, because a text from a request may not be encodable otherwise."""
     return json.dumps(problem(error, request_id=request_id), ensure_ascii=True).encode("ascii")
+
+
+class _NotWholeError(Exception):
+    """The connection ended before the request did."""
+
+
+def _check_framing(scope: Scope) -> None:
+    """Raise if two programs could disagree about where the body ends: so requests are smuggled past proxies."""
+    names = [name.lower() for name, _ in scope["headers"]]
+    if b"transfer-encoding" in names and (b"content-length" in names or scope.get("http_version") == "1.0"):
+        raise ambiguous_length()
 
 
 async def _read(scope: Scope, receive: Receive, most: int) -> Receive:
@@ -112,7 +130,7 @@ async def _read(scope: Scope, receive: Receive, most: int) -> Receive:
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            break
+            raise _NotWholeError
         parts.append(message.get("body", b""))
         more = message.get("more_body", False)
         if sum(map(len, parts)) > most:

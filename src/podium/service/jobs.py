@@ -1,5 +1,7 @@
 """Questions that take longer than a request: queued, reading, done. Never how far, never rows.
 
+A job belongs to the token that started it and to its data set: another token of the same name does not see it.
+
 Jobs run in threads of the worker that took them, and their state is where all workers see it. Cancelling a queued
 question costs nothing. One that is being read cannot be stopped without forfeiting what was reserved, so its answer is
 settled and kept, and asking again is free.
@@ -7,16 +9,13 @@ settled and kept, and asking again is free.
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from podium.errors import LedgerError
 from podium.ledger.owner import Owner, certainly_gone, this_process
@@ -25,15 +24,14 @@ from podium.service.problems import problem
 from podium.service.questions import Asking
 from podium.service.refusals import Refusal, not_found
 from podium.service.state import State, new_id, now
+from podium.service.tokens import Token
 
-__all__ = ["Job", "JobState", "Jobs", "Runner", "run_job"]
+__all__ = ["Job", "JobState", "Jobs", "run_job"]
 
-_COLUMNS = "id, dataset, analyst, question, state, entry, problem, owner"
+_COLUMNS = "token, dataset, question, state, entry, problem, owner"
 _KEPT_SECONDS = 7 * 86_400
 _POLL_SECONDS = 0.02
 _ATTEMPTS = 20
-
-T = TypeVar("T")
 
 
 class JobState(StrEnum):
@@ -57,7 +55,7 @@ class Job:
 
     id: str
     dataset: str
-    analyst: str
+    token: Token
     asking: Asking
     state: JobState
     entry: str | None = None
@@ -81,41 +79,50 @@ class Jobs:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, dataset: str, analyst: str, asking: Asking) -> Job:
+    def add(self, dataset: str, token: Token, asking: Asking) -> Job:
         """A new job of this worker."""
-        job = Job(new_id(), dataset, analyst, asking, JobState.QUEUED)
+        job = Job(new_id(), dataset, token, asking, JobState.QUEUED)
         with self._state.writing() as session:
             session.run("DELETE FROM service_jobs WHERE created < ?", (now() - _KEPT_SECONDS,))
             session.run(
-                "INSERT INTO service_jobs (id, dataset, analyst, question, state, owner, created) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (job.id, dataset, analyst, asking.to_text(), job.state.value, this_process().to_text(), now()),
+                "INSERT INTO service_jobs (id, dataset, analyst, token, question, state, owner, created) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    job.id,
+                    dataset,
+                    token.name,
+                    token.id,
+                    asking.to_text(),
+                    job.state.value,
+                    this_process().to_text(),
+                    now(),
+                ),
             )
         return job
 
-    def get(self, id_: str, analyst: str) -> Job:
-        """A job of this analyst; one whose worker has died has failed."""
+    def get(self, id_: str, token: Token) -> Job:
+        """A job of this token; one whose worker has died has failed."""
         rows = self._state.rows(f"SELECT {_COLUMNS} FROM service_jobs WHERE id = ?", (id_,))  # noqa: S608 - ours
-        if not rows or rows[0][2] != analyst:
+        if not rows or rows[0][0] != token.id or not token.reaches(rows[0][1]):
             raise not_found("this job")
-        _, dataset, _, question, state, entry, trouble, owner_text = rows[0]
+        _, dataset, question, state, entry, trouble, owner_text = rows[0]
         job = Job(
-            id_, dataset, analyst, Asking.from_text(question), JobState(state), entry,
+            id_, dataset, token, Asking.from_text(question), JobState(state), entry,
             None if trouble is None else json.loads(trouble),
         )  # fmt: skip
         owner = Owner.from_text(owner_text)
         if job.state.final or owner is None or not certainly_gone(owner):
             return job
         self.move(id_, JobState.FAILED, problem=problem(_worker_gone(), request_id=id_))
-        return self.get(id_, analyst)
+        return self.get(id_, token)
 
     def wait(self, job: Job, seconds: float) -> Job:
         """The job when it has ended, or after so long."""
         end = time.monotonic() + seconds
-        found = self.get(job.id, job.analyst)
+        found = self.get(job.id, job.token)
         while not found.state.final and time.monotonic() < end:
             time.sleep(_POLL_SECONDS)
-            found = self.get(job.id, job.analyst)
+            found = self.get(job.id, job.token)
         return found
 
     def move(
@@ -131,51 +138,6 @@ class Jobs:
                 (state.value, entry, None if problem is None else json.dumps(problem), id_),
             )
         return True
-
-
-class Runner:
-    """The threads in which questions are answered: a few at a time, a bounded queue behind them."""
-
-    def __init__(self, *, parallel: int, queued: int) -> None:
-        self._pool = ThreadPoolExecutor(parallel, thread_name_prefix="question")
-        self._most = parallel + queued
-        self._waiting = 0
-        self._lock = threading.Lock()
-
-    def submit(self, work: Callable[[], T]) -> Future[T]:
-        """Run it when a thread is free; refused if too many wait."""
-        with self._lock:
-            if self._waiting >= self._most:
-                raise Refusal(
-                    503,
-                    f"There are {self._waiting} questions waiting. Allowed: {self._most} at a time. "
-                    "Nothing was charged; try again in a few seconds.",
-                    error="Busy",
-                    retry_after=5,
-                )
-            self._waiting += 1
-        try:
-            future = self._pool.submit(work)
-        except RuntimeError:
-            self._done(None)
-            raise Refusal(
-                503, "The service is stopping. Nothing was charged. Ask again in a moment.", error="Stopping",
-                retry_after=5,
-            ) from None  # fmt: skip
-        future.add_done_callback(self._done)
-        return future
-
-    async def run(self, work: Callable[[], T]) -> T:
-        """Run it and wait for it."""
-        return await asyncio.wrap_future(self.submit(work))
-
-    def stop(self) -> None:
-        """Let what is being read end, however long that takes; what is queued is given up, free of charge."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _done(self, _: object) -> None:
-        with self._lock:
-            self._waiting -= 1
 
 
 def run_job(jobs: Jobs, job: Job, answer: Callable[[], Release]) -> None:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from pydantic import ValidationError
 
+from podium.curator import Preview
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
 from podium.ledger import Remaining
 from podium.present.margins import margin_of
@@ -87,16 +88,28 @@ def _ask_page(
     )  # fmt: skip
 
 
-@router.get("/datasets/{dataset}/preview")
-def preview(request: Request, granted: Analysing) -> Response:
-    """What it would do and cost; nothing is read or charged, so this is an ordinary link."""
+async def _planned(request: Request, granted: Analysing) -> tuple[Asking, Preview] | PodiumError:
+    """The question of a link with its plan, or what is wrong with it; it may wait, so it holds no thread of pages."""
     fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
+    granted.service.plans.take(granted.signed.token.id)
     try:
         asking = _asked(fields)
-        planned = asking.plan(granted.service.datasets.get(granted.dataset).curator)
+        planned = await granted.service.plan(granted.dataset, asking, granted.signed.token)
         _require_sendable(asking)
     except _MISTAKES as error:
-        return _ask_page(request, granted, fields, lines=error.lines, status=422)
+        return error
+    return asking, planned
+
+
+@router.get("/datasets/{dataset}/preview")
+def preview(
+    request: Request, granted: Analysing, found: Annotated[tuple[Asking, Preview] | PodiumError, Depends(_planned)]
+) -> Response:
+    """What it would do and cost; nothing is read or charged, so this is an ordinary link."""
+    if isinstance(found, PodiumError):
+        fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
+        return _ask_page(request, granted, fields, lines=found.lines, status=422)
+    asking, planned = found
     most = worst_case(planned.plan.worst_case)
     status = granted.service.records.status(granted.dataset)
     cap, held = status.totals.per_analyst, status.analysts.get(granted.signed.token.name, spent(()))
@@ -131,21 +144,22 @@ def _place(job: Job) -> str:
 @router.get("/jobs/{id_}.json")
 def job_json(request: Request, id_: JobId, signed: Looking) -> dict[str, Any]:
     """The twin of the page."""
-    return service(request).jobs.get(id_, signed.token.name).to_json()
+    return service(request).jobs.get(id_, signed.token).to_json()
 
 
 @router.get("/jobs/{id_}/events")
 def job_events(request: Request, id_: JobId, signed: Looking) -> StreamingResponse:
     """For the page's script: reload when the state changes."""
     parts = service(request)
-    parts.jobs.get(id_, signed.token.name)
+    parts.jobs.get(id_, signed.token)
+    parts.check_streams(signed.token)
     return StreamingResponse(events_of(parts, id_, signed.token), media_type="text/event-stream")
 
 
 @router.get("/jobs/{id_}")
 def job(request: Request, id_: JobId, signed: Looking) -> Response:
     """Where a question stands; the page reloads itself until it is answered."""
-    found = service(request).jobs.get(id_, signed.token.name)
+    found = service(request).jobs.get(id_, signed.token)
     if found.state is JobState.DONE:
         return RedirectResponse(_place(found), 303)
     lines = () if found.problem is None else PodiumError(found.problem["detail"]).lines
@@ -158,7 +172,7 @@ def cancel(request: Request, id_: JobId, signed: Looking, _: Posted) -> Response
     """Give it up."""
     role_of(signed.token, Role.ANALYST)
     parts = service(request)
-    parts.jobs.get(id_, signed.token.name)
+    parts.jobs.get(id_, signed.token)
     parts.jobs.move(id_, JobState.CANCELLED)
     return RedirectResponse(f"/jobs/{id_}", 303)
 
@@ -213,7 +227,7 @@ def _asked_again(granted: View, record: Record, planned: str) -> Asking | None:
     """The question as one would ask it for nothing; None where that cannot be told, or the table cannot be reached."""
     asking = asking_of(record.question, planned)
     try:
-        preview = None if asking is None else asking.plan(granted.service.datasets.get(granted.dataset).curator)
+        preview = None if asking is None else granted.service.plan_here(granted.dataset, asking, granted.signed.token)
     except PodiumError:
         return None
     return asking if preview is not None and asks_the_same(preview, record.question) else None

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from podium.errors import PodiumError
 
-__all__ = ["Refusal", "forbidden", "not_found", "not_signed_in", "too_large", "too_many"]
+__all__ = [
+    "Refusal",
+    "ambiguous_length",
+    "forbidden",
+    "not_found",
+    "not_signed_in",
+    "plan_too_long",
+    "token_ended",
+    "too_large",
+    "too_many",
+    "too_many_streams",
+    "too_many_waiting",
+]
 
 
 class Refusal(PodiumError):
@@ -51,6 +63,59 @@ def too_large(most: int) -> Refusal:
         413, f"The body of the request is too large. Allowed: at most {most} bytes. Ask a shorter question.",
         error="TooLarge",
     )  # fmt: skip
+
+
+def ambiguous_length() -> Refusal:
+    """A body whose end two headers say differently."""
+    return Refusal(
+        400,
+        "The request has a Transfer-Encoding where only a Content-Length, or neither, may be. Allowed: one of the two, "
+        "and HTTP/1.1 for the first. Send the length alone.",
+        error="BadRequest",
+    )
+
+
+def too_many_waiting(number: int, most: int) -> Refusal:
+    """More questions of one analyst than may wait."""
+    return Refusal(
+        429,
+        f"There are {number} questions of yours waiting. Allowed: {most} at a time. "
+        "Nothing was charged; ask again when some of them are answered.",
+        error="TooMany",
+        retry_after=5,
+    )
+
+
+def too_many_streams(most: int) -> Refusal:
+    """More streams of events of one token than may be open."""
+    return Refusal(
+        429,
+        f"There are {most} streams of events open with this token. Allowed: {most} at a time. Close one, or ask for "
+        "the state of a job instead.",
+        error="TooMany",
+        retry_after=5,
+    )
+
+
+def token_ended() -> Refusal:
+    """A question whose token was valid when it was asked, and was not any more when its turn came."""
+    return Refusal(
+        401,
+        "The token of this question was revoked or has expired before its turn came. Nothing was read or charged. "
+        "Ask again with a valid token.",
+        error="TokenEnded",
+    )
+
+
+def plan_too_long(seconds: int) -> Refusal:
+    """A plan that was not ready in time."""
+    return Refusal(
+        503,
+        f"The plan was not ready in time. Allowed: {seconds} seconds. Nothing was charged; ask for fewer items or "
+        "conditions, or try again later.",
+        error="PlanTooLong",
+        retry_after=5,
+    )
 
 
 def too_many(what: str, per_minute: int, retry_after: int) -> Refusal:

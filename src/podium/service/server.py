@@ -11,6 +11,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from podium.errors import InvalidArgument
+from podium.service.connections import protocol
 from podium.service.datasets import Datasets
 from podium.service.settings import CONFIG_VARIABLE, Settings
 from podium.service.state import open_state
@@ -52,7 +53,9 @@ def serve(settings: Settings, config: Path, *, listening: Callable[[], None]) ->
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=server.shutdown_seconds,
-            limit_concurrency=1_000,
+            http=protocol(settings.limits),
+            # Nothing here speaks it, and an upgraded connection would have no deadline.
+            ws="none",
         ),
         listening,
     )

@@ -57,17 +57,25 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one caller, or one request, may use. Rates hold for each worker.
+    """What one caller, or one request, may use. Rates, places and connections are those of each worker.
 
     ``answer_every_seconds`` rounds up how long a question that reads rows takes, see ``Curator``.
     """
 
     body_bytes: int = 65_536
+    header_seconds: int = 10
+    body_seconds: int = 20
+    connections: int = 800
+    connections_per_address: int = 400
     requests_per_minute: int = 600
     questions_per_minute: int = 60
+    plans_per_minute: int = 120
     failures_per_minute: int = 30
     parallel_questions: int = 4
     queued_questions: int = 256
+    queued_per_analyst: int = 32
+    parallel_plans: int = 2
+    plan_seconds: int = 30
     session_hours: int = 12
     answer_every_seconds: int | None = None
 

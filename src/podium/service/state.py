@@ -19,7 +19,7 @@ from podium.randomness import system_bits
 __all__ = ["State", "new_id", "now", "open_state"]
 
 _TIMEOUT = 10.0
-_VERSION = 1
+_VERSION = 2
 _TABLES = (
     "CREATE TABLE service_version (version BIGINT PRIMARY KEY)",
     """CREATE TABLE service_tokens (
@@ -29,9 +29,11 @@ _TABLES = (
         hash TEXT PRIMARY KEY, token TEXT NOT NULL REFERENCES service_tokens (id), expires BIGINT NOT NULL)""",
     """CREATE TABLE service_jobs (
         id TEXT PRIMARY KEY, dataset TEXT NOT NULL, analyst TEXT NOT NULL, question TEXT NOT NULL, state TEXT NOT NULL,
-        entry TEXT, problem TEXT, owner TEXT NOT NULL, created BIGINT NOT NULL)""",
+        entry TEXT, problem TEXT, owner TEXT NOT NULL, created BIGINT NOT NULL, token TEXT)""",
     "CREATE TABLE service_datasets (name TEXT PRIMARY KEY, definition TEXT NOT NULL, created BIGINT NOT NULL)",
 )
+_UPGRADES = {1: ("ALTER TABLE service_jobs ADD COLUMN token TEXT",)}
+"""What brings the tables of a version to the next. Jobs of before have no token, and nobody sees them any more."""
 _EXISTS = {
     "sqlite": "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'service_version'",
     "postgresql": "SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'podium_ledger' AND tablename = 'service_version'",
@@ -79,6 +81,10 @@ class State:
             if not exists:
                 _create(session)
             ((version,),) = session.rows("SELECT MAX(version) FROM service_version")
+            for known in range(version, _VERSION):
+                for statement in _UPGRADES[known]:
+                    session.run(statement)
+                session.run("INSERT INTO service_version (version) VALUES (?)", (known + 1,))
         if version > _VERSION:
             raise LedgerUnavailable(
                 f"state={self._backend.name!r} has version={version}. This podium knows versions up to {_VERSION}. "

@@ -43,7 +43,9 @@ class _Choice:
     def by_window(self) -> exp.Select:
         """Each pair is told how many items its user has: one pass over the pairs, for engines that would make two."""
         size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
-        sized = exp.select(*self._named(PAIRS, user=True), size.as_(SIZE)).from_(self._distinct().subquery(PAIRS))
+        sized = exp.select(*self._named(PAIRS, user=True), size.as_(SIZE)).from_(
+            self._distinct().subquery(PAIRS, copy=False), copy=False
+        )
         # Users who keep all they have keep it in any order.
         order = exp.Case(ifs=[exp.If(this=column(SIZE, _SIZED) > self.most, true=self._hash())])
         return self._cut(sized, order, self._weight())
@@ -52,8 +54,8 @@ class _Choice:
         """The sizes of users are a table of their own: nothing is hashed or sorted for those who keep all they have."""
         few, many = self._keeping_all(), self._having_more()
         every = exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False)
-        pairs = every.with_(_KEPT, as_=self._distinct(), materialized=True)
-        return pairs.with_(_USERS, as_=self._users(), materialized=True)
+        pairs = every.with_(_KEPT, as_=self._distinct(), materialized=True, copy=False)
+        return pairs.with_(_USERS, as_=self._users(), materialized=True, copy=False)
 
     def _users(self) -> exp.Select:
         """Users, how many items they have, and their weight; without weights only those who are cut, who are few."""
@@ -84,9 +86,10 @@ class _Choice:
         keys = [order, *(column(place, _SIZED) for place in self.pairs.places)]
         kept = self._named(_SIZED) if weight is None else [*self._named(_SIZED), weight.as_(WEIGHT)]
         place = numbered([column(USER, _SIZED)], keys).as_(_PLACE)
-        ranked = exp.select(*kept, place).from_(pairs.subquery(_SIZED)).subquery(_RANKED)
+        ranked = exp.select(*kept, place).from_(pairs.subquery(_SIZED, copy=False), copy=False)
         names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
-        return exp.select(*names).from_(ranked).where(column(_PLACE, _RANKED) <= self.most)
+        placed = exp.select(*names).from_(ranked.subquery(_RANKED, copy=False), copy=False)
+        return placed.where(column(_PLACE, _RANKED) <= self.most, copy=False)
 
     def _distinct(self) -> exp.Select:
         return self.pairs.within(user_first=True)

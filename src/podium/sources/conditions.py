@@ -48,14 +48,18 @@ _LONGEST = 1000
 
 
 def condition(predicate: Predicate, column_of: ColumnOf, dialect: Dialect) -> exp.Expr:
-    """The predicate in SQL, with SQL's three-valued logic."""
+    """The predicate in SQL, with SQL's three-valued logic.
+
+    Nothing is copied: every piece is made here and used once, and each copy would be one of the whole tree so far.
+    """
     match predicate:
         case Not(part):
-            return exp.not_(exp.paren(condition(part, column_of, dialect)))
+            return exp.not_(_enclosed(part, column_of, dialect), copy=False)
         case And(parts):
-            return exp.and_(*(exp.paren(condition(part, column_of, dialect)) for part in parts))
+            return exp.and_(*(_enclosed(part, column_of, dialect) for part in parts), copy=False)
         case Or(parts):
-            return exp.paren(exp.or_(*(exp.paren(condition(part, column_of, dialect)) for part in parts)))
+            either = exp.or_(*(_enclosed(part, column_of, dialect) for part in parts), copy=False)
+            return exp.paren(either, copy=False)
         case Missing(name):
             return column_of(name)[0].is_(exp.null())
         case Like(name, parts):
@@ -70,6 +74,10 @@ def condition(predicate: Predicate, column_of: ColumnOf, dialect: Dialect) -> ex
         case Compare(name, operator, constant):
             value, column = column_of(name)
             return _compare(value, column, operator, constant, dialect)
+
+
+def _enclosed(predicate: Predicate, column_of: ColumnOf, dialect: Dialect) -> exp.Expr:
+    return exp.paren(condition(predicate, column_of, dialect), copy=False)
 
 
 def _compare(value: exp.Expr, column: Column, operator: Operator, constant: Literal, dialect: Dialect) -> exp.Expr:

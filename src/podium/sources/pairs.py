@@ -66,16 +66,17 @@ class Pairs:
         if not user_first:
             # An engine that finds distinct rows by sorting then has them in the order in which they are counted.
             chosen = chosen[1:] + chosen[:1]
-        query = exp.select(*chosen).distinct().from_(table)
+        query = exp.select(*chosen).distinct().from_(table, copy=False)
         if where is not None:
-            query = query.where(where)
+            # Without copies, here and wherever this query becomes a part of another: a condition may be long.
+            query = query.where(where, copy=False)
         for value, kind in zip(values, declared, strict=True):
-            query = query.where(*self.dialect.usable(value.copy(), kind))
+            query = query.where(*self.dialect.usable(value.copy(), kind), copy=False)
         if isinstance(self.domain, DomainSize):
             first, last = self.dialect.integer(0), self.dialect.integer(self.domain.size - 1)
-            query = query.where(exp.Between(this=values[1].copy(), low=first, high=last))
+            query = query.where(exp.Between(this=values[1].copy(), low=first, high=last), copy=False)
         if self.without is not None:
-            query = query.where(self._not_left_out(values[1:], self.without))
+            query = query.where(self._not_left_out(values[1:], self.without), copy=False)
         return query
 
     def within(self, *, user_first: bool = False) -> exp.Select:
@@ -85,8 +86,12 @@ class Pairs:
             return pairs
         return (
             exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.places)))
-            .from_(pairs.subquery(PAIRS))
-            .join(items_of(self.domain, self.places).subquery(LISTED), on=same_items(PAIRS, LISTED, self.places))
+            .from_(pairs.subquery(PAIRS, copy=False), copy=False)
+            .join(
+                items_of(self.domain, self.places).subquery(LISTED),
+                on=same_items(PAIRS, LISTED, self.places),
+                copy=False,
+            )
         )
 
     def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None]:
@@ -104,8 +109,8 @@ class Pairs:
         single = (self._single(value, kind) for value, kind in zip(raw, declared, strict=True))
         elements = exp.select(*(value.as_(place) for value, place in zip(single, places, strict=True))).from_(table)
         if where is not None:
-            elements = elements.where(where)
-        return elements.subquery(_ELEMENTS), [column(place, _ELEMENTS) for place in places], None
+            elements = elements.where(where, copy=False)
+        return elements.subquery(_ELEMENTS, copy=False), [column(place, _ELEMENTS) for place in places], None
 
     def _single(self, value: exp.Expr, kind: Column) -> exp.Expr:
         if kind.kind is not Kind.LIST:

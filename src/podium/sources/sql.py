@@ -84,12 +84,12 @@ class SqlBuilder:
 
     def top_rows(self, limit: int) -> exp.Select:
         """The ``limit`` items with the most users, ties in the order of the items, names as text."""
-        best = self._counts().limit(limit)
-        best = best.order_by(descending(COUNT), *map(ascending, self._places()))
+        best = self._counts().limit(limit, copy=False)
+        best = best.order_by(descending(COUNT), *map(ascending, self._places()), copy=False)
         return (
             exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT))
-            .from_(best.subquery(_BEST))
-            .order_by(descending(COUNT, _BEST), *(ascending(item, _BEST) for item in self._places()))
+            .from_(best.subquery(_BEST, copy=False), copy=False)
+            .order_by(descending(COUNT, _BEST), *(ascending(item, _BEST) for item in self._places()), copy=False)
         )
 
     def kept_counts(self) -> exp.Select:
@@ -176,7 +176,8 @@ class SqlBuilder:
         count = rows() if self.reading.weights is None else self._dialect.total(column(WEIGHT))
         pairs = chosen(self._pairs, within=within)
         grouped = [column(item) for item in self._places()]
-        return exp.select(*grouped, count.as_(COUNT)).from_(pairs.subquery(PAIRS)).group_by(*grouped)
+        counted = exp.select(*grouped, count.as_(COUNT)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
+        return counted.group_by(*grouped, copy=False)
 
     def _places(self) -> tuple[str, ...]:
         return self._pairs.places

@@ -12,10 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.command_line import ASK, TOTAL, podium, write_views
-from tests.integration.curator.tables import curator, views
+from tests.integration.curator.monitoring import TWO_OVER, events, monitor
+from tests.integration.curator.tables import BUDGET, curator, views
 
+from podium import Curator
 from podium.curator.schedule import on_schedule, time_left
 from podium.errors import InvalidArgument, QuestionForfeited
+from podium.ledger import open_ledger
 
 PERIOD = Fraction(3, 10)
 
@@ -100,3 +103,48 @@ def test_the_command_line_waits_too(tmp_path: Path) -> None:
     assert podium(*ask, "1.5").exit_code == 0
     assert time.monotonic() - start >= 1.5
     assert podium(*ask, "never").exit_code == 2
+
+
+def test_rankings_and_monitors_wait_for_each_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is waited for is counted, and that nothing was settled by then; nothing sleeps here."""
+    waited: list[int] = []
+    with open_ledger(tmp_path / "ledger.db") as ledger:
+
+        def sleep(seconds: float) -> None:
+            assert 0 <= seconds <= float(PERIOD)
+            waited.append(sum(ledger.status(name).open_reservations for name in ledger.datasets()))
+
+        replace_sleep(monkeypatch, sleep)
+        votes = tmp_path / "votes.csv"
+        votes.write_text("who,better,worse\n" + "".join(f"{user},a,b\n" for user in range(50)), encoding="utf-8")
+        asking = {"winner": "better", "loser": "worse", "comparisons_per_pair": 50, "items": ["a", "b"], "k": 1}
+        with Curator(votes, dataset="votes", user="who", ledger=ledger, budget=BUDGET, answer_every=PERIOD) as made:
+            made.rank(**asking)  # type: ignore[arg-type]
+            assert waited == [1]
+        with monitor(events(tmp_path / "events.parquet"), ledger=ledger, periods=2, answer_every=PERIOD) as watching:
+            lists = list(watching.run(TWO_OVER))
+            # Two lists, and a round of finding at least before the first.
+            asked = ledger.status("daily").questions_asked
+            assert len(lists) == 2 < asked
+            assert waited == [1] * (1 + asked)
+            list(watching.run(TWO_OVER))
+            assert len(waited) == 1 + asked
+    with pytest.raises(InvalidArgument, match="answer_every="):
+        monitor(tmp_path / "events.parquet", answer_every=0)
+
+
+def test_every_command_that_reads_rows_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    replace_sleep(monkeypatch, waited.append)
+    votes, items = tmp_path / "votes.csv", tmp_path / "items.csv"
+    votes.write_text("who,better,worse\n" + "".join(f"{user},a,b\n" for user in range(50)), encoding="utf-8")
+    items.write_text("item\na\nb\n", encoding="utf-8")
+    rank = ("rank", str(votes), "--winner", "better", "--loser", "worse", "--user", "who", "-k", "1", "--epsilon", "1",
+            "--comparisons-per-pair", "50", "--items", str(items), "--answer-every")  # fmt: skip
+    assert podium(*rank, "1000").exit_code == 0
+    watch = ("watch", str(events(tmp_path / "events.parquet")), "--item", "item", "--user", "user_id", "--time", "at",
+             "--start", "2026-01-01", "--periods", "1", "-k", "2", *TOTAL, "--ledger", str(tmp_path / "ledger.db"),
+             "--answer-every")  # fmt: skip
+    assert podium(*watch, "1000").exit_code == 0
+    assert len([seconds for seconds in waited if seconds > 500]) == 3
+    assert {podium(*command, "never").exit_code for command in (rank, watch)} == {2}

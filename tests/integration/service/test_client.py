@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import http.server
+import resource
 import socket
 import threading
+import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import pytest
 from tests.serving import Running, new_token, running
@@ -27,6 +31,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def client(server: Running) -> Client:
     return podium.connect(server.url, token=new_token(server, "ana"))
+
+
+def test_a_thousand_half_sent_headers_do_not_stop_it(server: Running) -> None:
+    place = urlsplit(server.url)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        with ExitStack() as held:
+            for _ in range(1_005):
+                connection = held.enter_context(socket.create_connection((place.hostname, place.port), timeout=60))
+                connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+            for _ in range(3):
+                with urllib.request.urlopen(f"{server.url}/health", timeout=60) as answer:  # noqa: S310 - ours
+                    assert answer.status == 200
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_the_same_releases(client: Client) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import configparser
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+from bench.postgresql import postgresql
 from tests.command_line import podium as run_podium
 from tests.serving import views
 
@@ -64,24 +67,76 @@ def test_the_compose_file_is_one() -> None:
     assert podium["ports"] == ["127.0.0.1:8000:8000"]
     named = {mount.split(":")[0] for one in found["services"].values() for mount in one["volumes"]}
     assert {name for name in named if not name.startswith(".")} == set(found["volumes"])
-    assert (DEPLOY / "podium.toml").exists()
+    # What is mounted is there: an engine would make a folder in place of a missing file.
+    for name in named:
+        assert not name.startswith(".") or (DEPLOY / name).exists(), name
 
 
-def test_the_unit_is_one() -> None:
+def unit_file() -> configparser.ConfigParser:
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read(DEPLOY / "podium.service", encoding="utf-8")
+    return unit
+
+
+def test_the_unit_is_one(tmp_path: Path) -> None:
+    unit = unit_file()
     assert unit.sections() == ["Unit", "Service", "Install"]
     for key in ("ExecStartPre", "ExecStart"):
         _, *arguments = shlex.split(unit["Service"][key])
         assert arguments[0] == "serve"
         assert set(arguments[1:]) <= {"--check"}
-    verifier = subprocess.run(["sh", "-c", "command -v systemd-analyze"], check=False, capture_output=True)
-    assert verifier.returncode != 0 or unit["Service"]["User"] == "podium"
+    if shutil.which("systemd-analyze") is None:
+        return
+    # The one thing that need not be here is the program.
+    there = tmp_path / "podium.service"
+    text = (DEPLOY / "podium.service").read_text(encoding="utf-8")
+    there.write_text(text.replace("/opt/podium/bin/podium", "/bin/true"), encoding="utf-8")
+    verified = subprocess.run(["systemd-analyze", "verify", str(there)], check=False, capture_output=True, text=True)
+    assert (verified.returncode, verified.stderr) == (0, "")
 
 
-def test_the_settings_start_a_service(tmp_path: Path) -> None:
-    text = (DEPLOY / "podium.toml").read_text(encoding="utf-8")
+def test_the_steps_make_what_the_unit_and_the_settings_name() -> None:
+    service, settings = unit_file()["Service"], tomllib.loads((DEPLOY / "podium.toml").read_text(encoding="utf-8"))
+    text = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    (block,) = (found for found in re.findall(r"```bash\n(.*?)```", text, re.DOTALL) if "systemctl" in found)
+    steps = [shlex.split(line) for line in block.splitlines()]
+    made = {word for step in steps if step[:2] == ["install", "-d"] for word in step[2:] if word.startswith("/")}
+    for step in steps:
+        if step[0] == "install" and step[1] != "-d":
+            assert str(Path(step[-1]).parent) in {*made, "/etc/systemd/system"}, step
+            assert not step[-2].startswith("deploy/") or (ROOT / step[-2]).exists()
+            made.add(step[-1])
+    stated = re.search(
+        r"^Environment=PODIUM_CONFIG=(.*)$", (DEPLOY / "podium.service").read_text("utf-8"), re.MULTILINE
+    )
+    assert stated is not None
+    assert stated[1] in made
+    assert f"/etc/podium/{settings['registration']}" in made
+    program = shlex.split(service["ExecStart"])[0]
+    assert ["python3", "-m", "venv", str(Path(program).parents[1])] in steps
+    # systemd makes the ledger's folder.
+    assert str(Path(settings["ledger"]).parent) == f"/var/lib/{service['StateDirectory']}"
+    assert ["useradd", "--system", "--home-dir", "/var/lib/podium", service["User"]] in steps
+
+
+def test_the_files_start_a_service_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As compose does, with its ledger in PostgreSQL, and as systemd does, but for where the ledger is."""
+    shutil.copytree(DEPLOY, tmp_path / "deploy")
+    config = str(tmp_path / "deploy" / "podium.toml")
+    with postgresql() as server:
+        for ledger in (str(tmp_path / "ledger.db"), server.url):
+            monkeypatch.setenv("PODIUM_LEDGER", ledger)
+            checked = run_podium("serve", "--config", config, "--check")
+            assert checked.exit_code == 0, checked.stderr
+            assert "data sets  none yet" in checked.stdout
+
+
+def test_the_settings_name_a_data_set_once_they_are_told_to(tmp_path: Path) -> None:
+    shipped = (DEPLOY / "podium.toml").read_text(encoding="utf-8")
+    before, _, after = shipped.partition("# [datasets.views]")
+    named = re.sub(r"^# (?=\[|[a-z]+ = )", "", f"# [datasets.views]{after}", flags=re.MULTILINE)
+    text = before + named
     (tmp_path / "data").mkdir()
     views(tmp_path / "data" / "views.parquet", users=50)
     config = tmp_path / "podium.toml"
@@ -107,6 +162,12 @@ def test_tokens_are_made_listed_and_revoked_by_the_command_line(tmp_path: Path) 
     id_ = listed.splitlines()[1].split()[0]
     assert run_podium("token", "revoke", id_, "--config", str(config)).stdout == "revoked the token of 'ana'\n"
     assert run_podium("token", "list", "--config", str(config)).stdout.splitlines()[1].endswith("revoked")
+    nope = run_podium("token", "create", "ben", "--config", str(config), "--dataset", "views", "--dataset", "nope")
+    assert (nope.exit_code, nope.stdout) == (2, "")
+    assert "dataset='nope' is not valid. Allowed: * for all, or one of: views." in " ".join(nope.stderr.split())
+    assert len(run_podium("token", "list", "--config", str(config)).stdout.splitlines()) == 2
+    everything = run_podium("token", "create", "olga", "--config", str(config), "--dataset", "*", "--role", "owner")
+    assert everything.exit_code == 0
     unknown = run_podium("token", "revoke", "0" * 32, "--config", str(config))
     assert unknown.exit_code == 2
     assert "'podium token list' shows the tokens there are." in unknown.stderr

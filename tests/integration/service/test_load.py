@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -12,10 +13,11 @@ import pytest
 from bench.load import disturbed
 from bench.postgresql import postgresql
 from bench.storm import Seen, audit_books
-from tests.serving import views
+from tests.serving import GENEROUS, views, world
 
-from podium.ledger import Budget, open_ledger
+from podium.ledger import Budget, Kind, open_ledger
 from podium.privacy import Cost, Selection
+from podium.service.questions import Asking
 
 ANALYSTS = 64
 
@@ -36,6 +38,36 @@ def test_workers_are_killed_and_the_database_goes_away_under_load(tmp_path: Path
     # InvalidArgument: the key of an attempt that was forfeited with its worker.
     refused = {"LedgerUnavailable", "LedgerLocked", "BudgetExceeded", "DatasetLocked", "InvalidArgument"}
     assert set(seen.errors) <= refused
+
+
+def test_one_who_asks_all_the_time_at_most_doubles_the_wait_of_another(tmp_path: Path) -> None:
+    """One thread, and answers that take a second each: beside thirty that wait, a question waits for one of them."""
+    limits = {**GENEROUS, "parallel_questions": 1, "answer_every_seconds": 1}
+    budget = {"epsilon": 3, "delta": "1e-6", "items": 2_000, "questions": 200}
+    with world(tmp_path, limits=limits, budget=budget) as here:
+        here.give("greedy")
+        token = next(one for one in here.service.tokens.all() if one.name == "greedy")
+
+        def answered() -> int:
+            return sum(one.kind is Kind.SETTLED for one in here.service.records.history("views", token))
+
+        def ask(k: int) -> tuple[float, int]:
+            """How long it took, and how many of the others were answered meanwhile."""
+            before, begun = answered(), time.monotonic()
+            answer = here.call("POST", "/v1/datasets/views/releases", {"item": "article", "k": k}, who="honest")
+            assert answer.status_code == 200, answer.text
+            return time.monotonic() - begun, answered() - before - 1
+
+        alone, _ = ask(1)
+        for place in range(30):
+            asking = Asking.of(item="article", k=1 + place % 9, where=f"weekday <> {place}")
+            here.service.start("views", asking, token, None)
+        waits, others = zip(*(ask(k) for k in (2, 3)), strict=True)
+        assert answered() < 20, "there must have been others waiting all the time"
+    # The one that was being read, and others only if this test itself was kept waiting. In one line for all: 20.
+    assert max(others) <= 3
+    # By the clock, with a second of rounding for a machine that has other things to do.
+    assert max(waits) <= 2 * alone + 1
 
 
 QUESTION = '{"items": ["article"], "k": %d}'

@@ -151,3 +151,12 @@ def test_secrets_are_not_stored(here: World) -> None:
     assert not any(
         secret in str(value) or secret.removeprefix("podium_") in str(value) for row in stored for value in row
     )
+
+
+def test_a_token_is_not_given_for_what_is_not_there(here: World) -> None:
+    here.give("olga", "owner")
+    body = {"name": "ben", "role": "analyst", "datasets": ["nope"], "days": 3}
+    refused = here.call("POST", "/v1/tokens", body, who="olga")
+    assert (refused.status_code, refused.json()["name"]) == (422, "dataset")
+    assert refused.json()["allowed"].startswith("* for all, or one of: views")
+    assert all(one.name != "ben" for one in here.service.tokens.all())

@@ -6,10 +6,11 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.serving import World, world
+from tests.serving import BUDGET, World, views, world
 
 from podium.errors import LedgerUnavailable
 from podium.ledger.owner import this_process
@@ -126,8 +127,76 @@ def test_a_job_that_could_not_be_begun_has_failed(here: World, monkeypatch: pyte
     assert here.call("GET", place).json()["problem"]["error"] == "LedgerUnavailable"
 
 
+def test_one_token_follows_a_few_jobs_at_a_time(here: World) -> None:
+    place = start(here, k=1)
+    here.give("ana")
+    token = next(one for one in here.service.tokens.all() if one.name == "ana")
+    assert states(here, place)[-1] == "done"
+    assert here.service.streams[token.id] == 0
+    here.service.streams[token.id] = 8
+    assert here.call("GET", f"{place}/events").json()["error"] == "TooMany"
+    here.service.streams[token.id] = 7
+    assert states(here, place) == ["done"]
+    here.service.streams.clear()
+
+
+def test_a_job_belongs_to_its_token_and_not_to_a_name(tmp_path: Path) -> None:
+    views(tmp_path / "other.parquet")
+    stated = {
+        name: {"source": f"{name}.parquet", "user": "user_id", "budget": BUDGET, "insist": True}
+        for name in ("views", "other")
+    }
+    with world(tmp_path, datasets=stated) as here:
+        here.give("ana", "analyst", "views")
+        place = start(here, k=2)
+        for scope in (["other"], ["views"], ["*"]):
+            here.secrets["namesake"] = here.service.tokens.create("ana", role="analyst", datasets=scope)[0]
+            for method, path in (("GET", place), ("DELETE", place), ("GET", f"{place}/events")):
+                assert here.call(method, path, who="namesake").status_code == 404
+        assert states(here, place)[-1] == "done"
+
+
+def test_a_question_whose_token_is_revoked_while_it_waits_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+    ask = Asking.ask
+
+    def slow(self: Asking, *arguments: Any, **options: Any) -> Release:
+        reading.set()
+        assert go_on.wait(20)
+        return ask(self, *arguments, **options)
+
+    monkeypatch.setattr(Asking, "ask", slow)
+    with world(tmp_path, limits={"parallel_questions": 1}) as here:
+        start(here, k=2)
+        assert reading.wait(20)
+        here.give("bob")
+        queued = here.call("POST", RELEASES, {"item": "article", "k": 3}, who="bob", Prefer="respond-async").json()
+        token = next(one for one in here.service.tokens.all() if one.name == "bob")
+        here.service.tokens.revoke(token.id)
+        go_on.set()
+        ended = here.service.jobs.wait(here.service.jobs.get(queued["id"], token), 20)
+        assert ended.state is JobState.FAILED
+        assert (ended.problem or {})["error"] == "TokenEnded"
+        assert here.call("GET", "/v1/datasets/views/budget").json()["questions_asked"] == 1
+
+
+def test_the_tables_of_an_older_version_are_brought_up_to_date(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        here.give("ana")
+        for statement in ("ALTER TABLE service_jobs DROP COLUMN token", "DELETE FROM service_version WHERE version > 1",
+                          "INSERT INTO service_version (version) VALUES (1) ON CONFLICT DO NOTHING"):  # fmt: skip
+            here.service.state.run(statement)
+    with world(tmp_path) as here:
+        assert states(here, start(here, k=2))[-1] == "done"
+        assert here.service.state.rows("SELECT MAX(version) FROM service_version") == [(2,)]
+
+
 def test_a_job_whose_worker_died_has_failed(here: World) -> None:
-    job = here.service.jobs.add("views", "ana", Asking.of(item="article"))
+    here.give("ana")
+    token = next(one for one in here.service.tokens.all() if one.name == "ana")
+    job = here.service.jobs.add("views", token, Asking.of(item="article"))
     here.service.jobs.move(job.id, JobState.READING)
     gone = replace(this_process(), pid=2**22 - 1, token="another")
     here.service.state.run("UPDATE service_jobs SET owner = ? WHERE id = ?", (gone.to_text(), job.id))

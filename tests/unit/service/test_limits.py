@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.serving import World, world
+
+from podium.service.questions import Asking
 
 PLAN = "/v1/datasets/views/plan"
 
@@ -46,7 +50,9 @@ def test_a_long_body_is_refused_with_and_without_its_length(here: World) -> None
         b'{"item": "article", "epsilon": NaN}', b'{"item": "article", "epsilon": "1e999999"}',
         b'{"item": "article", "epsilon": Infinity}', b'{"item": "article", "where": "\\u0000"}',
         b'{"item": "article", "domain": [{"a": 1}]}', b'{"item": "article", "k": 100000000000000000000000}',
-        b"[" * 20_000, b'{"a":' * 9_000,
+        b"[" * 20_000, b'{"a":' * 9_000, b'{"item": "article", "epsilon": ' + b"9" * 5_000 + b"}",
+        *(b'{"item": "article", "k": %d, "epsilon": %s}' % (k, epsilon)
+          for k in (10, 50) for epsilon in (b'"1e400"', b'"1e-400"', b"1e300", b"1" + b"0" * 400, b"1e-320")),
     ],
 )  # fmt: skip
 def test_malformed_bodies_are_refused_politely(here: World, body: bytes) -> None:
@@ -77,3 +83,31 @@ def test_rates_hold_for_each_token(tmp_path: Path) -> None:
         wrong = {"Authorization": "Bearer podium_guess"}
         guesses = [here.client.get("/v1", headers=wrong).status_code for _ in range(5)]
         assert guesses == [401, 401, 401, 429, 429]
+
+
+def test_plans_have_a_rate_of_their_own(tmp_path: Path) -> None:
+    with world(tmp_path, limits={"plans_per_minute": 2}) as here:
+        plans = [here.call("POST", PLAN, {"item": "article"}) for _ in range(3)]
+        assert [plan.status_code for plan in plans] == [200, 200, 429]
+        assert plans[-1].json()["detail"].startswith("There were too many plans. Allowed: 2 in a minute.")
+        assert here.call("POST", PLAN, {"item": "article"}, who="bob").status_code == 200
+
+
+def test_a_plan_comes_in_time_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    plan = Asking.plan
+
+    def slow(self: Asking, curator: Any) -> Any:
+        assert self.k != 7 or go_on.wait(20)
+        return plan(self, curator)
+
+    monkeypatch.setattr(Asking, "plan", slow)
+    with world(tmp_path, limits={"plan_seconds": 1}) as here:
+        late = here.call("POST", PLAN, {"item": "article", "k": 7})
+        assert (late.status_code, late.json()["error"]) == (503, "PlanTooLong")
+        assert late.headers["retry-after"] == "5"
+        # Its thread is busy still, and there is another for everybody else.
+        assert here.call("POST", PLAN, {"item": "article", "k": 2}, who="bob").status_code == 200
+        refused = here.call("POST", "/v1/datasets/views/releases", {"item": "article", "k": 7}, Prefer="respond-async")
+        assert refused.json()["error"] == "PlanTooLong"
+        go_on.set()

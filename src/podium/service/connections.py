@@ -1,0 +1,186 @@
+"""Connections: how long a request may take to arrive, and how many connections one address may hold.
+
+Without deadlines, whoever sends half a request and stops holds a place for ever, and a thousand of them are all the
+places there are. Here a request that has not arrived in time is answered with 408 and its connection closed, and where
+places run out, a connection whose request has not arrived gives way to a new one: first of the same address, then of
+the address that holds the most. Requests that have arrived are answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from podium.service.envelope import problem_body
+from podium.service.problems import MEDIA_TYPE
+from podium.service.refusals import Refusal
+from podium.service.settings import Limits
+from podium.service.state import new_id
+
+__all__ = ["Connection", "Crowd", "protocol"]
+
+_PHRASES = {408: "Request Timeout", 503: "Service Unavailable"}
+
+
+@dataclass(slots=True)
+class Crowd:
+    """The connections of a worker by address, the oldest first."""
+
+    limits: Limits
+    _members: defaultdict[str, dict[Connection, None]] = field(default_factory=lambda: defaultdict(dict))
+    _number: int = 0
+
+    def enter(self, one: Connection) -> bool:
+        """Let it in, if need be in another's place; False if all there are have requests that must be answered."""
+        if len(self._members[one.address]) >= self.limits.connections_per_address:
+            room = self._make_room([one.address])
+        elif self._number >= self.limits.connections:
+            room = self._make_room(sorted(self._members, key=lambda address: -len(self._members[address])))
+        else:
+            room = True
+        if room:
+            self._members[one.address][one] = None
+            self._number += 1
+        return room
+
+    def leave(self, one: Connection) -> None:
+        """Forget it; it may have left before."""
+        if one in self._members[one.address]:
+            del self._members[one.address][one]
+            self._number -= 1
+        if not self._members[one.address]:
+            del self._members[one.address]
+
+    def _make_room(self, addresses: list[str]) -> bool:
+        for address in addresses:
+            idle = next((one for one in self._members[address] if one.arriving), None)
+            if idle is not None:
+                self.leave(idle)
+                idle.give_way()
+                return True
+        return False
+
+
+class Connection(H11Protocol):
+    """One connection, which closes if what it waits for does not come."""
+
+    def __init__(self, *arguments: Any, crowd: Crowd, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._crowd = crowd
+        self._deadline: asyncio.TimerHandle | None = None
+        self._stage: object = None
+        self.address = ""
+
+    @property
+    def arriving(self) -> bool:
+        """Whether no whole request is here that would have to be answered."""
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Look for a place."""
+        super().connection_made(transport)
+        self.address = self.client[0] if self.client else ""
+        if self._crowd.enter(self):
+            self._watch()
+        else:
+            self._close(_full())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place back."""
+        self._crowd.leave(self)
+        self._forget()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes: they move a deadline only if with them a request, or its headers, are complete."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """The next request may come."""
+        super().on_response_complete()
+        self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """What cannot be read is refused; after an answer there is nothing left but to close."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
+    def give_way(self) -> None:
+        """Close, because somebody else needs the place."""
+        self._close(_full() if self._begun else None)
+
+    @property
+    def _begun(self) -> bool:
+        """Whether a part of a request is here that nothing was answered to."""
+        if self.conn.their_state is h11.IDLE:
+            return bool(self.conn.trailing_data[0])
+        return not self.cycle.response_started
+
+    def _watch(self) -> None:
+        """A deadline for what is waited for now, counted from when the waiting began, not from the last byte."""
+        state = self.conn.their_state
+        stage = (state, self.cycle) if self.arriving and not self.transport.is_closing() else None
+        if stage == self._stage:
+            return
+        self._forget()
+        self._stage = stage
+        if stage is not None:
+            limits = self._crowd.limits
+            seconds = limits.header_seconds if state is h11.IDLE else limits.body_seconds
+            self._deadline = self.loop.call_later(seconds, self._give_up)
+
+    def _forget(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._close(_too_slow() if self._begun else None)
+
+    def _close(self, refusal: Refusal | None) -> None:
+        if self.transport.is_closing():
+            return
+        if refusal is not None:
+            self.transport.write(_written(refusal))
+        self.transport.close()
+
+
+def protocol(limits: Limits) -> type[asyncio.Protocol]:
+    """What makes the connections of a worker; each process that it is sent to has a crowd of its own."""
+    made: Callable[..., Connection] = partial(Connection, crowd=Crowd(limits))
+    return cast(type[asyncio.Protocol], made)
+
+
+def _written(refusal: Refusal) -> bytes:
+    """An answer before there is a request to answer."""
+    body = problem_body(refusal, new_id())
+    head = (
+        f"HTTP/1.1 {refusal.status} {_PHRASES[refusal.status]}\r\nContent-Type: {MEDIA_TYPE}\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n"
+    )
+    return head.encode("ascii") + body
+
+
+def _too_slow() -> Refusal:
+    return Refusal(
+        408,
+        "The request did not arrive in time. Allowed: the seconds that the settings give to headers and body. "
+        "Send it again.",
+        error="TooSlow",
+    )
+
+
+def _full() -> Refusal:
+    return Refusal(
+        503, "All connections are in use. Nothing was charged. Try again in a few seconds.", error="Busy", retry_after=5
+    )
