@@ -21,13 +21,20 @@ from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer
 from podium.histogram import Item, item_order
 from podium.privacy.costs import Cost, spent
-from podium.privacy.encoding import decode_event, encode_event
+from podium.privacy.encoding import decode_events, encode_event
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
 
 __all__ = ["BOTTOM", "Bottom", "ItemSet", "Outcome", "Receipt", "Release", "ValueKind"]
 
 _FORMAT = 1
+
+# What a document may ask of its reader. Real releases stay far below.
+_LONGEST_TEXT = 1 << 26
+_DEEPEST_ITEM = 16
+_LARGEST_K = 1 << 62
+_LARGEST_VALUE = 1 << 1000
+_LARGEST_EXPONENT = 200_000
 
 
 class Bottom:
@@ -238,29 +245,38 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """The release that ``to_json`` wrote; ``InvalidArgument`` for anything else, however close."""
+        """The release that ``to_json`` wrote; ``InvalidArgument`` for anything else, however close.
+
+        Whoever wrote the text may be hostile: it is read, and refused, in a time that its length bounds.
+        """
         try:
+            if len(text) > _LONGEST_TEXT:
+                raise InvalidArgument(
+                    "text", f"{len(text):,} characters", allowed=f"at most {_LONGEST_TEXT:,} characters"
+                )
             raw = json.loads(text)
             if raw["format"] != _FORMAT:
                 raise InvalidArgument("format", raw["format"], allowed=f"{_FORMAT}", hint="Use a newer podium.")
             outcome = [_decode(item) for item in _of(raw["outcome"], list)]
-            return cls(
+            release = cls(
                 mechanism=_of(raw["mechanism"], str),
                 parameters={_of(name, str): _of(value, str) for name, value in _of(raw["parameters"], dict).items()},
-                k=exact_integer(raw["k"], "k", least=0),
+                k=_decode_k(raw["k"]),
                 outcome=tuple(outcome) if _of(raw["ordered"], bool) else frozenset(outcome),
                 values=_decode_values(raw["values"], raw["value_kind"], sum(item is not BOTTOM for item in outcome)),
                 value_kind=_value_kind(raw["value_kind"], raw["values"]),
-                paid=Receipt(tuple(decode_event(event) for event in _of(raw["paid"], list)), entry=_entry(raw)),
+                paid=Receipt(decode_events(_of(raw["paid"], list)), entry=_entry(raw)),
                 guarantee=Guarantee.from_json(raw["guarantee"]),
                 theorem=_of(raw["theorem"], str),
             )
+            _ = release.items  # a set whose items have no order is no outcome
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgument):
                 raise
             raise InvalidArgument(
                 "text", "not a release", allowed="what Release.to_json or --format json wrote"
             ) from None
+        return release
 
 
 def _of(value: Any, kind: type) -> Any:
@@ -274,12 +290,21 @@ def _entry(raw: dict[str, Any]) -> str | None:
     return None if raw.get("entry") is None else _of(raw["entry"], str)
 
 
+def _decode_k(raw: Any) -> int:
+    k = exact_integer(raw, "k", least=0)
+    if k > _LARGEST_K:
+        raise ValueError
+    return k
+
+
 def _decode_values(raw: Any, kind: Any, items: int) -> tuple[Fraction, ...] | None:
     """A count for each item, or at most as many gaps."""
     if raw is None:
         return None
     values = tuple(exact_fraction(_of(value, str), "values") for value in _of(raw, list))
     if len(values) > items or (kind == "counts" and len(values) != items):
+        raise ValueError
+    if any(abs(value) > _LARGEST_VALUE for value in values):
         raise ValueError
     return values
 
@@ -305,15 +330,24 @@ def _encode(item: Any) -> Any:
     raise InvalidArgument("item", type(item).__name__, allowed="text, numbers, dates, bytes and tuples of these")
 
 
-def _decode(raw: Any) -> Item:
+def _decode(raw: Any, depth: int = 0) -> Item:
+    if depth > _DEEPEST_ITEM:
+        raise ValueError
     if raw is None or isinstance(raw, (str, bool, int)):
         return raw
     ((kind, value),) = _of(raw, dict).items()
     if kind == "bottom":
         return BOTTOM
     if kind == "tuple":
-        return tuple(_decode(part) for part in _of(value, list))
+        return tuple(_decode(part, depth + 1) for part in _of(value, list))
     return _KINDS[kind][2](_of(value, str))  # type: ignore[no-any-return]
+
+
+def _decode_decimal(text: str) -> Decimal:
+    number = Decimal(text)
+    if number.is_snan() or (number.is_finite() and abs(number.adjusted()) > _LARGEST_EXPONENT):
+        raise ValueError
+    return number
 
 
 # A datetime is also a date, so it comes first.
@@ -321,7 +355,7 @@ _KINDS: dict[str, tuple[type, Any, Any]] = {
     "datetime": (dt.datetime, dt.datetime.isoformat, dt.datetime.fromisoformat),
     "date": (dt.date, dt.date.isoformat, dt.date.fromisoformat),
     "time": (dt.time, dt.time.isoformat, dt.time.fromisoformat),
-    "decimal": (Decimal, str, Decimal),
+    "decimal": (Decimal, str, _decode_decimal),
     "float": (float, float.__repr__, float),
     "bytes": (bytes, lambda item: base64.b64encode(item).decode("ascii"), partial(base64.b64decode, validate=True)),
 }

@@ -46,6 +46,7 @@ _NOT = (
     "How long the answer took, that a question failed, what is known about everybody (a popular item is popular with "
     "or without any one user), and what the owner of the data shows elsewhere."
 )
+_READABLE = 100
 
 
 def explanation(release: Release | None = None) -> tuple[Section, ...]:
@@ -68,7 +69,8 @@ def _promise(release: Release) -> str:
     if cost.epsilon is None or release.guarantee.profiles:
         return sentence
     loss = cost.epsilon
-    factor = display(certified(lambda: ball(loss).exp(), above))
+    # A factor of more digits than anybody reads is not worked out.
+    factor = display(certified(lambda: ball(loss).exp(), above)) if loss <= _READABLE else f"e^{display(loss)}"
     failure = f", plus {display(cost.delta)}" if cost.delta else ""
     return (
         f"{sentence} Whatever is looked for in the answer, it is at most {factor} times as likely with any one user as "

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts
-from podium.exact import Number, ball, ball_precision, dyadic_above, exact_fraction, probability, rational_bounds
+from podium.exact import Number, ball, ball_precision, dyadic_above, positive_fraction, probability, rational_bounds
 from podium.mechanisms import LimitedDomain
 from podium.privacy import Event, GaussianNoise, LaplaceNoise
 from podium.privacy.rounding import display
@@ -22,6 +23,7 @@ __all__ = ["CONFIDENCE", "Margin", "margin_of"]
 
 CONFIDENCE: Final = "0.95"
 _PRECISION: Final = 128
+_LARGEST_SCALE: Final = Fraction(1 << 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,13 @@ def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | 
     level = probability(confidence, "confidence")
     if release.value_kind != "counts":
         return None
+    try:
+        return _margin(release, level)
+    except (InvalidArgument, KeyError):
+        return None  # parameters that no mechanism of ours writes
+
+
+def _margin(release: Release, level: Fraction) -> Margin | None:
     step = _measured_with(release)
     if step is not None:
         name = "sigma" if step.noise == "gaussian" else "scale"
@@ -71,12 +80,20 @@ def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | 
     return _selected_with(release, level)
 
 
+def _scale(value: Fraction | str) -> Fraction:
+    """A scale that noise can be drawn at: beyond it, a margin would take its time and mean nothing."""
+    scale = positive_fraction(value, "scale")
+    if scale > _LARGEST_SCALE:
+        raise InvalidArgument("scale", value, allowed=f"at most {_LARGEST_SCALE}")
+    return scale
+
+
 def _measured_with(release: Release) -> MeasureCounts | None:
     """The step that measured the counts afresh: as the parameters say it, or else the receipt."""
     parameters = release.parameters
     own = "" if release.mechanism == MeasureCounts.__name__ else "count_"
     try:
-        noise, scale = parameters[f"{own}noise"], exact_fraction(parameters[f"{own}scale"], "scale")
+        noise, scale = parameters[f"{own}noise"], _scale(parameters[f"{own}scale"])
     except KeyError:
         return _in_receipt(release.paid.events)
     if noise == "gaussian":
@@ -93,8 +110,8 @@ def _in_receipt(events: tuple[Event, ...]) -> MeasureCounts | None:
     if not event.discrete:
         return None
     if isinstance(event, LaplaceNoise):
-        return MeasureCounts(epsilon_per_item=event.epsilon)
-    return MeasureCounts(sigma=event.sigma) if event.sensitivity_squared == 1 else None
+        return MeasureCounts(epsilon_per_item=1 / _scale(1 / event.epsilon))
+    return MeasureCounts(sigma=_scale(event.sigma)) if event.sensitivity_squared == 1 else None
 
 
 def _selected_with(release: Release, level: Fraction) -> Margin | None:
@@ -102,7 +119,7 @@ def _selected_with(release: Release, level: Fraction) -> Margin | None:
     parameters: Mapping[str, str] = release.parameters
     if release.mechanism != LimitedDomain.__name__ or parameters.get("noise") != "laplace":
         return None
-    scale = 1 / exact_fraction(parameters["epsilon_per_item"], "epsilon_per_item")
+    scale = _scale(1 / positive_fraction(parameters["epsilon_per_item"], "epsilon_per_item"))
     with ball_precision(_PRECISION):
         reach = rational_bounds(ball(scale) * -ball(1 - level).log())[1]
     # The released value was rounded down to the grid, by less than one step.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
+from podium.errors import InvalidArgument
+from podium.exact import exact_fraction
 from podium.present.names import NO_ORDER, printable, why_fewer
 from podium.present.ranking import ranking_lines
 from podium.privacy.rounding import display
@@ -60,6 +60,6 @@ def _facts(release: Release) -> list[str]:
 def _short(value: str) -> str:
     """A ratio as a decimal; other parameters as they are."""
     try:
-        return display(Fraction(value)) if "/" in value else value
-    except ValueError:
-        return value
+        return display(exact_fraction(value, "parameter")) if "/" in value else value
+    except InvalidArgument:
+        return value  # a path, or a ratio that is none, such as 1/0: text of whoever wrote the document

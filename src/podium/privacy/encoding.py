@@ -8,6 +8,7 @@ Runs of equal events are written once with a count, because a top-1000 is a thou
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -33,7 +34,7 @@ from podium.privacy.events import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["REGISTRY", "decode_event", "encode_event", "events_from_json", "events_to_json"]
+__all__ = ["REGISTRY", "decode_event", "decode_events", "encode_event", "events_from_json", "events_to_json"]
 
 _KINDS: tuple[type[Event], ...] = (
     ApproximateMechanism,
@@ -51,6 +52,7 @@ REGISTRY: Mapping[tuple[str, int], type[Event]] = MappingProxyType({(kind.kind, 
 """Every kind and version that can be read. Read-only: events are added here, by a release, or not at all."""
 
 _LARGEST_COUNT = 10_000_000
+_LARGEST_DENOMINATOR_BITS = 1 << 16
 
 
 def encode_event(event: Event) -> dict[str, str | int | bool]:
@@ -78,6 +80,43 @@ def decode_event(document: Mapping[str, Any]) -> Event:
     return kind(**given)
 
 
+def decode_events(documents: Iterable[Mapping[str, Any]]) -> tuple[Event, ...]:
+    """The events of a receipt, one document each."""
+    events = tuple(decode_event(document) for document in documents)
+    _require_addable(set(events))
+    return events
+
+
+def _require_addable(events: set[Event]) -> None:
+    """Refuse events whose sum is no number that can be written down.
+
+    A short document can name thousands of ratios without a common factor: their sum would have millions of digits.
+    """
+    shared = 1
+    for event in events:
+        shared = math.lcm(shared, *_below(event))
+        if shared.bit_length() > _LARGEST_DENOMINATOR_BITS:
+            raise InvalidArgument(
+                "events",
+                f"{len(events)} different events",
+                allowed=f"costs with a common denominator below 2^{_LARGEST_DENOMINATOR_BITS}",
+            )
+
+
+def _below(event: Event) -> list[int]:
+    """What may come below the line in the costs of an event: denominators, and what costs divide by."""
+    found = []
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if isinstance(value, Fraction):
+            found.append(value.denominator)
+            if field.name == "sigma":
+                found.append(value.numerator)
+            elif field.name == "delta_parameter":
+                found.append(value.numerator + value.denominator)
+    return found
+
+
 def _lookup(name: object, version: object) -> type[Event]:
     known = isinstance(name, str) and isinstance(version, int) and not isinstance(version, bool)
     found = REGISTRY.get((str(name), int(str(version)))) if known else None
@@ -101,9 +140,13 @@ def events_from_json(text: str) -> tuple[Event, ...]:
     if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
         raise InvalidArgument("events", text, allowed="a JSON array of events")
     events: list[Event] = []
+    different: set[Event] = set()
     for run in runs:
         count = positive_integer(run.pop("count", 1), "count")
         if count + len(events) > _LARGEST_COUNT:
             raise InvalidArgument("count", count, allowed=f"at most {_LARGEST_COUNT} events in one receipt")
-        events.extend([decode_event(run)] * count)
+        event = decode_event(run)
+        different.add(event)
+        events.extend([event] * count)
+    _require_addable(different)
     return tuple(events)

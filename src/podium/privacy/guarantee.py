@@ -29,6 +29,7 @@ _LEAST_DELTA = Fraction(1, 10**100)
 
 _WHOM = "for any one user, added or removed"
 _VERSION = 1
+_MOST_SUMS = 100_000
 _GAUSSIAN_VERSION = 2
 
 
@@ -204,6 +205,9 @@ class Guarantee:
             if isinstance(error, InvalidArgument):
                 raise
             raise InvalidArgument("profiles", document["profiles"], allowed="lists of (epsilon, delta) pairs") from None
+        if math.prod(len(profile.points) for profile in profiles) > _MOST_SUMS:
+            # Composing them would try every choice of one point from each.
+            raise InvalidArgument("profiles", f"{len(profiles)} profiles", allowed=f"{_MOST_SUMS} choices of points")
         return cls(cost, profiles=tuple(sorted(profiles)), gaussian=gaussian)
 
     def _parts(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -13,9 +14,13 @@ from hypothesis import strategies as st
 from tests.damage import damaged, values
 
 from podium.errors import PodiumError
+from podium.present import release_text
 from podium.present.card import card
 from podium.present.documents import release_document
+from podium.present.explanation import explanation
 from podium.present.html import release_html
+from podium.present.terminal import release_drawing
+from podium.present.text import mechanism_text
 from podium.privacy import Guarantee, Selection, events_from_json, events_to_json
 from podium.privacy.encoding import REGISTRY
 from podium.privacy.events import (
@@ -52,6 +57,13 @@ RELEASES = tuple(
 )  # fmt: skip
 
 
+SHOWS: tuple[Callable[[Release], object], ...] = (
+    release_html, card, release_document, Release.to_csv, repr, release_text, explanation, release_drawing,
+    lambda release: (release.paid.cost, release.guarantee.sentence()),
+)  # fmt: skip
+"""What is done with a release that was read."""
+
+
 def test_every_kind_of_event_is_among_the_examples() -> None:
     assert {type(event) for event in EVENTS} == set(REGISTRY.values())
 
@@ -84,9 +96,108 @@ def test_a_damaged_release_is_refused_or_can_be_used(document: Any) -> None:
 def test_a_release_that_was_read_can_be_shown(document: Any) -> None:
     release = refused_or_read(lambda: Release.from_json(json.dumps(document)))
     if release is not None:
-        shows: list[Callable[[Release], object]] = [release_html, card, release_document, Release.to_csv, repr]
-        for show in shows:
+        for show in SHOWS:
             refused_or_read(lambda show=show: show(release))  # type: ignore[misc]
+
+
+def coprime(count: int) -> list[str]:
+    """Numbers of 1,500 digits of which no two have much in common."""
+    return [str(10**1499 + 2 * number + 1) for number in range(count)]
+
+
+def event(kind: str, **numbers: Any) -> dict[str, Any]:
+    return {"kind": kind, "version": 1, **numbers}
+
+
+def nested(depth: int) -> Any:
+    return "x" if depth == 0 else {"tuple": [nested(depth - 1)]}
+
+
+GOOD = json.loads(RELEASES[1].to_json())
+HUGE: dict[str, dict[str, Any]] = {
+    "a value": {"values": ["1e999999999", "1"]},
+    "a value within the digits of a number": {"values": ["1e1999", "1"]},
+    "a decimal": {"outcome": [{"decimal": "1e999999999"}, "a"]},
+    "a small decimal": {"outcome": [{"decimal": "1e-999999999"}, "a"]},
+    "a decimal that raises when it is looked at": {"outcome": [{"decimal": "sNaN"}, "a"]},
+    "a decimal without an order": {"ordered": False, "outcome": [{"decimal": "NaN"}, 5]},
+    "a nested item": {"outcome": [nested(300), "a"]},
+    "k": {"k": 10**4200},
+    "selections without a common denominator": {
+        "paid": [event("selection", epsilon=f"1/{number}") for number in coprime(300)]
+    },
+    "pure costs without a common denominator": {
+        "paid": [event("pure_mechanism", epsilon="0", reserved=f"3/{number}") for number in coprime(300)]
+    },
+    "noise without a common denominator": {
+        "paid": [
+            event("gaussian_noise", sigma=f"{number}/3", sensitivity_squared="1", discrete=False)
+            for number in coprime(300)
+        ]
+    },
+    "calls without a common denominator": {
+        "paid": [event("limited_domain_call", delta_parameter=f"3/{number}") for number in coprime(300)]
+    },
+    "a guarantee": {"guarantee": {**GOOD["guarantee"], "rho": "1e999999999"}},
+    "profiles": {"guarantee": {**GOOD["guarantee"], "profiles": [[["1", "0.1"], ["2", "0.01"]]] * 40}},
+}
+"""Short texts that stand for much work."""
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_a_document_that_stands_for_much_work_is_refused(name: str) -> None:
+    start = time.process_time()
+    with pytest.raises(PodiumError):
+        Release.from_json(json.dumps({**GOOD, **HUGE[name]}))
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("name", [name for name in HUGE if "paid" in HUGE[name]])
+def test_a_receipt_that_stands_for_much_work_is_refused(name: str) -> None:
+    with pytest.raises(PodiumError, match="a common denominator below"):
+        events_from_json(json.dumps(HUGE[name]["paid"]))
+
+
+def test_a_text_that_is_too_long_is_not_parsed() -> None:
+    with pytest.raises(PodiumError, match="at most 67,108,864 characters"):
+        Release.from_json(" " * ((1 << 26) + 1))
+
+
+ODD: dict[str, dict[str, Any]] = {
+    "a ratio that is none": {"parameters": {"rate": "1/0", "path": "a/b", "other": "1e9999999/3", "long": "7/" * 9000}},
+    "noise of scale 0": {"parameters": {"count_noise": "laplace", "count_scale": "0"}},
+    "noise of no scale": {"parameters": {"count_noise": "gaussian", "count_scale": "wide"}},
+    "noise of a scale that cannot be drawn": {"parameters": {"count_noise": "gaussian", "count_scale": "1e1999"}},
+    "noise below all counts": {"parameters": {"count_noise": "laplace", "count_scale": "1e-1999"}},
+    "a limited domain without its epsilon": {"mechanism": "LimitedDomain", "parameters": {"noise": "laplace"}},
+    "a limited domain of epsilon 0": {
+        "mechanism": "LimitedDomain", "parameters": {"noise": "laplace", "epsilon_per_item": "0"},
+    },
+    "an event of a scale that cannot be drawn": {
+        "paid": [event("gaussian_noise", sigma="1e1999", sensitivity_squared="1", discrete=True)]
+    },
+    "a bound that is no number": {"parameters": {"max_items_per_user": "1e999999999"}},
+    "large numbers": {"guarantee": {**GOOD["guarantee"], "rho": "1e1999", "epsilon": "1e1999"}, "k": 1 << 61},
+    "a loss beyond all sense": {"guarantee": {**GOOD["guarantee"], "rho": "1e18", "epsilon": "1e9"}},
+    "a selection beyond all sense": {"paid": [event("selection", epsilon="1e9")]},
+    "small numbers": {"guarantee": {**GOOD["guarantee"], "rho": "1e-1999", "epsilon": None, "delta": "1e-1999"}},
+    "numbers that are none": {"outcome": [{"float": "nan"}, {"float": "inf"}]},
+}  # fmt: skip
+"""Documents of the right form that no mechanism writes."""
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_document_that_no_mechanism_writes_can_be_shown(name: str) -> None:
+    start = time.process_time()
+    release = Release.from_json(json.dumps({**GOOD, **ODD[name]}))
+    for show in SHOWS:
+        show(release)
+    assert time.process_time() - start < 10
+
+
+def test_a_ratio_that_is_none_is_shown_as_it_stands() -> None:
+    release = Release.from_json(json.dumps({**GOOD, "parameters": {"rate": "1/0", "share": "1/4"}}))
+    assert mechanism_text(release) == "M(rate=1/0, share=0.25)"
 
 
 @settings(max_examples=200)
