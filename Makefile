@@ -61,7 +61,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.runtime: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing podium (once) ..."
-	@$(PIP) install --editable .
+	@$(PIP) install --editable '.[plot,service]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.runtime

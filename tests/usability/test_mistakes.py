@@ -12,6 +12,8 @@ import duckdb
 import pytest
 from tests.command_line import ASK, create_budget, podium, succeeded, write_views
 
+from podium.errors.installing import install_command
+
 TRANSCRIPT = (Path(__file__).parent / "mistakes.txt").read_text(encoding="utf-8")
 MISTAKES = re.findall(r"^# (.+)\n\$ podium (.+)\n((?:.+\n)+?)\[exit (\d+)\]$", TRANSCRIPT, flags=re.MULTILINE)
 
@@ -87,5 +89,5 @@ def test_an_engine_whose_library_is_not_installed(monkeypatch: pytest.MonkeyPatc
     assert code == 4
     assert text == (
         "SourceUnavailable: This source needs 'psycopg', which is not installed.\n"
-        "  Run: pip install 'podium-topk[postgresql]'\n"
+        f"  Run: {install_command('postgresql')}\n"
     )

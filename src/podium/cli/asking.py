@@ -65,6 +65,16 @@ class Place:
         """The types of columns."""
         return declared_types(self.types)
 
+    def hint(self, items: Sequence[str]) -> str | None:
+        """What a short list from JSON may mean, found out from the command line and not from rows."""
+        undeclared = [item for item in items if item not in (self.declared or {})]
+        if not undeclared or not self.source.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
+            return None
+        return (
+            f"In JSON any name is a column, and a list is one item as a whole: check {', '.join(undeclared)}, "
+            f"or declare a list with --types '{undeclared[0]}=list(text)'."
+        )
+
     @contextmanager
     def curator(self) -> Iterator[Curator]:
         """The curator of a data set that is registered already: a mistyped ledger is not made."""
@@ -114,6 +124,8 @@ def answer(
         print_preview(result, output.format)
         return
     output.write(result, items=items)
+    if not result.complete and (hint := place.hint(items or ())):
+        say(hint)
     if left is not None:
         from podium.present.accounts import left_sentence
 

@@ -13,7 +13,7 @@ from podium.curator.answering import answer, bare
 from podium.curator.asking import Asked, Options, Preview, ask, checked, column_name, question_about
 from podium.curator.comparing import RankOptions, ask_ranking
 from podium.curator.holding import HeldSource
-from podium.curator.locating import location_of, require_registered
+from podium.curator.locating import join_ledger, location_of
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
 from podium.curator.schedule import on_schedule, period_of
 from podium.curator.settling import settled
@@ -81,10 +81,7 @@ class Curator:
             self._user = user
             self._analyst = analyst
             location = location_of(source, self._source.name, table)
-            if budget is not None:
-                self._ledger.register(dataset, budget, source=location, user=user, insist=insist)
-            else:
-                require_registered(self._ledger.status(dataset), location, user, insist=insist)
+            join_ledger(self._ledger, dataset, self._source, location, user=user, budget=budget, insist=insist)
             self._held.at(self.status.data_version)
             self._opened = opened.pop_all()
 

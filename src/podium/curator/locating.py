@@ -1,31 +1,75 @@
-"""Where the data of a budget is, told the same however it is written."""
+"""Where the data of a budget is: a table is known by what it is, however its name is written."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from podium.errors import InvalidArgument
-from podium.ledger import Status
+from podium.errors import DatasetExists, InvalidArgument
+from podium.ledger import Budget, Ledger
 from podium.ledger.status import require_user
+from podium.sources import DuckDBSource, Source
+from podium.sources.engine import SqlSource
 
-__all__ = ["location_of", "require_registered"]
+__all__ = ["join_ledger", "location_of"]
 
 
-def require_registered(status: Status, location: str, user: str, *, insist: bool) -> None:
-    """Raise unless the data set was registered for these users: their column, and their table unless ``insist``."""
-    require_user(status.dataset, status.user, user)
-    known = status.source
-    if not insist and location not in (known, location_of(known, known, None)):
+def join_ledger(
+    ledger: Ledger, dataset: str, source: Source, location: str, *, user: str, budget: Budget | None, insist: bool
+) -> None:
+    """Register a data set, or make sure that it was registered for these users: their column, and their table."""
+    known = ledger.status(dataset).source if budget is None or dataset in ledger.datasets() else None
+    same = known is not None and _is_same(source, location, known)
+    if budget is not None:
+        if known is None and not insist:
+            _require_unregistered(ledger, dataset, source, location)
+        # The table is the registered one: it keeps the name that it was registered by.
+        ledger.register(dataset, budget, source=known if known and same else location, user=user, insist=insist)
+        return
+    require_user(dataset, ledger.status(dataset).user, user)
+    if not insist and not same:
         raise InvalidArgument(
             "source",
             location,
-            allowed=f"{known!r}, for whose users dataset={status.dataset!r} was registered",
+            allowed=f"{known!r}, for whose users dataset={dataset!r} was registered",
             hint="Register another data set for another table, or say insist=True if this is a copy of that one.",
         )
 
 
+def _require_unregistered(ledger: Ledger, dataset: str, source: Source, location: str) -> None:
+    """Raise if rows of this table have a budget already: two would add up to a weaker promise."""
+    for other in ledger.datasets():
+        known = ledger.status(other).source
+        shares = isinstance(source, DuckDBSource) and source.shares_rows_with(known)
+        if shares or _is_same(source, location, known):
+            raise DatasetExists(dataset, other)
+
+
 def location_of(source: object, name: str, table: str | None) -> str:
-    """Where the data is, the same however its path is written: a path in full, and which of several tables."""
+    """Where the data is: a path in full, and which of several tables."""
     path = isinstance(source, (str, Path)) and "://" not in str(source)
     where = str(Path(name).resolve()) if path or Path(name).exists() else name
-    return where if table is None or where.endswith(f"#{table}") else f"{where}#{table}"
+    named = where.rpartition("#")[2] if "#" in where else ""
+    return where if table is None or f".{named}".endswith(f".{table}") else f"{where}#{table}"
+
+
+def _is_same(source: Source, location: str, known: str) -> bool:
+    """Whether a location that a ledger has is that of this source."""
+    if location in (known, location_of(known, known, None)):
+        return True
+    if isinstance(source, DuckDBSource):
+        return source.is_at(known)
+    implied = source.implied_schemas() if isinstance(source, SqlSource) else ()
+    return _spelt(location, implied) == _spelt(known, implied)
+
+
+def _spelt(location: str, implied: tuple[str, ...]) -> tuple[object, str]:
+    """The database, a file by what it is, and the table without what its name may leave out."""
+    database, _, rest = location.partition("#")
+    table = rest.partition("#")[0].translate(str.maketrans("", "", '"`'))
+    for schema in implied:
+        table = table.removeprefix(f"{schema}.")
+    file = Path(database.partition(":///")[2])
+    if database.startswith("sqlite") and file.is_file():
+        found = file.stat()
+        return (found.st_dev, found.st_ino), table
+    return database, table

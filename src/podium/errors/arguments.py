@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podium.errors.installing import install_command
 from podium.errors.root import PodiumError, quote
 
 __all__ = ["InvalidArgument", "MissingLibrary", "OutputFailed", "UnknownEvent"]
@@ -54,9 +55,7 @@ class MissingLibrary(PodiumError, ImportError):
         self.library = library
         self.purpose = purpose
         self.extra = extra
-        super().__init__(
-            f"library={library!r} is not installed. {purpose} needs it. Run: pip install 'podium-topk[{extra}]'"
-        )
+        super().__init__(f"library={library!r} is not installed. {purpose} needs it. Run: {install_command(extra)}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild_missing, (self.library, self.purpose, self.extra))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from podium.errors import InvalidArgument, LedgerUnavailable
+from podium.errors.installing import install_command
 from podium.exact import float_above, positive_fraction
 from podium.ledger.backend import Backend
 from podium.ledger.ledger import Ledger
@@ -52,6 +53,6 @@ def _postgresql(url: str, timeout: float) -> Backend:
     except ImportError:
         raise LedgerUnavailable(
             "ledger='postgresql://...' needs the package 'psycopg', which is not installed. Without it a ledger is a "
-            "SQLite file. Run: pip install 'podium-topk[postgresql]'."
+            f"SQLite file. Run: {install_command('postgresql')}"
         ) from None
     return PostgreSQLBackend(url, timeout=timeout)

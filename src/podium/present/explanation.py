@@ -35,8 +35,8 @@ _NUMBERS = (
     "users."
 )
 _FEWER = (
-    "The items that stand out are named, and paid for; where the rest is too close together to tell apart at this "
-    "budget, the list ends. A short list is an ordinary answer, and does not say how many items there are."
+    "The items that stand out are named, and paid for; where nothing further does at this budget, the list ends. A "
+    "short list is an ordinary answer, and does not say why it is short, nor how many items there are."
 )
 _ASSUMPTIONS = (
     "The process that ran podium and the database are trusted, and the user column says who is who. Everything else "

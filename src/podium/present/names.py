@@ -53,5 +53,7 @@ def _continues(sign: str) -> bool:
 
 
 def why_fewer(release: Release) -> str:
-    """What a list that is shorter than k means, in a sentence."""
-    return f"{len(release.items)} of {release.k}: the remaining items are too close to tell apart at this budget."
+    """What a list that is shorter than k means, in a sentence: that nothing stood out, whatever the reason is."""
+    if not release.items:
+        return f"0 of {release.k}: no item stands out enough to be named at this budget, as if there were no rows."
+    return f"{len(release.items)} of {release.k}: no further item stands out enough to be named at this budget."

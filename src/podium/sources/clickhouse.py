@@ -18,6 +18,7 @@ from clickhouse_connect.driver.client import Client
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
+from podium.errors.installing import install_command
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.clickhouse_types import column_of, converted, type_of
@@ -80,13 +81,20 @@ class ClickHouseSource(SqlSource):
         """The URL without account and password."""
         return self._name
 
+    def implied_schemas(self) -> tuple[str, ...]:
+        """The database in which names without one are found."""
+        with self._describing:
+            found = _quietly(lambda: attempt(lambda: self._client.command("SELECT currentDatabase()")))
+        return (found,) if isinstance(found, str) else ()
+
     def _connect(self) -> Client:
         arguments = {**self._arguments, "settings": dict(_SETTINGS)}
         client = _quietly(lambda: attempt(lambda: clickhouse_connect.get_client(**arguments)))
         if client is None:
             hint = "Check host, port, account and password, and that the server runs."
             if "path" in self._arguments:
-                hint = "Install the extra podium-topk[chdb]; a process can open one folder, and a folder one process."
+                hint = "A process can open one folder, and a folder one process; chdb must be installed. "
+                hint += f"Run: {install_command('chdb')}"
             raise SourceUnavailable(f"source={self._name!r} could not be opened. {hint}")
         return client
 

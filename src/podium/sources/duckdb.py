@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -17,17 +18,27 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.sources.base import Domain, Reading
 from podium.sources.conditions import columns_of
 from podium.sources.declared import Types, declared_columns
-from podium.sources.duckdb_connection import ATTACHED, DIALECT, DuckDBSession, locked_database, values_are_readable
+from podium.sources.duckdb_connection import (
+    ATTACHED,
+    DIALECT,
+    DuckDBSession,
+    engine_failed,
+    locked_database,
+    opened,
+    values_are_readable,
+)
 from podium.sources.duckdb_resources import Resources
 from podium.sources.duckdb_tables import FRAME, attached_table, described, json_relation, readable_part
 from podium.sources.engine import SqlSource
-from podium.sources.files import DataFiles, FileFormat, csv_header, find_files, reader
+from podium.sources.files import DataFiles, FileFormat, csv_header, find_files, located_files, reader
 from podium.sources.frames import arrow_table, is_frame
-from podium.sources.guard import attempt
+from podium.sources.identity import file_identities, fingerprint
 from podium.sources.relation import Relation
-from podium.sources.validity import BadLines, FileRules, checked_text, fingerprint
+from podium.sources.validity import BadLines, FileRules, checked_text
 
 __all__ = ["DuckDBSource"]
+
+T = TypeVar("T")
 
 
 class DuckDBSource(SqlSource):
@@ -78,16 +89,17 @@ class DuckDBSource(SqlSource):
         self._require(table, rules)
         spill = tempfile.mkdtemp(prefix="podium-", dir=temp_directory)
         self._clean_up = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
-        self._given = self._files.paths if self._files and not self._attached else ()
+        self._original = self._files.paths if self._files else ()
+        self._given = () if self._attached else self._original
         self._seen = fingerprint(self._given)
         if self._files is not None and self._files.text:
             self._files = checked_text(self._files, rules, Path(spill, "copies"), frozenset(self._declared))
         paths = self._files.paths if self._files else ()
         settings = resources.settings()
-        database = attempt(lambda: locked_database(paths, attach=self._attached, spill=spill, resources=settings))
-        if database is None:
-            raise self._unavailable()
-        self._database = database
+        self._database = self._started(
+            lambda: locked_database(paths, attach=self._attached, spill=spill, resources=settings),
+            reads=self._attached,
+        )
         if frame is not None:
             with self._cursor() as cursor:
                 readable = readable_part(cursor, frame)
@@ -127,18 +139,16 @@ class DuckDBSource(SqlSource):
         with self._cursor() as cursor:
             read = values_are_readable(cursor, query)
         if read is None:
-            raise SourceUnavailable(
-                f"DuckDB failed while it checked source={self._name!r}, for a reason that need not lie in the data. It "
-                "needs memory, and room for what does not fit. Give it more, and check that the file is complete."
-            )
+            raise engine_failed(self._name)
         return read
 
     def _require_unchanged(self) -> None:
         """Raise if a file is not the one that was checked."""
         if self.changed:
             raise SourceUnavailable(
-                f"source={Path(self._name).name!r} changed after it was opened and checked. It is not read until its "
-                "owner opens it again; under a ledger, after declaring a version: podium budget data-version."
+                f"source={Path(self._name).name!r} changed or went away after it was opened and checked. It is not "
+                "read until its owner opens it again; under a ledger, after declaring a version with: podium budget "
+                "data-version"
             )
 
     @property
@@ -178,10 +188,15 @@ class DuckDBSource(SqlSource):
         if self._files is not None and self._json:
             return json_relation(self._files, (), self._declared)
         with self._cursor() as cursor:
-            relation = attempt(lambda: described(cursor, self._table(cursor, table), self._declared))
-        if relation is None:
-            raise self._unavailable()
-        return relation
+            return self._asked(lambda: described(cursor, self._table(cursor, table), self._declared))
+
+    def _asked(self, action: Callable[[], T]) -> T:
+        """What DuckDB answers about the source."""
+        return opened(action, self._unavailable, self._name)
+
+    def _started(self, action: Callable[[], T], *, reads: bool) -> T:
+        """What DuckDB answers before it has looked at the source, unless it ``reads`` that already."""
+        return opened(action, self._unavailable if reads else lambda: engine_failed(self._name), self._name)
 
     def _table(self, cursor: duckdb.DuckDBPyConnection, table: str | None) -> exp.Expr:
         if self._files is None:
@@ -212,10 +227,7 @@ class DuckDBSource(SqlSource):
                 "Give the domain as a file or a list."
             )
         with self._cursor() as cursor:
-            relation = attempt(lambda: described(cursor, attached_table(cursor, table, self._name), {}))
-        if relation is None:
-            raise self._unavailable()
-        return relation
+            return self._asked(lambda: described(cursor, attached_table(cursor, table, self._name), {}))
 
     def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
         """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
@@ -232,20 +244,16 @@ class DuckDBSource(SqlSource):
     def _check_names(self, reading: Reading) -> None:
         """Raise unless DuckDB can read JSON with these columns, of which the files themselves say nothing."""
         table = self.relation_for(reading).table
+        refused = SourceUnavailable(
+            f"source={self._name!r} could not be read as JSON with the columns that the question names. Allowed: names "
+            "that are not empty and differ in more than capital letters. Check the names."
+        )
         with self._cursor() as cursor:
-            found = attempt(lambda: described(cursor, table, {}))
-        if found is None:
-            raise SourceUnavailable(
-                f"source={self._name!r} could not be read as JSON with the columns that the question names. Allowed: "
-                "names that are not empty and differ in more than capital letters. Check the names, and that the file "
-                "is there."
-            )
+            opened(lambda: described(cursor, table, {}), lambda: refused, self._name)
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        cursor = attempt(self._prepared)
-        if cursor is None:
-            raise self._unavailable()
+        cursor = self._started(self._prepared, reads=self._frame is not None)
         try:
             yield cursor
         finally:
@@ -266,6 +274,34 @@ class DuckDBSource(SqlSource):
         self._require_unchanged()
         with self._cursor() as cursor:
             yield DuckDBSession(cursor)
+
+    def is_at(self, location: str) -> bool:
+        """Whether a path or pattern, and the table behind it, are these files and this table."""
+        files, table = self._named(location)
+        return bool(files) and files == self._identity() and self._is_table(table)
+
+    def shares_rows_with(self, location: str) -> bool:
+        """Whether some file behind a path or pattern is one of these, and holds this table."""
+        files, table = self._named(location)
+        return bool(files & self._identity()) and self._is_table(table)
+
+    def _identity(self) -> frozenset[tuple[int, int]]:
+        return file_identities(self._original)
+
+    def _named(self, location: str) -> tuple[frozenset[tuple[int, int]], str | None]:
+        """The files, and the table, that a ledger's location names; a name of a file may have a sign of number."""
+        path, _, table = location.rpartition("#")
+        files = located_files(location)
+        return (files, None) if files or not path else (located_files(path), table)
+
+    def _is_table(self, table: str | None) -> bool:
+        """Whether a name, or none, is that of this source's table."""
+        if not self._attached:
+            return True
+        with self._cursor() as cursor, suppress(SourceUnavailable):
+            tables = [attached_table(cursor, name, self._name) for name in (table, self._wanted)]
+            return tables[0] == tables[1]
+        return False
 
     def close(self) -> None:
         """Close the connection and remove what it put aside."""

@@ -10,12 +10,22 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from podium.errors import PodiumError, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.dialects import DuckDB
 from podium.sources.guard import guarded, interruptible
 
-__all__ = ["ATTACHED", "DIALECT", "DuckDBSession", "locked_database", "values_are_readable"]
+__all__ = [
+    "ATTACHED",
+    "DIALECT",
+    "DuckDBSession",
+    "engine_failed",
+    "hide_progress",
+    "locked_database",
+    "opened",
+    "values_are_readable",
+]
 
 T = TypeVar("T")
 
@@ -50,8 +60,7 @@ def locked_database(
             **resources,
         },
     )
-    # A notebook would get a progress bar, which tells about rows before anything is paid.
-    connection.execute("SET enable_progress_bar = false")
+    hide_progress(connection)
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     if attach:
         connection.execute(f"ATTACH {_quoted(paths[0])} AS {ATTACHED} (READ_ONLY)")
@@ -60,6 +69,35 @@ def locked_database(
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection
+
+
+def hide_progress(connection: duckdb.DuckDBPyConnection) -> None:
+    """No progress bar, which a notebook would get, and which tells about rows before anything is paid."""
+    # In a kernel without ipywidgets there is none, and DuckDB raises where the setting is as much as named.
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
+        connection.execute("SET enable_progress_bar = false")
+
+
+def opened(action: Callable[[], T], refused: Callable[[], SourceUnavailable], name: str) -> T:
+    """What the action returns; ``refused`` if DuckDB says that it cannot read this, and if it fails by itself, that."""
+    try:
+        return action()
+    except PodiumError:
+        raise
+    except (duckdb.DataError, duckdb.ProgrammingError, duckdb.IOException):
+        failed = refused()
+    except Exception:  # noqa: BLE001 - whatever it is, it is not a property of the file
+        failed = engine_failed(name)
+    # Out here, because what DuckDB said may quote data, and would be the context of an error raised in there.
+    raise failed
+
+
+def engine_failed(name: str) -> SourceUnavailable:
+    """That DuckDB failed, which says nothing about what it was given."""
+    return SourceUnavailable(
+        f"DuckDB failed before it could answer about source={name!r}; the reason need not lie in the data. It needs "
+        "memory, and room on disk for what does not fit. Give it more, and check that the file is complete."
+    )
 
 
 def values_are_readable(cursor: duckdb.DuckDBPyConnection, query: str) -> bool | None:

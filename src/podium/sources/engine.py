@@ -83,6 +83,10 @@ class SqlSource(ABC):
     def close(self) -> None:
         """Let go of the engine."""
 
+    def implied_schemas(self) -> tuple[str, ...]:
+        """The schemas that a table's name may leave out, longest first; none if names are always given in full."""
+        return ()
+
     def schema(self) -> Schema:
         """The columns of the table and their kinds."""
         return self.relation().schema

@@ -17,8 +17,9 @@ from pathlib import Path
 from sqlglot import exp
 
 from podium.errors import SourceUnavailable
+from podium.sources.identity import file_identities
 
-__all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "reader"]
+__all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "located_files", "reader"]
 
 
 class FileFormat(StrEnum):
@@ -94,6 +95,14 @@ def find_files(location: str | Path) -> DataFiles:
     return DataFiles(
         formats.pop(), tuple(paths), any("=" in part for path in paths for part in Path(path).parent.parts)
     )
+
+
+def located_files(location: str) -> frozenset[tuple[int, int]]:
+    """Which files a path, a pattern or a folder names, whatever it is called; none if there are none."""
+    try:
+        return file_identities(find_files(location).paths)
+    except SourceUnavailable:
+        return frozenset()
 
 
 def _format(path: str) -> FileFormat:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from podium.errors import InvalidArgument, SourceUnavailable
+from podium.errors.installing import install_command
 from podium.sources.base import Source
 from podium.sources.declared import Types
 from podium.sources.duckdb import DuckDBSource
@@ -108,7 +109,6 @@ def _open_engine(engine: _Engine, location: object, table: str | None, types: Ty
         module: Any = importlib.import_module(engine.module)
     except ModuleNotFoundError as missing:
         raise SourceUnavailable(
-            f"This source needs {missing.name!r}, which is not installed. Run: pip install "
-            f"'podium-topk[{engine.extra}]'"
+            f"This source needs {missing.name!r}, which is not installed. Run: {install_command(engine.extra)}"
         ) from None
     return cast("Source", getattr(module, engine.cls)(location, table=table))

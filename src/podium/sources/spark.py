@@ -20,6 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
+from podium.errors.installing import install_library
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.dialects import Spark
@@ -102,6 +103,12 @@ class SparkSource(SqlSource):
     def name(self) -> str:
         """The URL without its parameters, or that it is a session."""
         return self._name
+
+    def implied_schemas(self) -> tuple[str, ...]:
+        """The catalogue and database in which names without them are found."""
+        catalogue = self._session.catalog
+        found = _quietly(lambda: attempt(lambda: (catalogue.currentCatalog(), catalogue.currentDatabase())))
+        return () if found is None else (".".join(found), found[1])
 
     def _described(self, table: str) -> Relation:
         found = _quietly(lambda: attempt(lambda: self._columns(table)))
@@ -264,7 +271,7 @@ def _from_connect(url: str) -> SparkSession:
     if connect is None:
         raise SourceUnavailable(
             f"source={shown!r} is Spark Connect, which needs packages that are not installed. "
-            "Run: pip install 'pyspark[connect]'"
+            f"Run: {install_library('pyspark[connect]')}"
         )
     session: SparkSession | None = attempt(lambda: connect.builder.remote(url).getOrCreate())
     if session is None:

@@ -61,6 +61,11 @@ class SQLAlchemySource(SqlSource):
         """Engine, host, database and table."""
         return f"{self._address}#{self._wanted}"
 
+    def implied_schemas(self) -> tuple[str, ...]:
+        """The schema in which names without one are found."""
+        schema = ask(self._engine, lambda connection: sa.inspect(connection).default_schema_name)
+        return () if schema is None else (schema,)
+
     def relation(self) -> Relation:
         """The table of events."""
         return self._relation

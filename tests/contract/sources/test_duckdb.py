@@ -17,7 +17,7 @@ from tests.contract.sources.data import Table
 from tests.contract.sources.suite import SourceContract
 
 from podium.query.schema import Column, Kind
-from podium.sources import DuckDBSource
+from podium.sources import DuckDBSource, Reading, Source
 
 ARROW = {
     Kind.TEXT: pa.string(),
@@ -184,7 +184,13 @@ class TestJSON(SourceContract):
                 json.dumps(record, default=str, ensure_ascii=place % 2 == 0) for place, record in enumerate(records)
             ]
             (folder / f"{table.name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-            declared = dict.fromkeys(table.names, "text") | types(table)
-            return opened(folder / f"{table.name}.jsonl", types=declared)
+            return opened(folder / f"{table.name}.jsonl", types=types(table))
 
         return load
+
+    def test_unknown_columns_are_refused(self, events: Source) -> None:
+        """None is: records may have any keys, so a key that no record has is a column that is missing everywhere."""
+        for reading in (Reading(("labels",), "user_id"), Reading(("label",), "user")):
+            events.check(reading)
+            with events.snapshot(reading) as snapshot:
+                assert len(snapshot.top_rows(10).top(10).items) == 0

@@ -31,7 +31,7 @@ def test_a_file_that_changed_is_read_when_its_owner_declares_a_version(orders: P
         assert asked.top("i", k=1).items == ("a",)
         write(orders, "bb")
         for _ in range(2):
-            with pytest.raises(SourceUnavailable, match=r"'orders\.csv' changed after it was opened and checked"):
+            with pytest.raises(SourceUnavailable, match=r"'orders\.csv' changed or went away after"):
                 asked.top("i", k=1, where="i <> 'x'")
         with open_ledger(orders.with_name("ledger.db")) as ledger:
             assert Kind.FORFEITED not in {entry.kind for entry in ledger.history("orders")}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -32,7 +34,11 @@ def test_the_same_source_under_another_name(table: Path, monkeypatch: pytest.Mon
     with Curator(table, dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
         pass
     Path("link.parquet").symlink_to(table)
+    Path("hard.parquet").hardlink_to(table)
     spellings: list[object] = [
+        f"{table.name[:-1]}?",
+        f"[{table.name[0]}]{table.name[1:]}",
+        Path("hard.parquet"),
         table,
         str(table),
         table.name,
@@ -53,6 +59,49 @@ def test_the_same_source_under_another_name(table: Path, monkeypatch: pytest.Mon
         assert insisted.dataset == "other"
     with pytest.raises(DatasetExists, match="is registered already, with another budget or source"):
         Curator(table, dataset="views", user="user_id", ledger=ledger, budget=PURE)
+
+
+def test_a_table_that_shares_files_with_a_registered_one(table: Path) -> None:
+    """A folder, and a file in it: the users of the file would have two budgets."""
+    ledger = table.with_name("ledger.db")
+    folder = table.with_name("parts")
+    folder.mkdir()
+    part = events(folder / "1.parquet", {"x": 3000})
+    events(folder / "2.parquet", {"y": 3000})
+    with Curator(folder, dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
+        pass
+    with pytest.raises(DatasetExists, match="as 'views'"):
+        Curator(part, dataset="part", user="user_id", ledger=ledger, budget=BUDGET)
+    with pytest.raises(InvalidArgument, match="for whose users dataset='views' was registered"):
+        Curator(part, dataset="views", user="user_id", ledger=ledger)
+    with Curator(folder / "*.parquet", dataset="views", user="user_id", ledger=ledger) as same:
+        assert same.dataset == "views"
+
+
+def test_the_only_table_of_a_database_needs_no_name(tmp_path: Path) -> None:
+    path, ledger = tmp_path / "one.duckdb", tmp_path / "ledger.db"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE duckdb AS SELECT 1 AS user_id, 'a' AS article")
+    with Curator(path, dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
+        pass
+    with pytest.raises(DatasetExists):
+        Curator(path, table="duckdb", dataset="other", user="user_id", ledger=ledger, budget=BUDGET)
+    with Curator(path, table="duckdb", dataset="views", user="user_id", ledger=ledger) as same:
+        assert same.dataset == "views"
+
+
+def test_names_of_tables_with_and_without_their_schema(tmp_path: Path) -> None:
+    path, ledger = tmp_path / "shop.db", tmp_path / "ledger.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (user_id INTEGER, article TEXT)")
+    (tmp_path / "hard.db").hardlink_to(path)
+    with Curator(f"sqlite:///{path}", table="t", dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
+        pass
+    for url, table in ((path, "main.t"), (tmp_path / "hard.db", "t")):
+        with pytest.raises(DatasetExists, match="as 'views'"):
+            Curator(f"sqlite:///{url}", table=table, dataset="o", user="user_id", ledger=ledger, budget=BUDGET)
+        with Curator(f"sqlite:///{url}", table=table, dataset="views", user="user_id", ledger=ledger) as same:
+            assert same.dataset == "views"
 
 
 def test_another_source_under_the_same_name(table: Path) -> None:

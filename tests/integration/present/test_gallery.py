@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.integration.curator.tables import curator, events
 
+from podium.errors.installing import install_command
 from podium.present.margins import margin_of
 
 NAMES = ("ranking", "counts", "fewer", "budget", "composition", "profile", "recall")
@@ -22,7 +23,7 @@ def test_the_gallery_draws_every_kind_of_picture(tmp_path: Path) -> None:
         f"{name}{theme}.{kind}" for name in NAMES for theme in ("", "-dark") for kind in ("png", "svg")
     }
     assert all(path.stat().st_size > 5_000 for path in written)
-    assert "too close to tell apart" in (tmp_path / "pictures" / "fewer.svg").read_text(encoding="utf-8")
+    assert "stands out enough to be named" in (tmp_path / "pictures" / "fewer.svg").read_text(encoding="utf-8")
 
 
 def test_without_matplotlib_the_command_says_what_to_install(tmp_path: Path) -> None:
@@ -32,8 +33,7 @@ def test_without_matplotlib_the_command_says_what_to_install(tmp_path: Path) -> 
     )
     assert ran.returncode == 2
     assert ran.stderr == (
-        "MissingLibrary: library='matplotlib' is not installed. A picture needs it. "
-        "Run: pip install 'podium-topk[plot]'\n"
+        f"MissingLibrary: library='matplotlib' is not installed. A picture needs it. Run: {install_command('plot')}\n"
     )
 
 

@@ -13,6 +13,7 @@ from tests.clickhouse import PASSWORD, embedded_clickhouse, served_clickhouse
 from tests.overheard import Overheard, failure, overheard
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
+from podium.errors.installing import install_command
 from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
@@ -167,6 +168,9 @@ def test_a_folder_on_disk(tmp_path: Path) -> None:
     """In a process of its own, because a process opens one folder only."""
     folders = (str(tmp_path / "one"), str(tmp_path / "other"))
     ran = subprocess.run([sys.executable, "-c", IN_A_FOLDER, *folders], check=True, capture_output=True, text=True)
-    hint = "Install the extra podium-topk[chdb]; a process can open one folder, and a folder one process."
+    hint = (
+        "A process can open one folder, and a folder one process; chdb must be installed. "
+        f"Run: {install_command('chdb')}"
+    )
     assert ran.stdout.splitlines() == ["a b", f"source='chdb://{folders[1]}' could not be opened. {hint}"]
     assert ran.stderr == ""

@@ -191,7 +191,7 @@ def test_what_changed_since_opening_is_refused_before_the_read(tmp_path: Path) -
         source = DuckDBSource(path)
         content = path.read_bytes()
         path.write_bytes(content + b" ")
-        with pytest.raises(SourceUnavailable, match="changed after it was opened and checked"):
+        with pytest.raises(SourceUnavailable, match="changed or went away after it was opened and checked"):
             source.check(Reading(("i",), "u"))
         with pytest.raises(SourceUnavailable, match="changed"), source.snapshot(Reading(("i",), "u")):
             pass

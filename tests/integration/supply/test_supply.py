@@ -42,6 +42,13 @@ def test_every_dependency_has_its_row_and_no_other() -> None:
     assert all(all(row) for row in (*always, *extra))
 
 
+def test_make_demo_installs_what_the_readme_uses() -> None:
+    makefile, readme = ((ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", "README.md"))
+    (installed,) = re.findall(r"install --editable '\.\[(.+)\]'", makefile)
+    used = {"plot": "--plot", "service": "podium serve", "postgresql": "postgresql://", "pandas": "pandas()  "}
+    assert set(installed.split(",")) == {extra for extra, sign in used.items() if sign in readme}
+
+
 def test_the_bill_of_materials() -> None:
     made = document()
     names = {component["name"].lower() for component in made["components"]}

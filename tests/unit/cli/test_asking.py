@@ -90,7 +90,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_paid_for() -> None:
 def test_fewer_items_are_an_answer_and_not_an_error() -> None:
     ran = podium("top", "views.parquet", *ASK, "--epsilon", "0.01", "--delta", "1e-9")
     assert ran.exit_code == 0
-    assert "0 of 10: the remaining items are too close to tell apart at this budget.\n" in ran.stdout
+    assert "0 of 10: no item stands out enough to be named at this budget, as if there were no rows.\n" in ran.stdout
     assert "other" not in ran.stdout.lower()
 
 
@@ -176,3 +176,33 @@ def test_a_set_needs_a_domain() -> None:
     ran = podium("top", "views.parquet", *ASK, *TOTAL, "--mechanism", "set")
     assert ran.exit_code == 2
     assert "A set is chosen from a known domain: state it with domain=... or domain_size=..." in ran.stderr
+
+
+def test_rules_for_files() -> None:
+    Path("caf\u00e9.csv").write_bytes(
+        b'user_id,article\n9,"5" pipe"\n' + b"".join(b"%d,caf\xe9\n" % user for user in range(2_000))
+    )
+    ask = ("top", "caf\u00e9.csv", *ASK, *TOTAL, "-k", "1", "--quiet")
+    for encoding in ("windows-1252", "utf-8"):
+        assert "line 2 breaks CSV's quoting" in podium(*ask, "--encoding", encoding).stderr
+    assert "   1  caf\u00e9\n" in succeeded(*ask, "--encoding", "windows-1252", "--bad-lines", "drop")
+    with_ledger = ("--ledger", "caf\u00e9.db", "--source", "caf\u00e9.csv", "--user", "user_id", "--epsilon", "5")
+    create = ("budget", "create", "views", *with_ledger, "--delta", "1e-6", "--items", "10", "--questions", "5")
+    assert podium(*create).exit_code == 4
+    rules = ("--encoding", "windows-1252", "--bad-lines", "drop")
+    assert podium(*create, *rules).exit_code == 0
+    told = succeeded("top", "caf\u00e9.csv", *ASK, "-k", "1", "--ledger", "caf\u00e9.db", "--dataset", "views", *rules)
+    assert "   1  caf\u00e9\n" in told
+
+
+def test_a_short_list_from_json_says_what_its_columns_are() -> None:
+    lines = (f'{{"user_id": {user}, "tags": ["a{user}", "b"], "article": "c"}}\n' for user in range(2_000))
+    Path("tags.jsonl").write_text("".join(lines), encoding="utf-8")
+    ask = ("top", "tags.jsonl", "--user", "user_id", *TOTAL, "-k", "1")
+    ran = podium(*ask, "--item", "tags")
+    assert "0 of 1: no item stands out" in ran.stdout
+    assert "a list is one item as a whole: check tags, or declare a list with --types 'tags=list(text)'" in ran.stderr
+    declared = podium(*ask, "--item", "tags", "--types", "tags=list(text)")
+    assert "   1  b\n" in declared.stdout
+    assert "list" not in declared.stderr
+    assert "   1  c\n" in succeeded(*ask, "--item", "article", "--types", "tags=list(text)")

@@ -19,6 +19,7 @@ from tests.unit.present.pictures import HOSTILE, assert_readable, by_role, drawn
 
 from podium import Histogram, Release
 from podium.errors import InvalidArgument, MissingLibrary
+from podium.errors.installing import install_command
 from podium.ledger import Budget, Entry, Kind, Ledger, open_ledger
 from podium.mechanisms import CanonicalTopK, LimitedDomain, NoisyTopK
 from podium.present.plots import plot_budget, plot_composition, plot_profile, plot_recall, plot_release
@@ -139,7 +140,7 @@ def test_a_set_has_no_ranks_and_says_so() -> None:
 
 
 def test_fewer_than_k_is_explained_in_the_picture() -> None:
-    sentence = "2 of 5: the remaining items are too close to tell apart at this budget."
+    sentence = "2 of 5: no further item stands out enough to be named at this budget."
     assert by_role(plot_release(made(("a", "b"), k=5)), "ending") == [sentence]
     assert by_role(plot_release(made(("a", "b"), k=5, counts=True)), "ending") == [sentence]
     assert by_role(plot_release(made((), k=5)), "ending") == [sentence.replace("2 of", "0 of")]
@@ -168,7 +169,7 @@ def test_names_are_text_and_nothing_else() -> None:
 def test_the_text_alternative_says_what_is_shown() -> None:
     alt = plot_release(made(("first", "second"), k=5)).alt
     assert "1  first\n   2  second" in alt
-    assert "2 of 5: the remaining items are too close to tell apart" in alt
+    assert "2 of 5: no further item stands out enough to be named" in alt
     assert "promise    " in alt
 
 
@@ -217,7 +218,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
     with pytest.raises(MissingLibrary) as caught:
         made(("a",)).plot()
     assert str(caught.value) == (
-        "library='matplotlib' is not installed. A picture needs it. Run: pip install 'podium-topk[plot]'"
+        f"library='matplotlib' is not installed. A picture needs it. Run: {install_command('plot')}"
     )
 
 

@@ -24,6 +24,7 @@ from tests.unit.present.pictures import HOSTILE, made
 
 from podium import Histogram, Release
 from podium.errors import InvalidArgument, MissingLibrary
+from podium.errors.installing import install_command
 from podium.estimates import selected_items
 from podium.mechanisms import CanonicalTopK, NoisyTopK, SparseVector
 from podium.present.lists import lists_csv
@@ -226,8 +227,7 @@ def test_a_missing_library_says_what_to_install(library: str, monkeypatch: pytes
     with pytest.raises(MissingLibrary) as caught:
         getattr(release, f"to_{library}")()
     assert str(caught.value) == (
-        f"library='{library}' is not installed. Release.to_{library}() needs it. "
-        f"Run: pip install 'podium-topk[{library}]'"
+        f"library='{library}' is not installed. Release.to_{library}() needs it. Run: {install_command(library)}"
     )
     assert isinstance(caught.value, ImportError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301

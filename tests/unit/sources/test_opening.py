@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from podium.errors import InvalidArgument, SourceUnavailable
+from podium.errors.installing import install_command
 from podium.sources import DuckDBSource, Source, open_source
 
 
@@ -72,7 +73,7 @@ def test_a_missing_library_names_the_extra(url: str, library: str, extra: str, m
     with pytest.raises(SourceUnavailable) as caught:
         open_source(url, table="t")
     assert str(caught.value) == (
-        f"This source needs {library!r}, which is not installed. Run: pip install 'podium-topk[{extra}]'"
+        f"This source needs {library!r}, which is not installed. Run: {install_command(extra)}"
     )
 
 

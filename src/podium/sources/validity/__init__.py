@@ -1,7 +1,6 @@
 """Files are checked whole when the owner opens them, so that no row can decide later whether a question fails."""
 
-from podium.sources.validity.fingerprint import Fingerprint, fingerprint
 from podium.sources.validity.rules import BadLines, FileRules
 from podium.sources.validity.text import checked_text
 
-__all__ = ["BadLines", "FileRules", "Fingerprint", "checked_text", "fingerprint"]
+__all__ = ["BadLines", "FileRules", "checked_text"]

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from podium.sources.duckdb_connection import hide_progress
 from podium.sources.validity.blocks import BOM, NEWLINE, Positions, in_utf8, last_line_end, read_blocks
 
 __all__ = ["LONGEST_OBJECT", "SPACE", "Part", "RecordParser", "array_blocks", "line_blocks"]
@@ -51,6 +52,7 @@ class RecordParser:
     def __init__(self) -> None:
         settings = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         self._connection = duckdb.connect(":memory:", config={**settings, "enable_external_access": "false"})
+        hide_progress(self._connection)
 
     def bad(self, part: Part, *, blank_lines: bool) -> NDArray[np.bool_]:
         """Which records of a block are not an object; ``blank_lines`` are no records, and not bad."""

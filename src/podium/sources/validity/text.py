@@ -87,10 +87,11 @@ def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | N
 
 
 def _reason(records: Records, text: NDArray[np.bool_], place: int, shape: CsvShape, rules: FileRules) -> str:
-    if text[place]:
-        return _not_text(rules)
+    # Quotes first: a record that does not end has all that is wrong further down.
     if records.quoting[place]:
         return "breaks CSV's quoting. Allowed: quotes around whole fields, and doubled inside them."
+    if text[place]:
+        return _not_text(rules)
     if records.length[place]:
         return f"is too long. Allowed: at most {LONGEST_RECORD} bytes in a line."
     return f"has another number of fields than the header. Allowed: {shape.columns} fields in every line."

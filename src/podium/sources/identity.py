@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Fingerprint", "fingerprint"]
+__all__ = ["Fingerprint", "file_identities", "fingerprint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +31,8 @@ def fingerprint(paths: Iterable[str]) -> tuple[Fingerprint, ...] | None:
     except OSError:
         return None
     return tuple(Fingerprint(stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in found)
+
+
+def file_identities(paths: Iterable[str]) -> frozenset[tuple[int, int]]:
+    """Device and inode of each file: the same under every name, and in none of them if a file is gone."""
+    return frozenset((found.device, found.inode) for found in fingerprint(paths) or ())
