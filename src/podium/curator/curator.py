@@ -270,13 +270,13 @@ class Curator:
             mechanism=mechanism,
         )
         totals = self.status.totals
-        asked = priced(totals, epsilon, lambda given: ask_ranking(
+        asked = priced(totals, epsilon, k, lambda given: ask_ranking(
             self._source, self._user, options, lambda facts: allowance(totals, facts, given)))  # fmt: skip
         return asked.preview(self._source) if dry_run else self._run(asked, analyst, idempotency_key)
 
     def _ask(self, question: Question, options: Options, epsilon: Number | None) -> Asked:
         totals = self.status.totals
-        return priced(totals, epsilon, lambda given: ask(
+        return priced(totals, epsilon, question.k, lambda given: ask(
             self._source, question, self._user, options, lambda facts: allowance(totals, facts, given)))  # fmt: skip
 
     def _run(self, asked: Asked, analyst: str | None, idempotency_key: str | None) -> Release:

@@ -9,8 +9,8 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from podium.curator.asking import Asked
-from podium.errors import InvalidArgument, PodiumError
-from podium.exact import Number, exact_fraction
+from podium.errors import InvalidArgument
+from podium.exact import Number, exact_fraction, positive_integer
 from podium.ledger import Totals
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, allowance_for
@@ -19,7 +19,7 @@ from podium.privacy.rounding import display
 
 __all__ = ["allowance", "priced"]
 
-_TRIES = 8
+_TRIES = 4
 _DIGITS = Context(prec=2, rounding=ROUND_CEILING)
 
 
@@ -51,20 +51,24 @@ def allowance(totals: Totals, facts: Facts, epsilon: Number | None) -> Allowance
     return Allowance(epsilon_per_item=single, delta_per_call=totals.delta_per_call, sigma=sigma)
 
 
-def priced(totals: Totals, epsilon: Number | None, ask: Callable[[Number | None], Asked]) -> Asked:
+def priced(totals: Totals, epsilon: Number | None, k: int, ask: Callable[[Number | None], Asked]) -> Asked:
     """The question with its plan, if it costs the least price; refused with the least epsilon that would do."""
-    asked = ask(epsilon)
-    price = _price(totals, asked)
-    if epsilon is None or price >= totals.least:
-        return asked
-    enough = _enough(totals, exact_fraction(epsilon, "epsilon"), price, ask)
-    part = "1/20 of the epsilon" if totals.budget.pure else "1/400 of the rho"
+    if epsilon is None:
+        # What the plan gives one item is more than the least price.
+        return ask(None)
+    items = positive_integer(k, "k")
+    if not _surely_too_cheap(totals, exact_fraction(epsilon, "epsilon"), items):
+        asked = ask(epsilon)
+        if _price(totals, asked) >= totals.least:
+            return asked
+    enough = _enough(totals, items, ask)
+    measure, part = ("epsilon", "1/20") if totals.budget.pure else ("rho", "1/400")
     raise InvalidArgument(
         "epsilon",
         epsilon,
         allowed="an epsilon that is worth the least price of a question" if enough is None else f"{enough} or more",
-        hint=f"A question about this data set costs at least {_measure(totals)} {display(totals.least)}, {part} that "
-        "its owner's plan has for one item.",
+        hint=f"A question about this data set costs at least {measure} {display(totals.least)}, {part} of what its "
+        "owner's plan has for one item.",
     )
 
 
@@ -72,23 +76,41 @@ def _price(totals: Totals, asked: Asked) -> Fraction:
     return totals.price(worst_case(asked.plan.worst_case))
 
 
-def _measure(totals: Totals) -> str:
-    return "epsilon" if totals.budget.pure else "rho"
+def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
+    """Whether no plan for this epsilon can be worth the least price: then none is made, which would take long.
+
+    Each of at most 2k + 2 events must itself be (epsilon, delta)-private. A selection of parameter e is not if
+    e > epsilon + 8 delta, Gaussian noise is not if mu is (for delta up to 1/10); rho is at most e^2/8 and mu^2/2.
+    """
+    if totals.budget.pure:
+        return epsilon < totals.least
+    delta = totals.delta_per_call
+    return delta <= Fraction(1, 10) and (k + 1) * (epsilon + 8 * delta) ** 2 < totals.least
 
 
-def _enough(
-    totals: Totals, epsilon: Fraction, price: Fraction, ask: Callable[[Number | None], Asked]
-) -> Decimal | None:  # fmt: skip
-    """An epsilon of two digits with which the question is not too cheap: a price grows with epsilon, or its square."""
+def _enough(totals: Totals, k: int, ask: Callable[[Number | None], Asked]) -> Decimal | None:
+    """An epsilon of two digits with which the question is not too cheap, and with hardly less it is."""
+    # With epsilon/k for each of k items, the least that composition allows, this is enough; mostly less is.
+    epsilon = totals.least if totals.budget.pure else _root(8 * k * totals.least)
+    best: Decimal | None = None
     for _ in range(_TRIES):
-        ratio = totals.least / price if price else Fraction(4)
-        epsilon *= ratio if totals.budget.pure else Fraction(math.isqrt(math.ceil(ratio * 10**6)) + 1, 10**3)
-        enough = _DIGITS.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
+        tried = _DIGITS.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
+        if tried == best:
+            return best
         try:
-            price = _price(totals, ask(str(enough)))
-        except PodiumError:
-            return None
+            price = _price(totals, ask(str(tried)))
+        except InvalidArgument as problem:
+            if problem.name != "epsilon":
+                raise
+            return best
         if price >= totals.least:
-            return enough
-        epsilon = Fraction(enough)
-    return None
+            best = tried if best is None else min(best, tried)
+        # A price grows with epsilon, or with its square.
+        ratio = totals.least / price if price else Fraction(4)
+        epsilon = Fraction(tried) * (ratio if totals.budget.pure else _root(ratio))
+    return best
+
+
+def _root(square: Fraction) -> Fraction:
+    """A root, rounded up in the twelfth digit."""
+    return Fraction(math.isqrt(math.ceil(square * 10**24)) + 1, 10**12)

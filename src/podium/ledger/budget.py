@@ -25,8 +25,9 @@ RULES: Final = 2
 2: also a limit on questions and a least price; failures lock the analyst who caused them, and ten times as many all."""
 
 _QUESTIONS_FOR_EACH_PLANNED: Final = 10
-_LEAST_PART: Final = 20
-"""A question of one item costs at least what an epsilon of the planned one over this does: 1/400 of its rho."""
+_LEAST_PART_OF_RHO: Final = 400
+_LEAST_PART_OF_EPSILON: Final = 20
+"""The same for one item: rho grows with the square of epsilon."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -133,10 +134,10 @@ class Totals:
         cap = None
         if budget.epsilon_per_analyst is not None:
             cap = Limits.of(Guarantee.approximate(budget.epsilon_per_analyst, budget.delta_per_analyst or 0))
-        single = plan.epsilon_per_item / _LEAST_PART
-        least = Fraction(0) if rules == 1 else single if budget.pure else bounded_range_rho(single)
-        limits = Limits.of(budget.guarantee)
-        return cls(budget, limits, cap, plan.epsilon_per_item, plan.delta_per_call, least, rules)
+        single, limits = plan.epsilon_per_item, Limits.of(budget.guarantee)
+        by_epsilon, by_rho = single / _LEAST_PART_OF_EPSILON, bounded_range_rho(single) / _LEAST_PART_OF_RHO
+        least = Fraction(0) if rules == 1 else by_epsilon if budget.pure else by_rho
+        return cls(budget, limits, cap, single, plan.delta_per_call, least, rules)
 
     @property
     def max_questions(self) -> int | None:

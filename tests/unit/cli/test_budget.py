@@ -29,7 +29,7 @@ def test_a_dry_run_registers_nothing() -> None:
         "promise  (3, 1e-6)-differentially private for any one user, added or removed\n"
         "total    epsilon 3, delta 1e-6, kept as rho 0.1758\n"
         "plan     200 items in 20 questions: epsilon 0.0838491655 per item and delta 2.501e-8 per question\n"
-        "at most  200 questions, each for rho 2.198e-6 or more\n"
+        "at most  200 questions, each for rho 2.197e-6 or more\n"
     )
     assert not Path("ledger.db").exists()
 
