@@ -39,6 +39,14 @@ def create(
     ] = "0",
     items: Annotated[int, typer.Option("--items", metavar="N", help="How many items the budget should last for.")],
     questions: Annotated[int, typer.Option("--questions", metavar="N", help="In how many questions.")],
+    max_questions: Annotated[
+        int | None,
+        typer.Option(
+            "--max-questions",
+            metavar="N",
+            help="No more are answered, however cheap; ten times --questions if left out.",
+        ),
+    ] = None,
     epsilon_per_analyst: Annotated[
         str | None,
         typer.Option("--epsilon-per-analyst", metavar="NUMBER", help="A second cap, for each analyst alone."),
@@ -69,7 +77,7 @@ def create(
 
     budget = podium.Budget(
         epsilon=epsilon, delta=delta, items=items, questions=questions,
-        epsilon_per_analyst=epsilon_per_analyst, delta_per_analyst=delta_per_analyst,
+        epsilon_per_analyst=epsilon_per_analyst, delta_per_analyst=delta_per_analyst, max_questions=max_questions,
     )  # fmt: skip
     if dry_run:
         print_totals(Totals.of(budget), form)

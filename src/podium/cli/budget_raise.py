@@ -23,6 +23,9 @@ def raise_(
         int | None, typer.Option("--items", metavar="N", help="How many items the whole budget should last for.")
     ] = None,
     questions: Annotated[int | None, typer.Option("--questions", metavar="N", help="In how many questions.")] = None,
+    max_questions: Annotated[
+        int | None, typer.Option("--max-questions", metavar="N", help="How many questions are answered at most.")
+    ] = None,
     epsilon_per_analyst: Annotated[
         str | None, typer.Option("--epsilon-per-analyst", metavar="NUMBER", help="The cap for each analyst alone.")
     ] = None,
@@ -47,12 +50,17 @@ def raise_(
     given = {
         "epsilon": epsilon, "delta": delta, "items": items, "questions": questions,
         "epsilon_per_analyst": epsilon_per_analyst, "delta_per_analyst": delta_per_analyst,
+        "max_questions": max_questions,
     }  # fmt: skip
     with open_ledger(ledger, create=False) as opened:
-        present = opened.status(dataset).totals.budget.to_json()
+        totals = opened.status(dataset).totals
+        present = totals.budget.to_json()
+        if podium.Budget(**{**present, "max_questions": None}) == totals.budget:
+            # It followed from the number of questions, and does so again.
+            present["max_questions"] = None
         budget = podium.Budget(**{**present, **{name: value for name, value in given.items() if value is not None}})
         if dry_run:
-            print_totals(Totals.of(budget), form)
+            print_totals(Totals.of(budget, rules=totals.rules), form)
             return
         opened.raise_total(dataset, budget)
         status = opened.status(dataset)

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from podium.cli.accounts import DatasetArgument, RequiredLedger, print_status
 from podium.cli.options import Format, TextFormatOption
 
 __all__ = ["unlock"]
 
 
-def unlock(dataset: DatasetArgument, *, ledger: RequiredLedger, form: TextFormatOption = Format.TABLE) -> None:
+def unlock(
+    dataset: DatasetArgument,
+    *,
+    ledger: RequiredLedger,
+    analyst: Annotated[
+        str | None, typer.Option("--analyst", metavar="NAME", help="Only this analyst; everybody if left out.")
+    ] = None,
+    form: TextFormatOption = Format.TABLE,
+) -> None:
     """Let questions in again after too many have failed.
 
-    Find out first why they failed: that they did is not covered by the promise. What they had reserved stays charged.
+    An analyst is locked out after three failures of their own, everybody after ten times as many. Find out first why
+    they failed: that they did is not covered by the promise. What they had reserved stays charged.
 
     \b
-    Example:
+    Examples:
       podium budget unlock views --ledger ledger.db
+      podium budget unlock views --ledger ledger.db --analyst ann
     """
     from podium.ledger import open_ledger
 
     with open_ledger(ledger, create=False) as opened:
-        opened.unlock(dataset)
+        opened.unlock(dataset, analyst=analyst)
         status = opened.status(dataset)
     print_status(status, form)

@@ -66,6 +66,9 @@ def watch(
     until: Annotated[
         str | None, typer.Option("--until", metavar="TIME", help="Leave out periods that end later than this.")
     ] = None,
+    catch_up: Annotated[
+        bool, typer.Option("--catch-up", help="Ask about all periods that are due, also if they are more than ten.")
+    ] = False,
     ledger: LedgerOption = None,
     dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The name of the budget.")] = "schedule",
     analyst: AnalystOption = None,
@@ -113,7 +116,7 @@ def watch(
             _show_plan(monitor, form)
             return
         with progress("asking"):
-            lists = {release.parameters["period"]: release for release in monitor.run(until)}
+            lists = {release.parameters["period"]: release for release in monitor.run(until, catch_up=catch_up)}
     _write(lists, form, output)
     if plot is not None:
         from podium.present.plots import plot_lists

@@ -14,6 +14,7 @@ from podium.curator.asking import Asked, Options, Preview, ask, checked, column_
 from podium.curator.comparing import RankOptions, ask_ranking
 from podium.curator.holding import HeldSource
 from podium.curator.locating import join_ledger, location_of
+from podium.curator.pricing import allowance, priced
 from podium.curator.repeating import answered_by, question_key, question_text, told_again
 from podium.curator.schedule import on_schedule, period_of
 from podium.curator.settling import settled
@@ -27,9 +28,6 @@ from podium.errors import (
 )
 from podium.exact import Number
 from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRelease, open_ledger
-from podium.planning.facts import Facts
-from podium.planning.plan import Allowance, GaussianAllowance, allowance_for
-from podium.privacy import bounded_range_rho, calibrate_sigma
 from podium.query import Question, parse_sql
 from podium.query.schema import Schema
 from podium.release import Release
@@ -48,6 +46,9 @@ class Curator:
     With ``answer_every`` seconds, what becomes of a question that reads rows is settled and told a whole number of
     these periods after the reading began, so that the time of an answer tells less about rows.
     """
+
+    _schedule: str | None = None
+    _exclusive = False
 
     def __init__(
         self,
@@ -81,7 +82,10 @@ class Curator:
             self._user = user
             self._analyst = analyst
             location = location_of(source, self._source.name, table)
-            join_ledger(self._ledger, dataset, self._source, location, user=user, budget=budget, insist=insist)
+            join_ledger(
+                self._ledger, dataset, self._source, location, user=user, budget=budget, insist=insist,
+                schedule=self._schedule if self._exclusive else None,
+            )  # fmt: skip
             self._held.at(self.status.data_version)
             self._opened = opened.pop_all()
 
@@ -266,14 +270,18 @@ class Curator:
             normalisation=normalisation,
             mechanism=mechanism,
         )
-        asked = ask_ranking(self._current(), self._user, options, lambda facts: self._allowance(facts, epsilon))
+        source, totals = self._current(), self.status.totals
+        asked = priced(totals, epsilon, k, lambda given: ask_ranking(
+            source, self._user, options, lambda facts: allowance(totals, facts, given)))  # fmt: skip
         return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
 
     def _current(self) -> Source:
         return self._held.renew(lambda: self.status.data_version)
 
     def _ask(self, question: Question, options: Options, epsilon: Number | None) -> Asked:
-        return ask(self._source, question, self._user, options, lambda facts: self._allowance(facts, epsilon))
+        totals = self.status.totals
+        return priced(totals, epsilon, question.k, lambda given: ask(
+            self._source, question, self._user, options, lambda facts: allowance(totals, facts, given)))  # fmt: skip
 
     def _run(self, asked: Asked, analyst: str | None, idempotency_key: str | None) -> Release:
         k = asked.question.k
@@ -306,6 +314,7 @@ class Curator:
             question_key=key,
             idempotency_key=key,
             after=after,
+            schedule=self._schedule,
         )
         return (
             self._paid(asked, reservation) if reservation.fresh else self._repeated(reservation, asked.question.k, key)
@@ -353,33 +362,6 @@ class Curator:
             allowed="a new key for each question",
             hint=f"The first attempt with this key is {reservation.state.value}; ask again with another key.",
         )
-
-    def _allowance(self, facts: Facts, epsilon: Number | None) -> Allowance | GaussianAllowance:
-        totals = self._ledger.status(self._dataset).totals
-        pure = totals.budget.pure
-        if pure and facts.domain_size is None:
-            raise InvalidArgument(
-                "domain",
-                None,
-                allowed="a known domain, because the budget of this data set is pure (delta=0)",
-                hint="State the items (domain=... or domain_size=...), or register a budget with a delta.",
-            )
-        if epsilon is not None:
-            # Half of it is for the call, whose own parameter is then the planned one.
-            delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)
-            return replace(allowance_for(facts, epsilon=epsilon, delta=delta), promise=None, theorem=None)
-        single = totals.epsilon_per_item
-        if facts.adaptive:
-            # What k selections would cost, and as much again for counts, as without rounds.
-            rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)
-            delta = totals.delta_per_call / (1 + totals.delta_per_call)
-            return GaussianAllowance(mu_squared=2 * rho, delta=delta, per_item=single)
-        if not facts.counts:
-            return Allowance(epsilon_per_item=single, delta_per_call=totals.delta_per_call, pure=pure)
-        if pure:
-            return Allowance(epsilon_per_item=single, epsilon_per_count=single, pure=True)
-        sigma = calibrate_sigma(bounded_range_rho(single))
-        return Allowance(epsilon_per_item=single, delta_per_call=totals.delta_per_call, sigma=sigma)
 
     def close(self) -> None:
         """Let go of the engine and the ledger, where this curator opened them."""

@@ -14,16 +14,21 @@ __all__ = ["join_ledger", "location_of"]
 
 
 def join_ledger(
-    ledger: Ledger, dataset: str, source: Source, location: str, *, user: str, budget: Budget | None, insist: bool
-) -> None:
-    """Register a data set, or make sure that it was registered for these users: their column, and their table."""
+    ledger: Ledger, dataset: str, source: Source, location: str, *,
+    user: str, budget: Budget | None, insist: bool, schedule: str | None,
+) -> None:  # fmt: skip
+    """Register a data set, or make sure that it was registered for these users: their column, and their table.
+
+    A data set that is registered for a ``schedule`` answers nobody else.
+    """
     known = ledger.status(dataset).source if budget is None or dataset in ledger.datasets() else None
     same = known is not None and _is_same(source, location, known)
     if budget is not None:
         if known is None and not insist:
             _require_unregistered(ledger, dataset, source, location)
         # The table is the registered one: it keeps the name that it was registered by.
-        ledger.register(dataset, budget, source=known if known and same else location, user=user, insist=insist)
+        place = known if known and same else location
+        ledger.register(dataset, budget, source=place, user=user, insist=insist, schedule=schedule)
         return
     require_user(dataset, ledger.status(dataset).user, user)
     if not insist and not same:

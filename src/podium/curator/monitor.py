@@ -12,6 +12,7 @@ from types import TracebackType
 from podium.curator.asking import Options, column_name
 from podium.curator.curator import Curator
 from podium.curator.holding import HeldSource
+from podium.curator.monitor_curator import ScheduleCurator
 from podium.curator.monitor_questions import schedule_key, subject_of
 from podium.curator.monitor_record import Record, Role
 from podium.curator.monitor_turn import Task, Turn, listed_nothing
@@ -28,6 +29,9 @@ from podium.release import Release
 from podium.sources import Domain, open_source
 
 __all__ = ["TopKMonitor"]
+
+_FEW = 10
+"""How many new periods one run asks about without being told that they are many."""
 
 
 class TopKMonitor:
@@ -123,13 +127,17 @@ class TopKMonitor:
             domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._most,
         )  # fmt: skip
 
-    def run(self, until: object = None) -> Iterator[Release]:
+    def run(self, until: object = None, *, catch_up: bool = False) -> Iterator[Release]:
         """The list of every period that is over, from the first on; those that the ledger has are free.
 
         ``until`` leaves out periods that end later; it may not lie in the future. A period whose attempts failed is
-        asked again with a share of what is left; where the unit leaves it nothing, it is passed over.
+        asked again with a share of what is left; where the unit leaves it nothing, it is passed over. More than a few
+        periods at once are asked only with ``catch_up``: a clock that is wrong by years would use up all of them, with
+        the rows that there are today.
         """
         due = self._due(until)
+        if not catch_up:
+            self._require_few(due)
         if self._held.refresh() is not self._source:
             self._source = self._held.source
             self._curators.clear()
@@ -178,8 +186,26 @@ class TopKMonitor:
         """What the ledger wrote down about this budget, for a picture of it; per period, that of the first."""
         return self._ledger().history(self._account(self._schedule.period(0)))
 
+    def _require_few(self, due: int) -> None:
+        """Refuse to ask about many new periods at once."""
+        known, records, new = set(self._ledger().datasets()), dict[str, Record](), 0
+        for period in map(self._schedule.period, range(due)) if due > _FEW else ():
+            account = self._account(period)
+            if account in known and account not in records:
+                records[account] = self._record(account)
+            new += account not in known or not records[account].of_period(period.label).attempts
+        if new > _FEW:
+            raise InvalidArgument(
+                "catch_up",
+                False,
+                allowed=f"True where more than {_FEW} periods are due; {new} are, up to {period.label}",
+                hint="Look at this machine's clock first: a period is asked about once. Then run with --catch-up "
+                "(in Python: run(catch_up=True)), or up to an earlier time with --until.",
+            )
+
     def _due(self, until: object) -> int:
-        now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
+        # Over is what is over by both clocks: that of a server need not go wrong with ours.
+        now = min(_now(), self._ledger().clock())
         if until is None:
             return self._schedule.due(now)
         last = moment(until, "until")
@@ -225,8 +251,10 @@ class TopKMonitor:
         if account not in self._curators:
             ledger = self._ledger()
             first = account == self._account(self._schedule.period(0))
-            self._curators[account] = Curator(
+            self._curators[account] = ScheduleCurator(
                 self._source,
+                schedule=f"{self._key} {account}",
+                exclusive=self._unit == Unit.USER_PERIOD,
                 dataset=account,
                 user=self._subject.user,
                 ledger=ledger,
@@ -271,6 +299,10 @@ class TopKMonitor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC).replace(tzinfo=None)
 
 
 def _of_period(release: Release, period: Period) -> Release:

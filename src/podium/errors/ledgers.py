@@ -48,16 +48,18 @@ class DatasetExists(LedgerError):
 class DatasetLocked(LedgerError):
     """Too many questions failed after reading rows; which ones fail is not covered by the guarantee."""
 
-    def __init__(self, dataset: str, failures: int) -> None:
+    def __init__(self, dataset: str, failures: int, analyst: str | None = None) -> None:
         self.dataset = dataset
         self.failures = failures
+        self.analyst = analyst
+        whom = "" if analyst is None else f" for analyst={analyst!r}"
         super().__init__(
-            f"dataset={dataset!r} is locked after {failures} failed questions. Stored releases can still be read; "
-            "new questions are refused. Its owner should find out why they failed, then unlock it."
+            f"dataset={dataset!r} is locked{whom} after {failures} failed questions. Stored releases can still be "
+            "read; new questions are refused. Its owner should find out why they failed, then unlock it."
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (DatasetLocked, (self.dataset, self.failures))
+        return (DatasetLocked, (self.dataset, self.failures, self.analyst))
 
 
 class LedgerLocked(LedgerError):

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind
@@ -17,6 +18,7 @@ from podium.privacy import Cost, Event, events_from_json, events_to_json, spent,
 from podium.privacy.rounding import above
 
 __all__ = [
+    "FAILURES_OF_ALL",
     "Account",
     "Contradiction",
     "Sum",
@@ -27,6 +29,10 @@ __all__ = [
     "describe_events",
     "recorded_cost",
 ]
+
+
+FAILURES_OF_ALL: Final = 10
+"""The data set locks after so many times the failures that lock one analyst."""
 
 
 class Contradiction(Exception):
@@ -74,7 +80,8 @@ class Account:
     """Where a data set stands after its last entry.
 
     ``held`` is everything that is charged: settled, forfeited, and the worst case of what is still open.
-    ``failures`` counts what was forfeited since the owner last unlocked the data set.
+    ``failures`` counts what was forfeited since the owner last unlocked the data set. ``questions`` are those that
+    count: under the second rules, not those of a schedule.
     """
 
     dataset: str
@@ -106,8 +113,8 @@ class Account:
 
     @property
     def locked(self) -> bool:
-        """Whether too many questions failed."""
-        return self.failures >= self.failures_allowed
+        """Whether too many questions failed for anybody to ask another."""
+        return self.failures >= self.failures_allowed * (1 if self.totals.rules == 1 else FAILURES_OF_ALL)
 
     def after(self, entry: Entry, reservation: Entry | None) -> Account:
         """The account after ``entry``, which closes or reads ``reservation`` if there is one."""
@@ -169,11 +176,16 @@ def describe_events(events: Iterable[Event]) -> list[object]:
 
 
 def _reserved(account: Account, entry: Entry, _: Entry | None) -> Account:
-    cost = recorded_cost(entry)
-    if account.totals.limits.excess(cost, account.held.cost) is not None:
+    cost, totals = recorded_cost(entry), account.totals
+    if totals.limits.excess(cost, account.held.cost) is not None:
         raise Contradiction("it reserves more than was left")
     _check_events(entry, cost, reserve=True)
-    return replace(account, held=account.held + Sum.of(cost), questions=account.questions + 1)
+    counted = totals.rules == 1 or "schedule" not in entry.facts
+    if counted and totals.price(cost) < totals.least:
+        raise Contradiction("it reserves less than the least price")
+    if counted and totals.max_questions is not None and account.questions >= totals.max_questions:
+        raise Contradiction("it is one question too many")
+    return replace(account, held=account.held + Sum.of(cost), questions=account.questions + counted)
 
 
 def _settled(account: Account, entry: Entry, reservation: Entry | None) -> Account:
@@ -196,8 +208,9 @@ def _forfeited(account: Account, _: Entry, __: Entry | None) -> Account:
     return replace(account, failures=account.failures + 1)
 
 
-def _unlocked(account: Account, _: Entry, __: Entry | None) -> Account:
-    return replace(account, failures=0)
+def _unlocked(account: Account, entry: Entry, _: Entry | None) -> Account:
+    # Who is let in again alone has no more failures; those of all still count.
+    return account if entry.analyst is not None else replace(account, failures=0)
 
 
 def _raised(account: Account, entry: Entry, _: Entry | None) -> Account:

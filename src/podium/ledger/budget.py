@@ -1,8 +1,9 @@
 """Budgets: what the owner of a data set promises in total, and the limits that follow from it.
 
 The owner writes an epsilon, a delta and a plan (how many items in how many questions the budget should last
-for). What the ledger enforces are sums: of delta, and of rho or epsilon. The sums are computed once, when the data
-set is registered, and stored, so that no later version of podium can compute a different limit.
+for). What the ledger enforces are sums: of delta, and of rho or epsilon; how many questions; and the least price of
+one. They are computed once, when the data set is registered, and stored with the version of the rules, so that no
+later version of podium can compute a different limit.
 """
 
 from __future__ import annotations
@@ -10,14 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
 from podium.ledger.texts import exact_text
-from podium.privacy import Guarantee, Limits, SelectionPlan, calibrate_epsilon
+from podium.privacy import Cost, Guarantee, Limits, SelectionPlan, bounded_range_rho, calibrate_epsilon
 
-__all__ = ["Budget", "Totals"]
+__all__ = ["RULES", "Budget", "Totals"]
+
+RULES: Final = 2
+"""The version of the rules that new data sets are kept by. 1: limits on sums; failures lock the data set.
+2: also a limit on questions and a least price; failures lock the analyst who caused them, and ten times as many all."""
+
+_QUESTIONS_FOR_EACH_PLANNED: Final = 10
+_LEAST_PART_OF_RHO: Final = 400
+_LEAST_PART_OF_EPSILON: Final = 20
+"""The same for one item: rho grows with the square of epsilon."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -27,7 +37,9 @@ class Budget:
     ``epsilon`` and ``delta`` hold for any one user against all analysts together; without delta the total is pure, and
     unknown domains are refused. ``items`` and ``questions`` (k* and l* of Durfee & Rogers 2019, Algorithm 2) say how
     many selections in how many questions the budget should last for; the default epsilon per item follows.
-    Half of delta is for the questions, half for the conversion from rho to epsilon.
+    Half of delta is for the questions, half for the conversion from rho to epsilon. No more than ``max_questions`` are
+    answered, however little each costs: ten times ``questions`` unless given. What was answered before is told again
+    and does not count, nor do refusals and schedules.
 
     ``epsilon_per_analyst`` caps what one analyst may see, as a second promise that holds against that analyst alone,
     if nobody shares answers; ``delta_per_analyst`` is ``delta`` unless given.
@@ -39,6 +51,7 @@ class Budget:
     questions: int
     epsilon_per_analyst: Fraction | None
     delta_per_analyst: Fraction | None
+    max_questions: int
 
     def __init__(
         self,
@@ -49,6 +62,7 @@ class Budget:
         questions: int,
         epsilon_per_analyst: Number | None = None,
         delta_per_analyst: Number | None = None,
+        max_questions: int | None = None,
     ) -> None:
         loss = positive_fraction(epsilon, "epsilon")
         failure = probability(0 if delta is None else delta, "delta", zero=True)
@@ -58,6 +72,7 @@ class Budget:
         object.__setattr__(self, "questions", positive_integer(questions, "questions"))
         object.__setattr__(self, "epsilon_per_analyst", _cap(epsilon_per_analyst, loss))
         object.__setattr__(self, "delta_per_analyst", _cap_delta(delta_per_analyst, failure, epsilon_per_analyst))
+        object.__setattr__(self, "max_questions", _most_questions(max_questions, self.questions))
 
     @property
     def pure(self) -> bool:
@@ -85,6 +100,7 @@ class Budget:
             "questions": self.questions,
             "epsilon_per_analyst": exact_text(self.epsilon_per_analyst),
             "delta_per_analyst": exact_text(self.delta_per_analyst),
+            "max_questions": self.max_questions,
         }
 
     @classmethod
@@ -98,27 +114,44 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """A budget with the limits that were derived from it when it was recorded."""
+    """A budget with the limits that were derived from it when it was recorded, under a version of the rules.
+
+    ``least`` is the price of the cheapest question: its rho, or its epsilon if the total is pure.
+    """
 
     budget: Budget
     limits: Limits
     per_analyst: Limits | None
     epsilon_per_item: Fraction
     delta_per_call: Fraction
+    least: Fraction
+    rules: int
 
     @classmethod
-    def of(cls, budget: Budget) -> Totals:
+    def of(cls, budget: Budget, *, rules: int = RULES) -> Totals:
         """Derive the limits: with a delta, half of it for the calls, and the sum of rho or that of epsilon kept."""
         Guarantee.promised(budget.epsilon, budget.delta)
         plan = budget.plan
         cap = None
         if budget.epsilon_per_analyst is not None:
             cap = Limits.of(Guarantee.approximate(budget.epsilon_per_analyst, budget.delta_per_analyst or 0))
-        return cls(budget, Limits.of(budget.guarantee), cap, plan.epsilon_per_item, plan.delta_per_call)
+        single, limits = plan.epsilon_per_item, Limits.of(budget.guarantee)
+        by_epsilon, by_rho = single / _LEAST_PART_OF_EPSILON, bounded_range_rho(single) / _LEAST_PART_OF_RHO
+        least = Fraction(0) if rules == 1 else by_epsilon if budget.pure else by_rho
+        return cls(budget, limits, cap, single, plan.delta_per_call, least, rules)
+
+    @property
+    def max_questions(self) -> int | None:
+        """How many questions may be answered; None under rules that did not limit them."""
+        return None if self.rules == 1 else self.budget.max_questions
+
+    def price(self, cost: Cost) -> Fraction:
+        """What a question costs, in the measure of the least price."""
+        return (cost.epsilon or Fraction(0)) if self.budget.pure else cost.rho
 
     def cover(self, other: Totals) -> bool:
-        """Whether every limit here is at least the other's, and of the same kind."""
-        if (self.per_analyst is None) != (other.per_analyst is None):
+        """Whether every limit on sums is at least the other's, of the same kind, and under the same rules."""
+        if self.rules != other.rules or (self.per_analyst is None) != (other.per_analyst is None):
             return False
         pairs = [(self.limits, other.limits)]
         if self.per_analyst is not None and other.per_analyst is not None:
@@ -126,13 +159,18 @@ class Totals:
         return all(_covers(large, small) for large, small in pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object with exact numbers as text."""
+        """A JSON object with exact numbers as text; under the first rules, what was written then."""
+        budget, later = self.budget.to_json(), {"least": str(self.least), "rules": self.rules}
+        if self.rules == 1:
+            del budget["max_questions"]
+            later = {}
         return {
-            "budget": self.budget.to_json(),
+            "budget": budget,
             "limits": _limits_to_json(self.limits),
             "per_analyst": None if self.per_analyst is None else _limits_to_json(self.per_analyst),
             "epsilon_per_item": str(self.epsilon_per_item),
             "delta_per_call": str(self.delta_per_call),
+            **later,
         }
 
     @classmethod
@@ -145,6 +183,8 @@ class Totals:
             None if cap is None else _limits_from_json(cap),
             exact_fraction(document["epsilon_per_item"], "epsilon_per_item"),
             exact_fraction(document["delta_per_call"], "delta_per_call"),
+            exact_fraction(document.get("least", 0), "least"),
+            positive_integer(document.get("rules", 1), "rules"),
         )
 
 
@@ -168,6 +208,15 @@ def _cap_delta(value: Number | None, total: Fraction, epsilon: Number | None) ->
             "delta_per_analyst", value, allowed=f"above 0 and at most delta={total}; 0 if the total is pure"
         )
     return cap
+
+
+def _most_questions(value: int | None, planned: int) -> int:
+    if value is None:
+        return _QUESTIONS_FOR_EACH_PLANNED * planned
+    most = positive_integer(value, "max_questions")
+    if most < planned:
+        raise InvalidArgument("max_questions", value, allowed=f"at least questions={planned}, which is the plan")
+    return most
 
 
 def _covers(large: Limits, small: Limits) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -10,20 +11,21 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TypeAlias, TypeVar
 
-from podium.errors import DatasetExists, InvalidArgument, LedgerTampered, QuestionPending, UnknownDataset
+from podium.errors import LedgerTampered, QuestionPending, UnknownDataset
 from podium.exact import positive_integer
 from podium.ledger import reservations, waiting
 from podium.ledger.account import Contradiction
 from podium.ledger.backend import Backend, BrokenRule
-from podium.ledger.budget import Budget, Totals
+from podium.ledger.budget import Budget
 from podium.ledger.checking import Checker
 from podium.ledger.copying import read_copy
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.receipts import Presented
-from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of
+from podium.ledger.registering import Registering, new_totals, register
+from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of, require_failures
 from podium.ledger.rows import whole_number
 from podium.ledger.schema import migrate
-from podium.ledger.status import Status, require_user, status_of
+from podium.ledger.status import Status, status_of
 from podium.ledger.store import Holder, Located, Store
 from podium.ledger.texts import label, long_text, withheld_text
 from podium.ledger.verification import Verification, verify_copy
@@ -78,6 +80,7 @@ class Ledger:
         data_version: str = _FIRST_VERSION,
         failures_allowed: int = _FAILURES_ALLOWED,
         insist: bool = False,
+        schedule: str | None = None,
     ) -> Entry:
         """Fix the total of a data set under a name, once and for all.
 
@@ -85,40 +88,28 @@ class Ledger:
         a second name is refused unless the owner insists, because both totals then add up. ``user`` names the column
         whose values are protected; once named, the data set has no other. Registering again with the same budget,
         source and user changes nothing, and the owner may insist that another source is a copy. After
-        ``failures_allowed`` forfeited reservations the data set locks.
+        ``failures_allowed`` forfeited reservations of one analyst that analyst is locked out, after ten times as many
+        everybody. A data set that belongs to a ``schedule`` answers no other questions.
         """
-        name, where = label(dataset, "dataset"), long_text(source, "source")
-        version = label(data_version, "data_version")
-        facts = {
-            "source": where,
-            "totals": Totals.of(budget).to_json(),
-            "failures_allowed": positive_integer(failures_allowed, "failures_allowed"),
-            "insisted": insist,
-            **({} if user is None else {"user": long_text(user, "user")}),
-        }
-        with self._honest(name), self._backend.transaction(write=True) as session:
+        wanted = Registering(
+            label(dataset, "dataset"),
+            budget,
+            long_text(source, "source"),
+            None if user is None else long_text(user, "user"),
+            label(data_version, "data_version"),
+            positive_integer(failures_allowed, "failures_allowed"),
+            insist,
+            None if schedule is None else long_text(schedule, "schedule"),
+        )
+        with self._honest(wanted.dataset), self._backend.transaction(write=True) as session:
             store = Store(session)
             head = store.lock_registry()
-            located = self._checker.located(store, name, lock=True)
-            if located is not None:
-                return _registered_before(store, located, budget, None if insist else where, user)
-            other = store.named_source(where)
-            if other is not None and not insist:
-                raise DatasetExists(name, other)
-            return store.register(head, name, version, facts)
+            return register(store, head, self._checker.located(store, wanted.dataset, lock=True), wanted)
 
     def raise_total(self, dataset: str, budget: Budget) -> Entry:
         """Replace the total by a larger one of the same kind; the promise made before no longer holds."""
-        totals = Totals.of(budget)
         with self._writing(dataset) as (store, located):
-            present = located.account.totals
-            if not totals.cover(present):
-                raise InvalidArgument(
-                    "budget",
-                    budget,
-                    allowed="a budget of the same kind, not smaller than the present one in any part",
-                    hint="A total can be raised, never lowered: what was released cannot be taken back.",
-                )
+            totals = new_totals(located.account.totals, budget)
             return store.append(located, Kind.RAISED, facts={"totals": totals.to_json()})
 
     def set_data_version(self, dataset: str, data_version: str) -> Entry:
@@ -127,10 +118,12 @@ class Ledger:
         with self._writing(dataset) as (store, located):
             return store.append(located, Kind.RELABELLED, data_version=version)
 
-    def unlock(self, dataset: str) -> Entry:
-        """Let questions in again after failures; what they had reserved stays charged."""
+    def unlock(self, dataset: str, *, analyst: str | None = None) -> Entry:
+        """Let questions in again after failures, of one analyst or of everybody; what they reserved stays charged."""
+        who = None if analyst is None else label(analyst, "analyst")
         with self._writing(dataset) as (store, located):
-            return store.append(located, Kind.UNLOCKED)
+            require_failures(located, who)
+            return store.append(located, Kind.UNLOCKED, analyst=who)
 
     # What a question does
 
@@ -144,6 +137,7 @@ class Ledger:
         question_key: str | None = None,
         idempotency_key: str | None = None,
         after: str | None = None,
+        schedule: str | None = None,
     ) -> Reservation:
         """Charge the worst case of a question before any row is read; ``BudgetExceeded`` if it does not fit.
 
@@ -151,8 +145,11 @@ class Ledger:
         share so that one's release can answer the other. A second call with the same ``idempotency_key`` returns the
         first one's reservation and charges nothing. ``after`` is the hash of the entry that must be the last one, for a
         question whose size was worked out from the history: it is refused if somebody else wrote meanwhile.
+        ``schedule`` names the schedule that asks: its questions have a plan of their own, so that neither the least
+        price nor the limit on questions applies.
         """
-        request = replace(_request(worst_case, question, question_key, analyst, idempotency_key), after=after)
+        request = _request(worst_case, question, question_key, analyst, idempotency_key)
+        request = replace(request, after=after, schedule=schedule)
         return self._held(dataset, lambda store, located: reservations.reserve(store, located, request))
 
     def reserve_once(
@@ -315,6 +312,11 @@ class Ledger:
                 raise _unknown(Store(session), dataset)
         return verify_copy(copy, receipts)
 
+    def clock(self) -> dt.datetime:
+        """What time it is by the database that the ledger is in, in UTC and without a zone."""
+        with self._backend.transaction(write=False) as session:
+            return Store(session).clock()
+
     def close(self) -> None:
         """Close the connections; the ledger opens new ones if it is used again."""
         self._backend.close()
@@ -360,16 +362,6 @@ class Ledger:
 def _unknown(store: Store, dataset: str) -> UnknownDataset:
     near = difflib.get_close_matches(dataset, store.names(), n=1)
     return UnknownDataset(dataset, near[0] if near else None)
-
-
-def _registered_before(store: Store, located: Located, budget: Budget, source: str | None, user: str | None) -> Entry:
-    """The registration, if it is the same; without a source the owner insists that the table is a copy."""
-    first = store.registered(located)
-    known = (located.account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
-    if source not in (None, located.account.source) or budget not in known:
-        raise DatasetExists(located.account.dataset, located.account.dataset)
-    require_user(located.account.dataset, first.facts.get("user"), user)
-    return first
 
 
 def _request(

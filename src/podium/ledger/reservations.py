@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 
 from podium.errors import (
     BudgetExceeded,
@@ -24,6 +25,7 @@ from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.owner import this_process
 from podium.ledger.store import Located, Store
 from podium.privacy import Charge, Cost, Event, Limits, Selection, worst_case
+from podium.privacy.rounding import display
 
 __all__ = [
     "Request",
@@ -36,6 +38,7 @@ __all__ = [
     "key_of",
     "release_of",
     "require_analyst",
+    "require_failures",
     "reserve",
     "settle",
 ]
@@ -96,6 +99,7 @@ class Request:
     analyst: str | None
     idempotency_key: str | None
     after: str | None = None
+    schedule: str | None = None
 
 
 def key_of(text: str) -> str:
@@ -118,18 +122,26 @@ def reserve(store: Store, located: Located, request: Request) -> Reservation:
             allowed=f"the hash of the last entry of {account.dataset!r}",
             hint="Somebody else asked meanwhile, and nothing was charged here: read the history again, and ask again.",
         )
+    _require_schedule(store, located, request.schedule)
     if account.locked:
         raise DatasetLocked(account.dataset, account.failures)
+    if located.state.locked(request.analyst):
+        raise DatasetLocked(account.dataset, located.state.failures(request.analyst), request.analyst)
     account.totals.limits.check_kind(cost)
     _require_room(account.totals.limits, account.held.cost, request.charge, cost, account.dataset)
     if account.totals.per_analyst is not None and request.analyst is not None:
         held = located.state.analyst(request.analyst).cost
         whose = f"analyst {request.analyst!r}"
         _require_room(account.totals.per_analyst, held, request.charge, cost, account.dataset, whose=whose)
+    if request.schedule is None:
+        _require_turn(account, cost)
     entry = store.append(
         located,
         Kind.RESERVED,
-        facts={"events": describe_events(events)} if events else None,
+        facts={
+            **({"events": describe_events(events)} if events else {}),
+            **({} if request.schedule is None else {"schedule": request.schedule}),
+        },
         cost=cost,
         analyst=request.analyst,
         question=request.question,
@@ -139,6 +151,48 @@ def reserve(store: Store, located: Located, request: Request) -> Reservation:
         owner=this_process().to_text(),
     )
     return _reservation(entry, State.RESERVED, fresh=True)
+
+
+def _require_schedule(store: Store, located: Located, schedule: str | None) -> None:
+    """A schedule's data set answers its questions alone: others about the same rows would add to its promise."""
+    owner = store.registered(located).facts.get("schedule")
+    if owner not in (None, schedule):
+        raise InvalidArgument(
+            "dataset",
+            located.account.dataset,
+            allowed="for questions of the schedule and window that it was registered for",
+            hint="Ask other questions under a data set of their own.",
+        )
+
+
+def _require_turn(account: Account, cost: Cost) -> None:
+    """An ordinary question is one of those that are allowed, and not cheaper than the least price."""
+    totals, most = account.totals, account.totals.max_questions
+    if most is not None and account.questions >= most:
+        hint = (
+            f"Its owner allows max_questions={most}; what was answered is still told again. The owner may allow more, "
+            f"with 'podium budget raise {account.dataset} --max-questions N'."
+        )
+        raise BudgetExceeded("questions", Fraction(1), Fraction(0), budget=repr(account.dataset), hint=hint)
+    if totals.price(cost) < totals.least:
+        measure = "epsilon" if totals.budget.pure else "rho"
+        raise InvalidArgument(
+            "worst_case",
+            f"{measure} {display(totals.price(cost))}",
+            allowed=f"{measure} {display(totals.least)} or more for a question about {account.dataset!r}",
+            hint="Ask for more items, or with a larger epsilon: the owner's plan has this least price.",
+        )
+
+
+def require_failures(located: Located, analyst: str | None) -> None:
+    """Only an analyst whose questions failed can be let in again alone."""
+    if analyst is not None and not located.state.failures(analyst):
+        raise InvalidArgument(
+            "analyst",
+            analyst,
+            allowed=f"an analyst whose questions about {located.account.dataset!r} failed",
+            hint="'podium budget show' lists them; without a name everybody is let in again.",
+        )
 
 
 def require_analyst(account: Account, analyst: str | None) -> None:

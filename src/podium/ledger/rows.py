@@ -157,8 +157,8 @@ def sum_to_row(value: Sum) -> tuple[Value, ...]:
 
 
 def analysts_from_rows(rows: Iterable[Row]) -> dict[str, Row]:
-    """The sums of every analyst as they are stored, not yet believed; ``sum_from_row`` reads one."""
-    return {row[0]: row[1:] for row in rows}
+    """Sums and failures of every analyst as they are stored, not yet believed; without failures, only the sums."""
+    return {row[0]: row[1:] if row[-1] else row[1:-1] for row in rows}
 
 
 def opened_from_rows(rows: Iterable[Row]) -> dict[int, str]:

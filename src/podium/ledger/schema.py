@@ -97,13 +97,18 @@ def _to_3(session: Session) -> None:
     session.run("ALTER TABLE entries ADD COLUMN state TEXT")
 
 
+def _to_4(session: Session) -> None:
+    """Failures are counted for each analyst; data sets that are there keep counting them for all together."""
+    session.run("ALTER TABLE analysts ADD COLUMN failures BIGINT NOT NULL DEFAULT 0")
+
+
 @dataclass(frozen=True, slots=True)
 class _Migration:
     version: int
     apply: Callable[[Session], None]
 
 
-_MIGRATIONS = (_Migration(1, _to_1), _Migration(2, _to_2), _Migration(3, _to_3))
+_MIGRATIONS = (_Migration(1, _to_1), _Migration(2, _to_2), _Migration(3, _to_3), _Migration(4, _to_4))
 _ANALYSTS_SINCE = 2
 
 LATEST = _MIGRATIONS[-1].version

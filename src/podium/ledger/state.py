@@ -9,21 +9,27 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst
 from podium.ledger.backend import Row
 from podium.ledger.entries import Entry, Kind, canonical_json
-from podium.ledger.rows import ACCOUNT_COLUMNS, account_to_row, sum_from_row, sum_to_row
+from podium.ledger.rows import ACCOUNT_COLUMNS, account_to_row, sum_from_row, sum_to_row, whole_number
 
-__all__ = ["State"]
+__all__ = ["NAMELESS", "State"]
+
+NAMELESS: Final = ""
+"""The analyst of questions without a name; no name is empty."""
+
+_SUMS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """What follows from the entries so far.
 
-    ``analysts`` has sums as they are stored, because a question reads one of them and compares all. ``opened`` has who
-    holds each open reservation.
+    ``analysts`` has sums and failures as they are stored, because a question reads one of them and compares all; those
+    who gave no name are one analyst, NAMELESS. ``opened`` has who holds each open reservation.
     """
 
     account: Account
@@ -33,19 +39,41 @@ class State:
     def analyst(self, name: str) -> Sum:
         """What is charged to one analyst."""
         row = self.analysts.get(name)
-        return Sum() if row is None else sum_from_row(row)
+        return Sum() if row is None else sum_from_row(row[:_SUMS])
+
+    def failures(self, analyst: str | None) -> int:
+        """How many questions of an analyst were forfeited since they were last let in again."""
+        row = self.analysts.get(analyst or NAMELESS, ())
+        return whole_number(row[_SUMS]) if len(row) > _SUMS else 0
+
+    def locked(self, analyst: str | None) -> bool:
+        """Whether the analyst may not ask: too many questions of theirs failed, or of all."""
+        return self.account.locked or self.failures(analyst) >= self.account.failures_allowed
 
     def after(self, entry: Entry, reservation: Entry | None) -> State:
         """The state after ``entry``, which closes or reads ``reservation`` if there is one."""
         analysts, opened = dict(self.analysts), dict(self.opened)
         who = charged_analyst(entry, reservation)
         if who is not None:
-            analysts[who] = sum_to_row(self.analyst(who) + change(entry, reservation))
+            analysts[who] = _row(self.analyst(who) + change(entry, reservation), self.failures(who))
+        for name, failures in self._failures_after(entry, reservation):
+            analysts[name] = _row(self.analyst(name), failures)
         if entry.kind is Kind.RESERVED:
             opened[entry.sequence] = entry.owner or ""
         elif entry.kind in (Kind.SETTLED, Kind.FORFEITED) and entry.reservation is not None:
             opened.pop(entry.reservation, None)
         return State(self.account.after(entry, reservation), analysts, opened)
+
+    def _failures_after(self, entry: Entry, reservation: Entry | None) -> list[tuple[str, int]]:
+        """Whose failures an entry changes, and to what. Under the first rules they are counted for all together."""
+        if self.account.totals.rules == 1:
+            return []
+        if entry.kind is Kind.FORFEITED and reservation is not None:
+            return [(reservation.analyst or NAMELESS, self.failures(reservation.analyst) + 1)]
+        if entry.kind is Kind.UNLOCKED:
+            names = self.analysts if entry.analyst is None else [entry.analyst]
+            return [(name, 0) for name in names if self.failures(name)]
+        return []
 
     def digest(self) -> str:
         """What an entry commits to. The head is left out, because it is the hash of that entry."""
@@ -61,3 +89,7 @@ class State:
         except (TypeError, ValueError):
             raise Contradiction("a sum is not a number") from None
         return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _row(held: Sum, failures: int) -> Row:
+    return (*sum_to_row(held), failures) if failures else sum_to_row(held)

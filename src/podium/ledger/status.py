@@ -14,6 +14,7 @@ from typing import Any
 from podium.errors import InvalidArgument
 from podium.ledger.account import Account, Sum, recorded_cost
 from podium.ledger.budget import Totals
+from podium.ledger.state import NAMELESS
 from podium.ledger.store import Located, Store
 from podium.ledger.texts import exact_text
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
@@ -54,6 +55,8 @@ class Status:
     ``user`` is the column whose values are protected, None if the registration named none. ``spent`` is settled or
     forfeited, ``reserved`` is the worst case of what is open. ``items_left`` and
     ``questions_left`` say how far the rest goes at the planned epsilon per item and delta per question.
+    ``failures_of`` counts failed questions by analyst, None for those without a name; ``locked_out`` are the analysts
+    who had too many, and ``locked`` tells whether all are. ``schedule`` is the only one whose questions are answered.
     """
 
     dataset: str
@@ -70,7 +73,10 @@ class Status:
     open_reservations: int
     questions_asked: int
     failures: int
+    failures_of: dict[str | None, int]
     locked: bool
+    locked_out: tuple[str | None, ...]
+    schedule: str | None
     raises: int
     entries: int
     head: str
@@ -116,7 +122,10 @@ class Status:
                 for name, held in self.analysts.items()
             },
             "failures": self.failures,
+            "failures_of": [{"analyst": name, "failures": count} for name, count in self.failures_of.items()],
             "locked": self.locked,
+            "locked_out": list(self.locked_out),
+            "schedule": self.schedule,
             "raises": self.raises,
             "entries": self.entries,
             "head": self.head,
@@ -125,26 +134,31 @@ class Status:
 
 def status_of(store: Store, located: Located) -> Status:
     """The status of a data set, read in one transaction."""
-    account = located.account
+    account, state = located.account, located.state
+    facts = store.registered(located).facts
+    failures = {name or None: state.failures(name) for name in sorted(state.analysts) if state.failures(name)}
     opened = store.open_reservations(located)
     reserved = sum((Sum.of(recorded_cost(entry)) for entry in opened), Sum())
     remaining = Remaining.of(account.totals.limits, account.held.cost)
     return Status(
         dataset=account.dataset,
         source=account.source,
-        user=store.registered(located).facts.get("user"),
+        user=facts.get("user"),
         data_version=account.data_version,
         totals=account.totals,
         spent=(account.held - reserved).cost,
         reserved=reserved.cost,
         remaining=remaining,
-        analysts={name: located.state.analyst(name).cost for name in sorted(located.state.analysts)},
+        analysts={name: state.analyst(name).cost for name in sorted(state.analysts) if name != NAMELESS},
         items_left=_items_left(account.totals, remaining),
         questions_left=_questions_left(account, remaining),
         open_reservations=len(opened),
         questions_asked=account.questions,
         failures=account.failures,
+        failures_of=failures,
         locked=account.locked,
+        locked_out=tuple(name for name in failures if state.locked(name)),
+        schedule=facts.get("schedule"),
         raises=account.raises,
         entries=account.sequence,
         head=account.head,
@@ -170,10 +184,11 @@ def _items_left(totals: Totals, remaining: Remaining) -> int:
 
 
 def _questions_left(account: Account, remaining: Remaining) -> int:
-    call = account.totals.delta_per_call
+    call, most = account.totals.delta_per_call, account.totals.max_questions
     if call == 0:
         return max(0, account.totals.budget.questions - account.questions)
-    return math.floor(remaining.delta * (1 + call) / call)
+    left = math.floor(remaining.delta * (1 + call) / call)
+    return left if most is None else max(0, min(left, most - account.questions))
 
 
 def _amounts(cost: Cost, *, pure: bool) -> dict[str, str | None]:

@@ -75,7 +75,7 @@ class Store:
             return None
         number = rows[0][0]
         analysts = self._session.rows(
-            "SELECT analyst, epsilon, unbounded, rho, delta FROM analysts WHERE dataset_id = ?", (number,)
+            "SELECT analyst, epsilon, unbounded, rho, delta, failures FROM analysts WHERE dataset_id = ?", (number,)
         )
         opened = self._session.rows("SELECT sequence, owner FROM open_reservations WHERE dataset_id = ?", (number,))
         account = account_from_row(rows[0][1:])
@@ -96,6 +96,12 @@ class Store:
         if found is None or (found.sequence, found.hash) != (located.account.sequence, located.account.head):
             raise Contradiction("the last entry is not the one that was written")
         return found
+
+    def clock(self) -> dt.datetime:
+        """What time it is by the database, in UTC; SQLite writes it as text, and takes it from this machine."""
+        ((now,),) = self._session.rows("SELECT CURRENT_TIMESTAMP")
+        moment = dt.datetime.fromisoformat(now) if isinstance(now, str) else now.astimezone(dt.UTC)
+        return moment.replace(tzinfo=None)
 
     # Entries
 
@@ -208,9 +214,9 @@ class Store:
         entry = _chained(entry, after)
         self._insert(located, entry)
         self._update(located.id, replace(after.account, head=entry.hash))
-        for name in after.analysts:
-            if after.analysts[name] != located.state.analysts.get(name):
-                self.write_analyst(located.id, name, after.analyst(name))
+        for name, row in after.analysts.items():
+            if row != located.state.analysts.get(name):
+                self.write_analyst(located.id, name, after.analyst(name), after.failures(name))
         self._track(located, entry)
         return entry
 
@@ -229,12 +235,13 @@ class Store:
             (*account_to_row(account), dataset_id),
         )
 
-    def write_analyst(self, dataset_id: int, analyst: str, held: Sum) -> None:
-        """What is charged to an analyst is this, from now on."""
+    def write_analyst(self, dataset_id: int, analyst: str, held: Sum, failures: int = 0) -> None:
+        """What is charged to an analyst, and how many questions of theirs failed, is this from now on."""
         self._session.run("DELETE FROM analysts WHERE dataset_id = ? AND analyst = ?", (dataset_id, analyst))
         self._session.run(
-            "INSERT INTO analysts (dataset_id, analyst, epsilon, unbounded, rho, delta) VALUES (?, ?, ?, ?, ?, ?)",
-            (dataset_id, analyst, *sum_to_row(held)),
+            "INSERT INTO analysts (dataset_id, analyst, epsilon, unbounded, rho, delta, failures) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (dataset_id, analyst, *sum_to_row(held), failures),
         )
 
     def _track(self, located: Located, entry: Entry) -> None:

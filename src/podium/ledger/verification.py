@@ -134,6 +134,7 @@ class _Walk:
 
     state: State
     wanted: AbstractSet[str]
+    schedule: str | None
     reservations: dict[int, Entry] = field(default_factory=dict)
     settled: set[int] = field(default_factory=set)
     kept: dict[str, tuple[Entry, Entry | None]] = field(default_factory=dict)
@@ -141,7 +142,7 @@ class _Walk:
     @classmethod
     def from_first(cls, entry: Entry, wanted: AbstractSet[str]) -> _Walk:
         """Begin with the registration."""
-        walk = cls(State(Account.opened(entry)), wanted)
+        walk = cls(State(Account.opened(entry)), wanted, entry.facts.get("schedule"))
         walk._keep(entry, None)
         return walk
 
@@ -169,8 +170,10 @@ class _Walk:
 
     def _check_rules(self, entry: Entry, reservation: Entry | None) -> None:
         if entry.kind is Kind.RESERVED:
-            if self.account.locked:
+            if self.state.locked(entry.analyst):
                 raise Contradiction("it reserves on a locked data set")
+            if self.schedule not in (None, entry.facts.get("schedule")):
+                raise Contradiction("it is not a question of the schedule that the data set belongs to")
             if entry.data_version != self.account.data_version:
                 raise Contradiction("it names another version of the data")
             self._check_cap(entry.analyst, entry)

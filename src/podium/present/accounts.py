@@ -29,8 +29,13 @@ def status_facts(status: Status) -> list[tuple[str, str]]:
         ("left", f"{_left(status.remaining)}, {left_sentence(status)}"),
         ("questions", f"{status.questions_asked} asked, {status.failures} failed"),
     ]
+    if status.failures_of:
+        facts.append(("failed", ", ".join(f"{_who(name)} {count}" for name, count in status.failures_of.items())))
     if status.locked:
         facts.append(("locked", "too many questions failed: the owner must look before another is answered"))
+    elif status.locked_out:
+        names = ", ".join(_who(name) for name in status.locked_out)
+        facts.append(("locked out", f"{names}: too many questions failed; the owner must look before they may ask"))
     facts += [(f"analyst {name}", _amount(held, pure=pure)) for name, held in status.analysts.items()]
     return [*facts, ("head", status.head)]
 
@@ -43,10 +48,14 @@ def totals_facts(totals: Totals) -> list[tuple[str, str]]:
     allowed = f"epsilon {display(budget.epsilon)}" + (f", delta {display(budget.delta)}" if budget.delta else "")
     if limits.rho is not None:
         allowed += f", kept as rho {display(limits.rho)}"
-    return [
+    facts = [
         ("total", allowed),
         ("plan", f"{budget.items} items in {budget.questions} questions: epsilon {single} per item{call}"),
     ]
+    if totals.max_questions is not None:
+        least = f"{'epsilon' if budget.pure else 'rho'} {display(totals.least)}"
+        facts.append(("at most", f"{totals.max_questions} questions, each for {least} or more"))
+    return facts
 
 
 def left_sentence(status: Status) -> str:
@@ -70,6 +79,10 @@ def history_rows(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[tuple[
         )
         for entry in entries
     ]
+
+
+def _who(analyst: str | None) -> str:
+    return "without a name" if analyst is None else analyst
 
 
 def _number(count: int, thing: str) -> str:

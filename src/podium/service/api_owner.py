@@ -11,7 +11,7 @@ from podium.service.access import Access, Caller, access, everything, role_of, s
 from podium.service.core import Service
 from podium.service.examples import PROBLEMS
 from podium.service.refusals import forbidden, not_found
-from podium.service.schemas import BudgetBody, DataVersionBody, RegistrationBody, TokenBody
+from podium.service.schemas import BudgetBody, DataVersionBody, RegistrationBody, TokenBody, UnlockBody
 from podium.service.tokens import Role, Token
 
 __all__ = ["give_token", "own_tokens", "revoke_token", "router"]
@@ -46,10 +46,11 @@ def set_data_version(granted: Owning, body: DataVersionBody) -> dict[str, Any]:
 
 
 @router.post("/datasets/{dataset}/unlock", summary="Let questions in again after failures")
-def unlock(granted: Owning) -> dict[str, Any]:
-    """What failed questions had reserved stays charged."""
+def unlock(granted: Owning, body: UnlockBody | None = None) -> dict[str, Any]:
+    """For one analyst, or for everybody. What failed questions had reserved stays charged."""
     granted.service.datasets.require(granted.dataset)
-    return granted.service.datasets.ledger.unlock(granted.dataset).to_json()
+    analyst = None if body is None else body.analyst
+    return granted.service.datasets.ledger.unlock(granted.dataset, analyst=analyst).to_json()
 
 
 @router.get("/tokens", summary="The tokens within the owner's scope")

@@ -160,7 +160,7 @@ def ledger(request: Request, granted: Viewing) -> Response:
 
 def _shown_facts(status: Status, token: Token) -> list[tuple[str, str]]:
     """Facts that the page does not show elsewhere; who spent how much is for the owner."""
-    hidden = () if token.role is Role.OWNER else ("source", "analyst ")
+    hidden = () if token.role is Role.OWNER else ("source", "analyst ", "failed", "locked out")
     return [
         (name, text)
         for name, text in status_facts(status)

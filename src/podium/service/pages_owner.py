@@ -23,7 +23,7 @@ router: APIRouter = APIRouter(prefix="/owner")
 
 Owning = Annotated[View, Depends(view(Role.OWNER))]
 
-_BUDGET = ("epsilon", "delta", "items", "questions", "epsilon_per_analyst", "delta_per_analyst")
+_BUDGET = ("epsilon", "delta", "items", "questions", "epsilon_per_analyst", "delta_per_analyst", "max_questions")
 
 
 @router.get("")
@@ -98,9 +98,10 @@ def relabel(request: Request, granted: Owning, form: Posted) -> Response:
 
 
 @router.post("/datasets/{dataset}/unlock")
-def unlock(request: Request, granted: Owning, _: Posted) -> Response:
-    """Let questions in again."""
-    return _changed(request, granted, lambda: granted.service.datasets.ledger.unlock(granted.dataset))
+def unlock(request: Request, granted: Owning, form: Posted) -> Response:
+    """Let questions in again, of one analyst or of everybody."""
+    return _changed(request, granted, lambda: granted.service.datasets.ledger.unlock(
+        granted.dataset, analyst=form.get("analyst")))  # fmt: skip
 
 
 def _changed(request: Request, granted: View, change: Any) -> Response:
@@ -137,4 +138,6 @@ def _budget(form: Form) -> Budget:
     given: dict[str, Any] = {name: form[name] for name in _BUDGET if name in form}
     for name in ("items", "questions"):
         given[name] = whole(given.get(name, ""), name)
+    if "max_questions" in given:
+        given["max_questions"] = whole(given["max_questions"], "max_questions")
     return Budget(**{"epsilon": "", **given})

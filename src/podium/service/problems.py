@@ -113,6 +113,8 @@ def _restore_fields(error: Exception, document: Mapping[str, Any]) -> None:
         error.short_by = error.requested - error.remaining
     if isinstance(error, errors.InvalidArgument):
         error.value = document.get("value")
+    if isinstance(error, errors.DatasetLocked):
+        error.analyst = None if document.get("analyst") is None else _field("analyst", document["analyst"])
     if isinstance(error, errors.PodiumError) and not error.lines:
         raise TypeError
 
@@ -129,6 +131,8 @@ def _fields(error: BaseException) -> dict[str, Any]:
     if not isinstance(error, errors.PodiumError) or isinstance(error, Refusal):
         return {}
     found = {name: getattr(error, name) for name in _FIELDS if hasattr(error, name)}
+    if isinstance(error, errors.DatasetLocked):
+        found["analyst"] = error.analyst
     if isinstance(error, errors.InvalidArgument):
         found["value"] = error.value if isinstance(error.value, (str, int, bool, type(None))) else str(error.value)
     return {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}

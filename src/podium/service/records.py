@@ -102,7 +102,8 @@ class Records:
         own = document["analysts"].get(token.name)
         public = {
             "dataset": dataset, "data_version": status.data_version, "promise": status.promise,
-            "total": document["total"], "locked": status.locked, "analysts": {token.name: own} if own else {},
+            "total": document["total"], "locked": status.locked or token.name in status.locked_out,
+            "analysts": {token.name: own} if own else {},
         }  # fmt: skip
         if status.totals.per_analyst is not None:
             return public

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from podium.ledger import Budget
 from podium.service.questions import Asking
 
-__all__ = ["BudgetBody", "DataVersionBody", "QuestionBody", "RegistrationBody", "TokenBody"]
+__all__ = ["BudgetBody", "DataVersionBody", "QuestionBody", "RegistrationBody", "TokenBody", "UnlockBody"]
 
 _Number: TypeAlias = (
     Annotated[StrictStr, Field(max_length=64, pattern=r"^[0-9./]+([eE]-?[0-9]{1,3})?$")] | StrictInt | StrictFloat
@@ -66,6 +66,9 @@ class BudgetBody(_Body):
     questions: Annotated[StrictInt, Field(ge=1, le=10**9)]
     epsilon_per_analyst: _Number | None = None
     delta_per_analyst: _Number | None = None
+    max_questions: Annotated[StrictInt, Field(ge=1, le=10**10)] | None = Field(
+        None, description="No more are answered; ten times as many as questions if not given."
+    )
 
     def budget(self) -> Budget:
         """The budget."""
@@ -86,6 +89,12 @@ class DataVersionBody(_Body):
     """A new label for the data."""
 
     data_version: _Text
+
+
+class UnlockBody(_Body):
+    """Who may ask again."""
+
+    analyst: _Text | None = Field(None, description="Only this analyst; everybody if not given.")
 
 
 class TokenBody(_Body):

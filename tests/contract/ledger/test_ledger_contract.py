@@ -165,7 +165,7 @@ def test_failures_lock_a_data_set_until_its_owner_acts(ledger: Ledger) -> None:
     with pytest.raises(DatasetLocked) as caught:
         ledger.reserve("clicks", pure("0.01"), "q")
     assert caught.value.failures == 3
-    assert ledger.status("clicks").locked
+    assert ledger.status("clicks").locked_out == (None,)
     ledger.unlock("clicks")
     ledger.reserve("clicks", pure("0.01"), "q")
     status = ledger.status("clicks")

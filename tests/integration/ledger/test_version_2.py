@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from podium.curator import Curator
-from podium.errors import LedgerTampered
+from podium.errors import DatasetLocked, InvalidArgument, LedgerTampered
 from podium.ledger import Budget, Entry, Kind, Ledger, open_ledger
+from podium.ledger.budget import RULES
 from podium.ledger.rows import ENTRY_COLUMNS, entry_to_row
 from podium.ledger.schema import LATEST
 from podium.privacy import Cost
@@ -145,3 +146,62 @@ def test_an_entry_that_commits_to_nothing_may_follow_one_that_does(old: Path) ->
         assert ledger.status("clicks").data_version == "3"
         ledger.reserve("clicks", TENTH, "new", analyst="ann")
         assert ledger.verify().problem is None
+
+
+def test_data_sets_keep_the_rules_that_they_were_registered_under(old: Path) -> None:
+    with open_ledger(old) as ledger:
+        totals = ledger.status("clicks").totals
+        assert (totals.rules, totals.max_questions, totals.least) == (1, None, 0)
+        # No least price, no limit on questions, and failures lock the data set for everybody.
+        ledger.raise_total("clicks", Budget(epsilon=3, items=10, questions=10, epsilon_per_analyst=3))
+        for number in range(120):
+            ledger.reserve("clicks", Cost(epsilon="1e-9", rho="1e-18"), f"q{number}", analyst="ann")
+        ledger.forfeit(ledger.reserve("clicks", TENTH, "fails", analyst="ann"))
+        with pytest.raises(InvalidArgument, match="an analyst whose questions"):
+            ledger.unlock("clicks", analyst="ann")
+        ledger.forfeit(ledger.reserve("clicks", TENTH, "fails too", analyst="bob"))
+        status = ledger.status("clicks")
+        assert (status.locked, status.failures, status.failures_of) == (True, 3, {})
+        with pytest.raises(DatasetLocked):
+            ledger.reserve("clicks", TENTH, "q", analyst="eve")
+        limited = Budget(epsilon=3, items=10, questions=10, epsilon_per_analyst=3, max_questions=500)
+        with pytest.raises(InvalidArgument, match="registered under rules that have none"):
+            ledger.raise_total("clicks", limited)
+        # New data sets in the same ledger have the present rules.
+        ledger.register("new", Budget(epsilon=3, items=10, questions=10), source="new")
+        assert ledger.status("new").totals.rules == RULES
+        assert ledger.verify().problem is None
+
+
+@pytest.mark.parametrize(
+    ("cost", "facts", "what"),
+    [
+        (TENTH, None, "it is one question too many"),
+        (Cost(epsilon="1e-9", rho="1e-18"), None, "it reserves less than the least price"),
+        (TENTH, '{"schedule":"daily"}', None),
+    ],
+)
+def test_verification_applies_the_rules_of_each_data_set(
+    tmp_path: Path, cost: Cost, facts: str | None, what: str | None
+) -> None:
+    """Entries that a program without these rules wrote, with right hashes."""
+    path = tmp_path / "ledger.db"
+    with open_ledger(path) as ledger:
+        most = 1 if what is None or "many" in what else 2
+        ledger.register("clicks", Budget(epsilon=3, items=10, questions=1, max_questions=most), source="s")
+        ledger.reserve("clicks", TENTH, "q")
+        last = ledger.history("clicks")[-1]
+        held = ledger.status("clicks").reserved + cost
+    entry = replace(last, sequence=3, previous=last.hash, cost=cost, details=facts, state=None)
+    entry = replace(entry, hash=entry.computed_hash())
+    connection = sqlite3.connect(path)
+    marks = ", ".join("?" * len(entry_to_row(entry)))
+    connection.execute(f"INSERT INTO entries (dataset_id, {ENTRY_COLUMNS}) VALUES (1, {marks})", entry_to_row(entry))
+    connection.execute("INSERT INTO open_reservations VALUES (1, 3, ?)", (entry.owner,))
+    values = (str(held.epsilon), str(held.rho), 1 + (facts is None), entry.hash)
+    connection.execute("UPDATE datasets SET epsilon = ?, rho = ?, questions = ?, sequence = 3, head = ?", values)
+    connection.commit()
+    connection.close()
+    with open_ledger(path) as ledger:
+        problem = ledger.verify().problem
+        assert (None if problem is None else problem.what) == what

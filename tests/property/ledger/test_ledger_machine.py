@@ -56,7 +56,8 @@ class LedgerMachine(RuleBasedStateMachine):
         self.total, self.cap = 30, 20
         self.ledger.register("clicks", self._budget(), source="s")
         self.model: dict[int, Held] = {}
-        self.failures = 0
+        self.failures = {"ann": 0, "bob": 0}
+        self.total_failures = 0
         self.version = "1"
         self.receipts: list[str] = []
 
@@ -69,20 +70,23 @@ class LedgerMachine(RuleBasedStateMachine):
         own = sum(held.charged() for held in self.model.values() if held.analyst == analyst)
         return own + sum(held.paid for held in self.model.values() if analyst in held.seen)
 
-    @rule(target=reservations, units=st.integers(0, 12), analyst=ANALYSTS, question=QUESTIONS)
+    def _locked(self, analyst: str) -> bool:
+        return self.failures[analyst] >= 3 or self.total_failures >= 30
+
+    @rule(target=reservations, units=st.integers(1, 12), analyst=ANALYSTS, question=QUESTIONS)
     def reserve(self, units: int, analyst: str, question: str) -> Reservation | None:
         fits = self._charged() + units <= self.total and self._charged(analyst) + units <= self.cap
         try:
             reservation = self.ledger.reserve("clicks", cost(units), question, analyst=analyst)
         except DatasetLocked:
-            assert self.failures >= 3
+            assert self._locked(analyst)
             return None
         except BudgetExceeded:
-            assert self.failures < 3
+            assert not self._locked(analyst)
             assert not fits
             return None
         assert fits
-        assert self.failures < 3
+        assert not self._locked(analyst)
         self.model[reservation.number] = Held(units, analyst, question, self.version)
         return reservation
 
@@ -110,7 +114,8 @@ class LedgerMachine(RuleBasedStateMachine):
                 self.ledger.forfeit(reservation)
             return
         self.ledger.forfeit(reservation, Reason.FAILED)
-        self.failures += held.state == "reserved"
+        self.failures[held.analyst] += held.state == "reserved"
+        self.total_failures += held.state == "reserved"
         held.state = "forfeited"
 
     @rule(question=QUESTIONS, analyst=ANALYSTS)
@@ -145,11 +150,16 @@ class LedgerMachine(RuleBasedStateMachine):
         self.ledger.set_data_version("clicks", version)
         self.version = version
 
-    @precondition(lambda self: self.failures >= 3)
-    @rule()
-    def unlock(self) -> None:
-        self.ledger.unlock("clicks")
-        self.failures = 0
+    @precondition(lambda self: any(self.failures.values()))
+    @rule(alone=st.booleans())
+    def unlock(self, alone: bool) -> None:
+        if alone:
+            name = max(self.failures, key=lambda one: self.failures[one])
+            self.ledger.unlock("clicks", analyst=name)
+            self.failures[name] = 0
+        else:
+            self.ledger.unlock("clicks")
+            self.failures, self.total_failures = {"ann": 0, "bob": 0}, 0
 
     @precondition(lambda self: self.total < 60)
     @rule(more=st.integers(0, 9))
@@ -172,7 +182,9 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self._charged() <= self.total
         assert all(held.epsilon == self._charged(name) * UNIT for name, held in status.analysts.items())
         assert all(self._charged(name) <= self.cap for name in ("ann", "bob"))
-        assert (status.failures, status.locked) == (self.failures, self.failures >= 3)
+        assert (status.failures, status.locked) == (self.total_failures, self.total_failures >= 30)
+        assert status.failures_of == {name: count for name, count in self.failures.items() if count}
+        assert set(status.locked_out) == {name for name, count in self.failures.items() if count and self._locked(name)}
 
     def teardown(self) -> None:
         report = self.ledger.verify(receipts=self.receipts)
@@ -209,7 +221,8 @@ def test_sums_of_mixed_losses_never_pass_the_limits(losses: list[tuple[Event, st
         epsilon, rho, delta, unbounded = Fraction(0), Fraction(0), Fraction(0), False
         for event, fate in losses:
             try:
-                reservation = ledger.reserve("clicks", (event,), "q")
+                # Of a schedule, so that nothing but the sums can refuse it.
+                reservation = ledger.reserve("clicks", (event,), "q", schedule="s")
             except BudgetExceeded:
                 continue
             if fate == "settle":

@@ -29,6 +29,7 @@ def test_a_dry_run_registers_nothing() -> None:
         "promise  (3, 1e-6)-differentially private for any one user, added or removed\n"
         "total    epsilon 3, delta 1e-6, kept as rho 0.1758\n"
         "plan     200 items in 20 questions: epsilon 0.0838491655 per item and delta 2.501e-8 per question\n"
+        "at most  200 questions, each for rho 2.197e-6 or more\n"
     )
     assert not Path("ledger.db").exists()
 
@@ -111,10 +112,10 @@ def test_a_locked_data_set_says_so() -> None:
     create_budget()
     with open_ledger("ledger.db") as ledger:
         for number in range(3):
-            ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 100)), f"question {number}"))
+            ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 20)), f"question {number}"))
     text = succeeded("budget", "show", "views", *LEDGER)
-    assert "questions  3 asked, 3 failed\n" in text
-    assert "locked     too many questions failed: the owner must look before another is answered\n" in text
+    assert "questions   3 asked, 3 failed\n" in text
+    assert "locked out  without a name: too many questions failed; the owner must look before they may ask\n" in text
     assert "question 2" in succeeded("budget", "history", "views", *LEDGER)
     refused = podium("top", "views.parquet", *ASK, *LEDGER, "--dataset", "views", "--quiet")
     assert refused.exit_code == 3
@@ -125,10 +126,11 @@ def test_unlock_lets_questions_in_again_and_refunds_nothing() -> None:
     create_budget()
     with open_ledger("ledger.db") as ledger:
         for number in range(3):
-            ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 100)), f"question {number}"))
+            ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 20)), f"question {number}"))
     (before,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
     (after,) = document("budget", "budget", "unlock", "views", *LEDGER)["datasets"]
-    assert (before["locked"], after["locked"]) == (True, False)
+    assert (before["locked_out"], after["locked_out"]) == ([None], [])
+    assert before["failures_of"] == [{"analyst": None, "failures": 3}]
     assert after["spent"] == before["spent"]
     ask()
     assert "locked" not in succeeded("budget", "unlock", "views", *LEDGER)
@@ -151,7 +153,7 @@ def test_a_total_is_raised_on_the_record_and_never_lowered() -> None:
     larger = ("budget", "raise", "views", *LEDGER, "--epsilon", "6", "--items", "30")
     assert document("budget-plan", *larger, "--dry-run")["budget"] == {
         "epsilon": "6", "delta": "1/1000000", "items": 30, "questions": 4,
-        "epsilon_per_analyst": None, "delta_per_analyst": None,
+        "epsilon_per_analyst": None, "delta_per_analyst": None, "max_questions": 40,
     }  # fmt: skip
     assert document("budget", "budget", "show", *LEDGER)["datasets"][0]["raises"] == 0
     assert "promise    everything released about 'views' together is (6, 1e-6)-" in succeeded(*larger)
@@ -164,6 +166,36 @@ def test_a_total_is_raised_on_the_record_and_never_lowered() -> None:
         "  Allowed: a budget of the same kind, not smaller than the present one in any part.",
         "  A total can be raised, never lowered: what was released cannot be taken back.",
     ]
+
+
+def test_the_limit_on_questions_follows_the_plan_unless_it_is_stated() -> None:
+    create_budget()
+    (status,) = document("budget", "budget", "raise", "views", *LEDGER, "--questions", "6")["datasets"]
+    assert status["total"]["budget"]["max_questions"] == 60
+    text = succeeded("budget", "raise", "views", *LEDGER, "--max-questions", "7")
+    assert "at most    7 questions, each for rho " in text
+    (status,) = document("budget", "budget", "raise", "views", *LEDGER, "--items", "21")["datasets"]
+    assert status["total"]["budget"]["max_questions"] == 7
+    create_budget("copy", "--insist", "--max-questions", "9")
+    assert "at most    9 questions" in succeeded("budget", "show", "copy", *LEDGER)
+    refused = podium("budget", "raise", "copy", *LEDGER, "--max-questions", "3")
+    assert refused.exit_code == 2
+    assert "at least questions=4, which is the plan" in refused.stderr
+
+
+def test_one_analyst_is_let_in_again() -> None:
+    create_budget()
+    with open_ledger("ledger.db") as ledger:
+        for name in ("ann", "bob"):
+            for number in range(3):
+                ledger.forfeit(ledger.reserve("views", Selection("0.05"), f"question {number}", analyst=name))
+    assert podium("top", "views.parquet", *ASK, *LEDGER, "--dataset", "views", "--analyst", "ann").exit_code == 3
+    (after,) = document("budget", "budget", "unlock", "views", "--analyst", "ann", *LEDGER)["datasets"]
+    assert (after["locked_out"], after["failures"]) == (["bob"], 6)
+    ask("--analyst", "ann")
+    refused = podium("budget", "unlock", "views", "--analyst", "ann", *LEDGER)
+    assert refused.exit_code == 2
+    assert "an analyst whose questions about 'views' failed" in refused.stderr
 
 
 def test_the_owner_is_told_of_a_mistyped_name() -> None:
@@ -179,7 +211,7 @@ def test_recover_gives_up_what_another_machine_left_open(monkeypatch: pytest.Mon
     elsewhere = replace(this_process(), host="another", boot="another", token="another")
     with monkeypatch.context() as there, open_ledger("ledger.db") as ledger:
         there.setattr("podium.ledger.reservations.this_process", lambda: elsewhere)
-        ledger.reserve("views", Selection("0.01"), "a question")
+        ledger.reserve("views", Selection("0.05"), "a question")
     assert succeeded("budget", "recover", *LEDGER) == "1 reservation still open\n"
     assert succeeded("budget", "recover", *LEDGER, "--force") == (
         "gave up reservation 2 of 'views'\n0 reservations still open\n"

@@ -1,0 +1,17 @@
+"""The curator of a schedule, whose questions are known as the schedule's in the ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podium.curator.curator import Curator
+
+__all__ = ["ScheduleCurator"]
+
+
+class ScheduleCurator(Curator):
+    """A curator that asks for one schedule; ``exclusive``: the data set that it registers answers nobody else."""
+
+    def __init__(self, source: object, *, schedule: str, exclusive: bool, **options: Any) -> None:
+        self._schedule, self._exclusive = schedule, exclusive
+        super().__init__(source, **options)

@@ -1,0 +1,116 @@
+"""Prices: what a question may use by the owner's plan, and the least that it must cost. Only public facts decide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+from podium.curator.asking import Asked
+from podium.errors import InvalidArgument
+from podium.exact import Number, exact_fraction, positive_integer
+from podium.ledger import Totals
+from podium.planning.facts import Facts
+from podium.planning.plan import Allowance, GaussianAllowance, allowance_for
+from podium.privacy import bounded_range_rho, calibrate_sigma, worst_case
+from podium.privacy.rounding import display
+
+__all__ = ["allowance", "priced"]
+
+_TRIES = 4
+_DIGITS = Context(prec=2, rounding=ROUND_CEILING)
+
+
+def allowance(totals: Totals, facts: Facts, epsilon: Number | None) -> Allowance | GaussianAllowance:
+    """What the plan gives a question like this, or what its own epsilon does."""
+    pure = totals.budget.pure
+    if pure and facts.domain_size is None:
+        raise InvalidArgument(
+            "domain",
+            None,
+            allowed="a known domain, because the budget of this data set is pure (delta=0)",
+            hint="State the items (domain=... or domain_size=...), or register a budget with a delta.",
+        )
+    if epsilon is not None:
+        # Half of it is for the call, whose own parameter is then the planned one.
+        delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)
+        return replace(allowance_for(facts, epsilon=epsilon, delta=delta), promise=None, theorem=None)
+    single = totals.epsilon_per_item
+    if facts.adaptive:
+        # What k selections would cost, and as much again for counts, as without rounds.
+        rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)
+        delta = totals.delta_per_call / (1 + totals.delta_per_call)
+        return GaussianAllowance(mu_squared=2 * rho, delta=delta, per_item=single)
+    if not facts.counts:
+        return Allowance(epsilon_per_item=single, delta_per_call=totals.delta_per_call, pure=pure)
+    if pure:
+        return Allowance(epsilon_per_item=single, epsilon_per_count=single, pure=True)
+    sigma = calibrate_sigma(bounded_range_rho(single))
+    return Allowance(epsilon_per_item=single, delta_per_call=totals.delta_per_call, sigma=sigma)
+
+
+def priced(totals: Totals, epsilon: Number | None, k: int, ask: Callable[[Number | None], Asked]) -> Asked:
+    """The question with its plan, if it costs the least price; refused with the least epsilon that would do."""
+    if epsilon is None:
+        # What the plan gives one item is more than the least price.
+        return ask(None)
+    items = positive_integer(k, "k")
+    if not _surely_too_cheap(totals, exact_fraction(epsilon, "epsilon"), items):
+        asked = ask(epsilon)
+        if _price(totals, asked) >= totals.least:
+            return asked
+    enough = _enough(totals, items, ask)
+    measure, part = ("epsilon", "1/20") if totals.budget.pure else ("rho", "1/400")
+    raise InvalidArgument(
+        "epsilon",
+        epsilon,
+        allowed="an epsilon that is worth the least price of a question" if enough is None else f"{enough} or more",
+        hint=f"A question about this data set costs at least {measure} {display(totals.least)}, {part} of what its "
+        "owner's plan has for one item.",
+    )
+
+
+def _price(totals: Totals, asked: Asked) -> Fraction:
+    return totals.price(worst_case(asked.plan.worst_case))
+
+
+def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
+    """Whether no plan for this epsilon can be worth the least price: then none is made, which would take long.
+
+    Each of at most 2k + 2 events must itself be (epsilon, delta)-private. A selection of parameter e is not if
+    e > epsilon + 8 delta, Gaussian noise is not if mu is (for delta up to 1/10); rho is at most e^2/8 and mu^2/2.
+    """
+    if totals.budget.pure:
+        return epsilon < totals.least
+    delta = totals.delta_per_call
+    return delta <= Fraction(1, 10) and (k + 1) * (epsilon + 8 * delta) ** 2 < totals.least
+
+
+def _enough(totals: Totals, k: int, ask: Callable[[Number | None], Asked]) -> Decimal | None:
+    """An epsilon of two digits with which the question is not too cheap, and with hardly less it is."""
+    # With epsilon/k for each of k items, the least that composition allows, this is enough; mostly less is.
+    epsilon = totals.least if totals.budget.pure else _root(8 * k * totals.least)
+    best: Decimal | None = None
+    for _ in range(_TRIES):
+        tried = _DIGITS.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
+        if tried == best:
+            return best
+        try:
+            price = _price(totals, ask(str(tried)))
+        except InvalidArgument as problem:
+            if problem.name != "epsilon":
+                raise
+            return best
+        if price >= totals.least:
+            best = tried if best is None else min(best, tried)
+        # A price grows with epsilon, or with its square.
+        ratio = totals.least / price if price else Fraction(4)
+        epsilon = Fraction(tried) * (ratio if totals.budget.pure else _root(ratio))
+    return best
+
+
+def _root(square: Fraction) -> Fraction:
+    """A root, rounded up in the twelfth digit."""
+    return Fraction(math.isqrt(math.ceil(square * 10**24)) + 1, 10**12)
