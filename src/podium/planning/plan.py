@@ -19,6 +19,7 @@ from podium.mechanisms import AdaptiveTopK, LimitedDomain, RisingTopK, TestedTop
 from podium.mechanisms.base import Mechanism, describe
 from podium.planning.facts import Facts
 from podium.planning.known import known_mechanism
+from podium.planning.limits import least_for_counts, require_epsilon, require_noise
 from podium.privacy import (
     Event,
     Guarantee,
@@ -131,6 +132,7 @@ def allowance_for(facts: Facts, *, epsilon: Number, delta: Number) -> Allowance 
             allowed="a number with 0 < value < 1",
             hint="An unknown domain cannot be private with delta=0: state the domain, or allow a delta like 1e-6.",
         )
+    require_epsilon(promise.epsilon(), promise.cost.delta, stated=epsilon, slack=delta)
     if facts.adaptive:
         whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
         return GaussianAllowance(
@@ -159,6 +161,14 @@ def _calibrated(k: int, counts: bool, unknown: bool, promise: Guarantee) -> Allo
         return Allowance(
             epsilon_per_item=half, epsilon_per_count=half, pure=True, promise=promise, theorem=Theorem.BASIC
         )
+    least = least_for_counts(k, delta, share)
+    if epsilon < least:
+        raise InvalidArgument(
+            "epsilon",
+            epsilon,
+            allowed=f"{display(least)} or more with counts, k={k} and delta={display(delta)}",
+            hint="Less leaves nothing for each count.",
+        )
     split = split_budget(k, epsilon=epsilon, delta=delta, delta_for_calls=share)
     return Allowance(
         epsilon_per_item=split.epsilon_per_item,
@@ -170,9 +180,11 @@ def _calibrated(k: int, counts: bool, unknown: bool, promise: Guarantee) -> Allo
 
 
 def plan_for(facts: Facts, allowance: Allowance | GaussianAllowance) -> Plan:
-    """The mechanism for these facts, within this allowance."""
+    """The mechanism for these facts, within this allowance; what could not be drawn is refused here."""
     if isinstance(allowance, GaussianAllowance):
+        require_noise(mu_squared=allowance.mu_squared)
         return _in_rounds(facts, allowance)
+    require_noise(epsilon_per_item=allowance.epsilon_per_item)
     mechanism, why = _mechanism(facts, allowance)
     measure = None
     if facts.counts and allowance.sigma is not None:
