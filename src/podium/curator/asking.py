@@ -13,7 +13,7 @@ from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, Plan, plan_for
-from podium.query import Question, parse_where
+from podium.query import Question, parse_conditions
 from podium.randomness import system_bits
 from podium.ranking import RankingMethod
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading, Source
@@ -133,7 +133,7 @@ def column_name(value: object, role: str) -> str:
     return value
 
 
-def question_about(source: Source, item: str | Iterable[str], k: int, where: str | None) -> Question:
+def question_about(source: Source, item: str | Iterable[str], k: int, where: str | Iterable[str] | None) -> Question:
     """The question that these arguments mean; columns are checked against the table's schema."""
     if not isinstance(item, Iterable):
         raise InvalidArgument("item", item, allowed="the name of a column")
@@ -141,7 +141,7 @@ def question_about(source: Source, item: str | Iterable[str], k: int, where: str
     schema = source.schema()
     for name in items:
         schema.column(column_name(name, "item"), role="item")
-    return Question(items, k, None if where is None else parse_where(where, schema=schema))
+    return Question(items, k, parse_conditions(where, schema=schema))
 
 
 def ask(source: Source, question: Question, user: str, options: Options, calibrate: Calibrate) -> Asked:

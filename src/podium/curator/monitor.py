@@ -61,7 +61,7 @@ class TopKMonitor:
         unit: str = Unit.USER,
         ledger: str | Path | Ledger | None = None,
         dataset: str = "schedule",
-        where: str | None = None,
+        where: str | Iterable[str] | None = None,
         domain: object = None,
         domain_size: int | None = None,
         rediscover: int | None = None,
