@@ -49,10 +49,11 @@ def raise_(
         "epsilon_per_analyst": epsilon_per_analyst, "delta_per_analyst": delta_per_analyst,
     }  # fmt: skip
     with open_ledger(ledger, create=False) as opened:
-        present = opened.status(dataset).totals.budget.to_json()
+        registered = opened.status(dataset)
+        present = registered.totals.budget.to_json()
         budget = podium.Budget(**{**present, **{name: value for name, value in given.items() if value is not None}})
         if dry_run:
-            print_totals(Totals.of(budget), form)
+            print_totals(Totals.of(budget), form, user=registered.user)
             return
         opened.raise_total(dataset, budget)
         status = opened.status(dataset)

@@ -89,7 +89,8 @@ class Asked:
     def preview(self, source: Source) -> Preview:
         """The plan and the SQL."""
         rows = self.plan.rows if self.ranking is None else len(self.ranking.graph.comparisons)
-        return Preview(self.plan, source.queries(self.first_reading(), limit=rows, domain=self.domain))
+        queries = source.queries(self.first_reading(), limit=rows, domain=self.domain)
+        return Preview(self.plan, queries, self.user)
 
     def weighted(self, weights: Weights, without: tuple[Item, ...], salt: str) -> Reading:
         """What a round counts: each user spreads weight over their items, but for those that are out."""
@@ -113,12 +114,18 @@ class Preview:
 
     plan: Plan
     queries: tuple[str, ...]
+    user: str | None = None
+
+    @property
+    def promise(self) -> str:
+        """What the answer would promise, in a sentence that names the column of the users."""
+        return self.plan.promise.sentence(user=self.user)
 
     def __str__(self) -> str:
         facts = [
             ("mechanism", self.plan.describe()),
             ("why", self.plan.why),
-            ("promise", self.plan.promise.sentence()),
+            ("promise", self.promise),
             ("at most", self.plan.cost_sentence()),
             ("reach", self.plan.reach_sentence),
             *(("sql", query) for query in self.queries),

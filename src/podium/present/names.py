@@ -42,5 +42,6 @@ def _continues(sign: str) -> bool:
 
 
 def why_fewer(release: Release) -> str:
-    """What a list that is shorter than k means, in a sentence."""
-    return f"{len(release.items)} of {release.k}: the remaining items are too close to tell apart at this budget."
+    """What a list that is shorter than k means, in a sentence that is true whatever the table holds."""
+    found = len(release.items)
+    return f"{found} of {release.k}: no {'other ' if found else ''}item stood out enough to be named at this budget."

@@ -64,7 +64,7 @@ def release_drawing(release: Release, *, heading: str = "item") -> RenderableTyp
     if not release.complete:
         parts.append(Padding(Text(why_fewer(release), style="italic"), (0, 0, 1, 0)))
     facts = [
-        ("promise", release.guarantee.sentence()),
+        ("promise", release.promise),
         ("paid", paid_sentence(release)),
         ("mechanism", mechanism_text(release)),
         *zip(["theorem", *[""] * release.theorem.count("; ")], release.theorem.split("; "), strict=True),

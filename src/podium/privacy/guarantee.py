@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Guarantee", "total"]
 
-_WHOM = "for any one user, added or removed"
 _VERSION = 1
 _GAUSSIAN_VERSION = 2
+
+
+def unit_named(user: str | None) -> str:
+    """Who is protected, in a sentence: the column by name, in which nothing can move a cursor; or just a user."""
+    if user is None:
+        return "user"
+    return f"`{user}`" if user.isprintable() else repr(user)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +146,21 @@ class Guarantee:
             return NotImplemented
         return other < self
 
-    def sentence(self, *, delta: Number | None = None) -> str:
-        """What is promised, in words; as one (epsilon, delta) pair if ``delta`` is given. Numbers round up."""
+    def sentence(self, *, delta: Number | None = None, user: str | None = None) -> str:
+        """What is promised, in words; as one (epsilon, delta) pair if ``delta`` is given. Numbers round up.
+
+        ``user`` is the column whose values are protected, where it is known.
+        """
+        whom = f"for any one {unit_named(user)}, added or removed"
         if delta is not None:
             target = probability(delta, "delta", zero=True)
-            return f"{_pair(self.epsilon(delta=target), target)} {_WHOM}"
+            return f"{_pair(self.epsilon(delta=target), target)} {whom}"
         if self.cost == Cost.nothing() and not self.profiles:
-            return f"independent of the data {_WHOM}"
+            return f"independent of the data {whom}"
         if self.cost.delta >= 1:
             return "no promise at all: the failure probabilities add up to 1"
         plain = [] if self.cost == Cost.nothing() else [" and ".join(self._parts())]
-        return f"{', composed with '.join([*plain, *map(_profile_part, self.profiles)])} {_WHOM}"
+        return f"{', composed with '.join([*plain, *map(_profile_part, self.profiles)])} {whom}"
 
     def __str__(self) -> str:
         return self.sentence()

@@ -139,7 +139,7 @@ def test_a_set_has_no_ranks_and_says_so() -> None:
 
 
 def test_fewer_than_k_is_explained_in_the_picture() -> None:
-    sentence = "2 of 5: the remaining items are too close to tell apart at this budget."
+    sentence = "2 of 5: no other item stood out enough to be named at this budget."
     assert by_role(plot_release(made(("a", "b"), k=5)), "ending") == [sentence]
     assert by_role(plot_release(made(("a", "b"), k=5, counts=True)), "ending") == [sentence]
     assert by_role(plot_release(made((), k=5)), "ending") == [sentence.replace("2 of", "0 of")]
@@ -168,7 +168,7 @@ def test_names_are_text_and_nothing_else() -> None:
 def test_the_text_alternative_says_what_is_shown() -> None:
     alt = plot_release(made(("first", "second"), k=5)).alt
     assert "1  first\n   2  second" in alt
-    assert "2 of 5: the remaining items are too close to tell apart" in alt
+    assert "2 of 5: no other item stood out enough" in alt
     assert "promise    " in alt
 
 
