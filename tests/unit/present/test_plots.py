@@ -142,7 +142,7 @@ def test_fewer_than_k_is_explained_in_the_picture() -> None:
     sentence = "2 of 5: no other item stood out enough to be named at this budget."
     assert by_role(plot_release(made(("a", "b"), k=5)), "ending") == [sentence]
     assert by_role(plot_release(made(("a", "b"), k=5, counts=True)), "ending") == [sentence]
-    assert by_role(plot_release(made((), k=5)), "ending") == [sentence.replace("2 of", "0 of")]
+    assert by_role(plot_release(made((), k=5)), "ending") == [sentence.replace("2 of 5: no other", "0 of 5: no")]
 
 
 def test_fifty_rows_then_how_many_more() -> None:
