@@ -111,8 +111,8 @@ class ExponentialWithGap(Mechanism):
         With mu = (epsilon/span) h: item s with weight exp(mu_s); the gap in units of mu is logistic around theta =
         mu_s - log(sum of exp(mu_j), j != s), given that it is not negative. Jointly the gap has the density of
         that logistic distribution at g > 0. The gap is released in counts, rounded down to a multiple of
-        2^-grid_bits, or of 2^-32 of a scale above 2^12: density() is that of the ideal real gap, of which the release
-        is post-processing.
+        2^-grid_bits, or at most 2^-31 of a scale above 2^12: density() is that of the ideal real gap, of which the
+        release is post-processing.
     Symbols
         epsilon = eps, the total; span as for ExponentialTopK. A domain of one item has no gap.
     Source

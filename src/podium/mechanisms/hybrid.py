@@ -54,7 +54,7 @@ class HybridTopK(Mechanism):
         the last item over the threshold if it was reached (then they add up to estimates above it), else over the
         best that was left out. Estimates: exponential noise of scale reach/eps0 on the threshold and span/eps1 on
         the items, minus their means; the k largest as far as above the threshold, BOTTOM if fewer than k are; gaps
-        to the noisy threshold. Gaps are rounded down to multiples of 2^-20, or of 2^-32 of a noise wider than 2^12:
+        to the noisy threshold. Gaps are rounded down to multiples of 2^-20, or at most 2^-31 of noise above 2^12:
         ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
     Symbols
         threshold = T; k; epsilon = eps; theta = eps0/eps (None for identities), eps1 = (1-theta)*eps/k. Counts: reach

@@ -69,7 +69,7 @@ class LimitedDomain(Mechanism):
     Assumes
         Each user adds at most 1 to each count, and at most Delta counts where Delta is given.
 
-    Noisy counts are released rounded down to a multiple of 2^-grid_bits, or of 2^-32 of a scale 1/epsilon_per_item
+    Noisy counts are released rounded down to a multiple of 2^-grid_bits, or at most 2^-31 of a scale 1/epsilon_per_item
     above 2^12; ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
     """
 

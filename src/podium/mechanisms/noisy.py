@@ -43,7 +43,7 @@ class NoisyTopK(Mechanism):
     Law
         v_i = (epsilon/(k span)) h_i + Z_i with independent standard noise Z_i; the k largest, and the gaps
         v_(j) - v_(j+1), j = 1..k, the last one to the best loser, in counts (times k span/epsilon). With exactly k
-        items there is no k-th gap. Gaps are rounded down to a multiple of 2^-grid_bits, or of 2^-32 of a scale k
+        items there is no k-th gap. Gaps are rounded down to a multiple of 2^-grid_bits, or at most 2^-31 of a scale k
         span/epsilon above 2^12: density() is that of the ideal real gaps, of which the release is post-processing.
     Symbols
         k; epsilon = eps, the total; noise: exponential, laplace (order and gaps), gumbel (order), logistic,

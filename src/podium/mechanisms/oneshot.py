@@ -128,7 +128,7 @@ class OneshotLaplace(Mechanism):
 
         A step of its own: ``paid`` and ``guarantee`` of what comes back are those of the values alone and come on top
         of what the set cost. Values are in the order of ``items``, rounded down to a multiple of 2^-grid_bits, or
-        of 2^-32 of a scale above 2^12.
+        at most 2^-31 of a scale above 2^12.
         """
         if not isinstance(release.outcome, frozenset) or len(release.outcome) != self.k:
             raise InvalidArgument(

@@ -53,8 +53,8 @@ class GaussianSparseHistogram(Mechanism):
 
     Values are released in units of the weight of the lightest users, w(1): they estimate counts of users, too low for
     items of users who have so many that their weight is smaller. They are rounded down to a multiple of
-    2^-grid_bits, or of 2^-32 of a sigma above 2^12; ``density`` is that of the ideal real-valued mechanism, of which
-    the release is post-processing.
+    2^-grid_bits, or at most 2^-31 of a sigma above 2^12; ``density`` is that of the ideal real-valued mechanism, of
+    which the release is post-processing.
     """
 
     theorem: ClassVar[str] = (

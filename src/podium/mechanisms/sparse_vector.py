@@ -60,7 +60,7 @@ class SparseVector(Mechanism):
         q~ - T~. Exponential noise has its mean taken off. Geometric noise gives integer gaps; there the difference
         of the means is taken off only up to the next integer: ``plan().gap_bias`` is left for the report to take off.
         The outcome is the sequence of (item, branch) found; all other items asked are below.
-        Real gaps are rounded down to multiples of 2^-20, or of 2^-32 of a noise wider than 2^12 (Laplace margins up):
+        Real gaps are rounded down to multiples of 2^-20, or at most 2^-31 of noise above 2^12 (Laplace margins up):
         ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
     Symbols
         threshold = T; k; epsilon = eps; theta = eps0/eps; branches = m (1: plain, 2: adaptive, eps2 = eps1/2).
