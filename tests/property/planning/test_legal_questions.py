@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -100,10 +101,10 @@ def test_a_refusal_says_what_is_the_least(epsilon: str, delta: Any, message: str
 @pytest.mark.parametrize(
     "allowance",
     [
-        Allowance(epsilon_per_item=10**101),
-        Allowance(epsilon_per_item=1 / 10**106),
-        GaussianAllowance(mu_squared=10**31, delta=1 / 10**6),
-        GaussianAllowance(mu_squared=1 / 10**61, delta=1 / 10**6),
+        Allowance(epsilon_per_item=Fraction(10**101)),
+        Allowance(epsilon_per_item=Fraction(1, 10**106)),
+        GaussianAllowance(mu_squared=Fraction(10**31), delta=Fraction(1, 10**6)),
+        GaussianAllowance(mu_squared=Fraction(1, 10**61), delta=Fraction(1, 10**6)),
     ],
 )
 def test_what_follows_from_a_budget_has_limits_too(allowance: Any) -> None:

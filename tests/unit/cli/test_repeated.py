@@ -26,12 +26,13 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield from commands(sub, (*path, name))
 
 
-OPTIONS = [
-    pytest.param(path, option, id=" ".join([*path, option.opts[0]]))
+FOUND: list[tuple[tuple[str, ...], Any]] = [
+    (path, option)
     for path, command in commands(typer.main.get_command(app))
     for option in command.params
     if option.param_type_name == "option" and not option.is_eager
 ]
+OPTIONS = [pytest.param(path, option, id=" ".join([*path, option.opts[0]])) for path, option in FOUND]
 
 
 def once(option: Any, spelling: str) -> list[str]:
@@ -48,8 +49,8 @@ def test_a_single_value_refuses_a_second(path: tuple[str, ...], option: Any) -> 
 
 
 def test_all_commands_were_looked_at() -> None:
-    assert len({param.values[0] for param in OPTIONS}) >= 20
-    top = {param.values[1].opts[0] for param in OPTIONS if param.values[0] == ("top",) and param.values[1].multiple}
+    assert len({path for path, _ in FOUND}) >= 20
+    top = {option.opts[0] for path, option in FOUND if path == ("top",) and option.multiple}
     assert top == REPEATED
 
 
