@@ -31,6 +31,7 @@ __all__ = [
     "exact_integer",
     "float_above",
     "float_below",
+    "is_writable",
     "positive_fraction",
     "positive_integer",
     "probability",
@@ -40,6 +41,8 @@ __all__ = [
 Number: TypeAlias = int | Fraction | Decimal | str | float
 
 _DIGITS = 2000
+_MOST_BITS = 1 << 20
+_TINIEST, _LARGEST = flint.arb(2) ** -_MOST_BITS, flint.arb(2) ** _MOST_BITS
 _KINDS = "an int, Fraction, Decimal, str or finite float"
 _SHORT = f"at most {_DIGITS} digits before or after the point"
 
@@ -147,10 +150,21 @@ def ball(value: Fraction | int) -> flint.arb:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
+def is_writable(value: flint.arb) -> bool:
+    """Whether a ball is finite, and small enough that its ends do not fill the memory."""
+    return bool(value.is_finite() and abs(value) < _LARGEST)
+
+
 def rational_bounds(value: flint.arb) -> tuple[Fraction, Fraction]:
     """Rationals below and above everything in a finite ball."""
     if not value.is_finite():
         raise ArithmeticError("a ball without finite ends has no rational bounds")
+    if abs(value) < _TINIEST:
+        # Written out, the exponential of a large number alone would fill the memory.
+        tiny = Fraction(1, 1 << _MOST_BITS)
+        return Fraction(0) if value >= 0 else -tiny, Fraction(0) if value <= 0 else tiny
+    if not is_writable(value):
+        raise ArithmeticError("a number too large to be written out has no rational bounds")
     middle, exponent = value.mid().man_exp()
     radius, radius_exponent = value.rad().man_exp()
     shared = min(int(exponent), int(radius_exponent))

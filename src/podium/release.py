@@ -128,7 +128,8 @@ class Release:
     ``outcome`` is a tuple in released order, with BOTTOM at its end where the mechanism stopped early; or a frozenset,
     always listed in the order of the items themselves. ``values`` are gaps or counts, as ``value_kind`` says, in the
     order of the outcome.
-    ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out.
+    ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out. ``user`` is the
+    column whose values it protects; None for a mechanism that was run without a table.
     """
 
     mechanism: str
@@ -140,6 +141,12 @@ class Release:
     parameters: Mapping[str, str] = field(default_factory=dict)
     values: tuple[Fraction, ...] | None = None
     value_kind: ValueKind | None = None
+    user: str | None = None
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in a sentence that names the column of the users, where it is known."""
+        return self.guarantee.sentence(user=self.user)
 
     def __post_init__(self) -> None:
         # The one place that every release comes through, also when it is changed, named or read from JSON.
@@ -177,6 +184,7 @@ class Release:
                 "paid": [encode_event(event) for event in self.paid.events],
                 "guarantee": self.guarantee.to_json(),
                 "theorem": self.theorem,
+                **({} if self.user is None else {"user": self.user}),
                 # What a ledger is given to settle has none yet.
                 **({} if self.paid.entry is None else {"entry": self.paid.entry}),
             },
@@ -265,9 +273,10 @@ class Release:
                 outcome=tuple(outcome) if _of(raw["ordered"], bool) else frozenset(outcome),
                 values=_decode_values(raw["values"], raw["value_kind"], sum(item is not BOTTOM for item in outcome)),
                 value_kind=_value_kind(raw["value_kind"], raw["values"]),
-                paid=Receipt(decode_events(_of(raw["paid"], list)), entry=_entry(raw)),
+                paid=_decode_receipt(raw),
                 guarantee=Guarantee.from_json(raw["guarantee"]),
                 theorem=_of(raw["theorem"], str),
+                user=_optional(raw, "user"),
             )
             _ = release.items  # a set whose items have no order is no outcome
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -286,8 +295,12 @@ def _of(value: Any, kind: type) -> Any:
     return value
 
 
-def _entry(raw: dict[str, Any]) -> str | None:
-    return None if raw.get("entry") is None else _of(raw["entry"], str)
+def _decode_receipt(raw: dict[str, Any]) -> Receipt:
+    return Receipt(decode_events(_of(raw["paid"], list)), entry=_optional(raw, "entry"))
+
+
+def _optional(raw: dict[str, Any], name: str) -> str | None:
+    return None if raw.get(name) is None else _of(raw[name], str)
 
 
 def _decode_k(raw: Any) -> int:

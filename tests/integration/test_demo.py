@@ -75,7 +75,7 @@ def test_bad_input_is_one_message_and_no_traceback(arguments: list[str], message
 def test_a_budget_too_small_returns_fewer_and_says_so() -> None:
     ran = podium("demo", "--epsilon", "0.001", "--delta", "1e-12")
     assert ran.returncode == 0
-    assert "stands out enough to be named at this budget" in ran.stdout
+    assert "item stood out enough to be named at this budget" in ran.stdout
 
 
 def test_help_lists_the_commands() -> None:

@@ -137,3 +137,13 @@ def test_precision_is_restored_and_owned_by_one_thread_at_a_time() -> None:
         thread.join()
     assert all(seen)
     assert flint.ctx.prec == before
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_too_long_to_write_out_do_not_fill_the_memory(sign: int) -> None:
+    with ball_precision(64):
+        tiny, immense = sign * ball(-(10**12)).exp(), sign * ball(10**12).exp()
+        least = sign * Fraction(1, 1 << (1 << 20))
+        assert rational_bounds(tiny) == (min(least, Fraction(0)), max(least, Fraction(0)))
+        with pytest.raises(ArithmeticError, match="too large"):
+            rational_bounds(immense)

@@ -46,11 +46,12 @@ def print_status(status: Status, form: Format) -> None:
         print_facts(status_facts(status))
 
 
-def print_totals(totals: Totals, form: Format) -> None:
-    """What a budget would promise and allow."""
-    from podium.present.accounts import totals_facts
+def print_totals(totals: Totals, form: Format, *, user: str | None) -> None:
+    """What a budget would promise and allow, and whom it would protect."""
+    from podium.present.accounts import totals_facts, unit_sentence
 
     if form is Format.JSON:
         print_document(totals.to_json())
     else:
-        print_facts([("promise", totals.budget.guarantee.sentence()), *totals_facts(totals)])
+        promise = totals.budget.guarantee.sentence(user=user)
+        print_facts([("unit", unit_sentence(user)), ("promise", promise), *totals_facts(totals)])

@@ -22,7 +22,7 @@ from podium.cli.explain import explain
 from podium.cli.mechanisms import mechanisms
 from podium.cli.plan import plan
 from podium.cli.rank import rank
-from podium.cli.running import Group, command
+from podium.cli.running import Command, Group, command
 from podium.cli.serve import serve
 from podium.cli.sql import sql
 from podium.cli.token_create import create as create_token
@@ -95,7 +95,7 @@ _COMMANDS: tuple[tuple[typer.Typer, Callable[..., None]], ...] = (
 )
 for _group, _function in _COMMANDS:
     _name = _function.__name__.removesuffix("_").replace("_", "-")
-    _group.command(_name, context_settings=_SETTINGS)(command(_function))
+    _group.command(_name, cls=Command, context_settings=_SETTINGS)(command(_function))
 
 
 def _version(wanted: bool) -> None:

@@ -80,7 +80,7 @@ def create(
         epsilon_per_analyst=epsilon_per_analyst, delta_per_analyst=delta_per_analyst, max_questions=max_questions,
     )  # fmt: skip
     if dry_run:
-        print_totals(Totals.of(budget), form)
+        print_totals(Totals.of(budget), form, user=user)
         return
     with podium.Curator(
         source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table,

@@ -53,14 +53,15 @@ def raise_(
         "max_questions": max_questions,
     }  # fmt: skip
     with open_ledger(ledger, create=False) as opened:
-        totals = opened.status(dataset).totals
+        registered = opened.status(dataset)
+        totals = registered.totals
         present = totals.budget.to_json()
         if podium.Budget(**{**present, "max_questions": None}) == totals.budget:
             # It followed from the number of questions, and does so again.
             present["max_questions"] = None
         budget = podium.Budget(**{**present, **{name: value for name, value in given.items() if value is not None}})
         if dry_run:
-            print_totals(Totals.of(budget, rules=totals.rules), form)
+            print_totals(Totals.of(budget, rules=totals.rules), form, user=registered.user)
             return
         opened.raise_total(dataset, budget)
         status = opened.status(dataset)

@@ -14,7 +14,7 @@ __all__ = [
     "AnalystOption", "AnswerEvery", "BadLines", "BadLinesOption", "DatasetOption", "Delta",
     "DomainSize", "DryRun", "Encoding", "Epsilon", "Format", "Insist",
     "K", "KBar", "LedgerOption", "MaxItemsPerUser", "Mechanism", "MechanismOption", "OutputFile", "PlotFile",
-    "ReleaseFormat", "ReleaseFormatOption", "SourceOption", "Table", "TextFormatOption", "Types", "User",
+    "ReleaseFormat", "ReleaseFormatOption", "SourceOption", "Table", "TextFormatOption", "Types", "User", "Where",
     "declared_types",
 ]  # fmt: skip
 
@@ -97,6 +97,10 @@ AnalystOption = Annotated[
     str | None, typer.Option("--analyst", metavar="NAME", help="Who asks, where the budget has caps per analyst.")
 ]
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Which table of a database.")]
+Where = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="EXPR", help="Only rows like these: \"country = 'DE'\". Repeated: all must hold."),
+]
 Types = Annotated[
     list[str] | None,
     typer.Option(

@@ -29,6 +29,7 @@ from podium.cli.options import (
     Table,
     Types,
     User,
+    Where,
 )
 from podium.cli.output import Output
 
@@ -91,7 +92,6 @@ PerUser = Annotated[
         "--max-comparisons-per-user", metavar="N", help="Count at most N comparisons of each user, at random."
     ),
 ]
-Where = Annotated[str | None, typer.Option("--where", metavar="EXPR", help="Only rows like these: \"country = 'DE'\".")]
 MethodOption = Annotated[
     Method, typer.Option("--method", help="How comparisons become scores; auto tries on made-up comparisons.")
 ]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from podium.cli.console import Settings, using
 from podium.cli.failures import report
 
-__all__ = ["Group", "command"]
+__all__ = ["Command", "Group", "command"]
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks and no progress on stderr.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colours; the variable NO_COLOR says the same.")]
@@ -47,6 +48,33 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
     run.__annotations__ = inspect.get_annotations(function, eval_str=True) | _SHARED
     return run
+
+
+class Command(TyperCommand):
+    """A command whose options are given once, unless they are made to be repeated.
+
+    The last of two values would win silently, and nobody would see that the other one does not hold.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; a second value for an option that takes one is a usage error."""
+        if not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            for option, times in Counter(order).items():
+                if times > 1 and _takes_one(option):
+                    name = max(option.opts, key=len)
+                    ctx.fail(f"{name} is given {times} times. Allowed: once. {_HINTS.get(name, _KEEP_ONE)}")
+        return super().parse_args(ctx, args)
+
+
+def _takes_one(option: Any) -> bool:
+    return option.param_type_name == "option" and not (option.multiple or option.count or option.is_eager)
+
+
+_KEEP_ONE = "Keep the one that you mean."
+_HINTS = {
+    "--user": "The unit of protection is one column: put several together into one column of the table, and name that.",
+}
 
 
 class Group(TyperGroup):

@@ -34,6 +34,7 @@ from podium.cli.options import (
     Table,
     Types,
     User,
+    Where,
 )
 from podium.cli.output import Output
 
@@ -59,9 +60,7 @@ def top(
     k: K = 10,
     epsilon: Epsilon = None,
     delta: Delta = None,
-    where: Annotated[
-        str | None, typer.Option("--where", metavar="EXPR", help="Only rows like these: \"country = 'DE'\".")
-    ] = None,
+    where: Where = None,
     counts: Annotated[
         bool, typer.Option("--counts", help="Also measure how many users each item has, with half of the budget.")
     ] = False,

@@ -27,6 +27,7 @@ from podium.cli.options import (
     Table,
     Types,
     User,
+    Where,
     declared_types,
 )
 from podium.cli.output import Output, json_text, print_document, release_document, replacing
@@ -54,7 +55,7 @@ def watch(
     unit: Annotated[
         str, typer.Option("--unit", help="Who is promised epsilon: user (whole schedule) or user-period (one period).")
     ] = "user",
-    where: Annotated[str | None, typer.Option("--where", metavar="EXPR", help="Only rows like these.")] = None,
+    where: Where = None,
     domain: Annotated[
         Path | None, typer.Option("--domain", metavar="FILE", help="The items are known: a list.")
     ] = None,

@@ -49,7 +49,7 @@ def _answer(source: Source, asked: Asked) -> Release:
     release = _released(source, asked)
     theorem = asked.plan.theorem
     stated = release.theorem if theorem is None else f"{release.theorem}; {theorem}: {theorem.source}"
-    return replace(release, guarantee=asked.plan.promise, theorem=stated)
+    return replace(release, guarantee=asked.plan.promise, theorem=stated, user=asked.user)
 
 
 def _released(source: Source, asked: Asked) -> Release:

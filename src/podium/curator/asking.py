@@ -13,7 +13,7 @@ from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, Plan, plan_for
-from podium.query import Question, parse_where
+from podium.query import Question, parse_conditions
 from podium.randomness import system_bits
 from podium.ranking import RankingMethod
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading, Source
@@ -90,7 +90,7 @@ class Asked:
         """The plan and the SQL, in which ``shown_as`` stands for the table."""
         rows = self.plan.rows if self.ranking is None else len(self.ranking.graph.comparisons)
         queries = source.queries(self.first_reading(), limit=rows, domain=self.domain, shown_as=shown_as)
-        return Preview(self.plan, queries)
+        return Preview(self.plan, queries, self.user)
 
     def weighted(self, weights: Weights, without: tuple[Item, ...], salt: str) -> Reading:
         """What a round counts: each user spreads weight over their items, but for those that are out."""
@@ -114,12 +114,18 @@ class Preview:
 
     plan: Plan
     queries: tuple[str, ...]
+    user: str | None = None
+
+    @property
+    def promise(self) -> str:
+        """What the answer would promise, in a sentence that names the column of the users."""
+        return self.plan.promise.sentence(user=self.user)
 
     def __str__(self) -> str:
         facts = [
             ("mechanism", self.plan.describe()),
             ("why", self.plan.why),
-            ("promise", self.plan.promise.sentence()),
+            ("promise", self.promise),
             ("at most", self.plan.cost_sentence()),
             ("reach", self.plan.reach_sentence),
             *(("sql", query) for query in self.queries),
@@ -134,7 +140,7 @@ def column_name(value: object, role: str) -> str:
     return value
 
 
-def question_about(source: Source, item: str | Iterable[str], k: int, where: str | None) -> Question:
+def question_about(source: Source, item: str | Iterable[str], k: int, where: str | Iterable[str] | None) -> Question:
     """The question that these arguments mean; columns are checked against the table's schema."""
     if not isinstance(item, Iterable):
         raise InvalidArgument("item", item, allowed="the name of a column")
@@ -142,7 +148,7 @@ def question_about(source: Source, item: str | Iterable[str], k: int, where: str
     schema = source.schema()
     for name in items:
         schema.column(column_name(name, "item"), role="item")
-    return Question(items, k, None if where is None else parse_where(where, schema=schema))
+    return Question(items, k, parse_conditions(where, schema=schema))
 
 
 def ask(source: Source, question: Question, user: str, options: Options, calibrate: Calibrate) -> Asked:

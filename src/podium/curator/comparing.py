@@ -14,7 +14,7 @@ from podium.histogram import Item
 from podium.mechanisms.base import Mechanism
 from podium.planning.plan import Allowance
 from podium.planning.ranking import RankingFacts, plan_ranking
-from podium.query import Question, parse_where
+from podium.query import Question, parse_conditions
 from podium.query.schema import Column, Kind
 from podium.ranking import ComparisonGraph, RankingMethod
 from podium.release import Release
@@ -38,7 +38,7 @@ class RankOptions:
     items: object = None
     pairs: object = None
     max_comparisons_per_user: int | None = None
-    where: str | None = None
+    where: str | Iterable[str] | None = None
     method: str = "auto"
     mixing: Number | None = None
     normalisation: int | None = None
@@ -53,7 +53,7 @@ def ask_ranking(source: Source, user: str, options: RankOptions, calibrate: Cali
     question = Question(
         (options.winner, options.loser),
         options.k,
-        None if options.where is None else parse_where(options.where, schema=schema),
+        parse_conditions(options.where, schema=schema),
     )
     domain = DomainItems(graph.comparisons)
     probe = Reading(question.items, user, question.where)

@@ -114,7 +114,7 @@ class Curator:
         item: str | Iterable[str],
         *,
         k: int = ...,
-        where: str | None = ...,
+        where: str | Iterable[str] | None = ...,
         epsilon: Number | None = ...,
         counts: bool = ...,
         max_items_per_user: int | None = ...,
@@ -132,7 +132,7 @@ class Curator:
         item: str | Iterable[str],
         *,
         k: int = ...,
-        where: str | None = ...,
+        where: str | Iterable[str] | None = ...,
         epsilon: Number | None = ...,
         counts: bool = ...,
         max_items_per_user: int | None = ...,
@@ -150,7 +150,7 @@ class Curator:
         item: str | Iterable[str],
         *,
         k: int = ...,
-        where: str | None = ...,
+        where: str | Iterable[str] | None = ...,
         epsilon: Number | None = ...,
         counts: bool = ...,
         max_items_per_user: int | None = ...,
@@ -167,7 +167,7 @@ class Curator:
         item: str | Iterable[str],
         *,
         k: int = 10,
-        where: str | None = None,
+        where: str | Iterable[str] | None = None,
         epsilon: Number | None = None,
         counts: bool = False,
         max_items_per_user: int | None = None,
@@ -246,7 +246,7 @@ class Curator:
         k: int = 10,
         epsilon: Number | None = None,
         max_comparisons_per_user: int | None = None,
-        where: str | None = None,
+        where: str | Iterable[str] | None = None,
         method: str = "auto",
         mixing: Number | None = None,
         normalisation: int | None = None,
@@ -289,7 +289,7 @@ class Curator:
         key = question_key(asked)
         stored = self._ledger.find_release(self._dataset, key, analyst=who, suits=answered_by(asked))
         if stored is not None:
-            return told_again(stored, k)
+            return told_again(stored, k, self._user)
         claimed = self._ledger.reserve_once(
             self._dataset,
             asked.plan.worst_case,
@@ -300,7 +300,7 @@ class Curator:
             suits=answered_by(asked),
         )
         if isinstance(claimed, StoredRelease):
-            return told_again(claimed, k)
+            return told_again(claimed, k, self._user)
         return self._paid(asked, claimed) if claimed.fresh else self._repeated(claimed, k, idempotency_key)
 
     def answer_planned(self, asked: Asked, *, text: str, key: str, after: str | None = None) -> Release:
@@ -339,7 +339,7 @@ class Curator:
             lost = interruption_note(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
             failure.add_note(lost if stored is None else settled_note(reservation.dataset))
         elif stored is not None:
-            return told_again(replace(stored, charged=True), asked.question.k)
+            return told_again(replace(stored, charged=True), asked.question.k, self._user)
         raise bare(failure)
 
     def _given_up(self, reservation: Reservation) -> StoredRelease | None:
@@ -355,7 +355,7 @@ class Curator:
         """The same idempotency key again: the first attempt's answer, or what became of it."""
         stored = self._ledger.release_of(reservation)
         if stored is not None:
-            return told_again(stored, k)
+            return told_again(stored, k, self._user)
         raise InvalidArgument(
             "idempotency_key",
             idempotency_key,

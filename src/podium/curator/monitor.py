@@ -68,7 +68,7 @@ class TopKMonitor:
         unit: str = Unit.USER,
         ledger: str | Path | Ledger | None = None,
         dataset: str = "schedule",
-        where: str | None = None,
+        where: str | Iterable[str] | None = None,
         domain: object = None,
         domain_size: int | None = None,
         rediscover: int | None = None,
@@ -122,10 +122,11 @@ class TopKMonitor:
         if epsilon is None:
             budget = self._ledger().status(self._account(self._schedule.period(0))).totals.budget
             epsilon, delta = budget.epsilon, budget.delta
-        return plan_schedule(
+        plan = plan_schedule(
             self._schedule, k=self._subject.k, epsilon=epsilon, delta=delta, unit=self._unit,
             domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._most,
         )  # fmt: skip
+        return replace(plan, user=self._subject.user)
 
     def run(self, until: object = None, *, catch_up: bool = False) -> Iterator[Release]:
         """The list of every period that is over, from the first on; those that the ledger has are free.

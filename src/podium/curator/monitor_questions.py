@@ -84,8 +84,8 @@ class Subject:
 
 
 def subject_of(
-    source: Source, *, item: str | Iterable[str], user: str, time: str, where: str | None, k: int, most: int,
-    schedule: Schedule,
+    source: Source, *, item: str | Iterable[str], user: str, time: str, where: str | Iterable[str] | None, k: int,
+    most: int, schedule: Schedule,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
     question = question_about(source, item, k, where)

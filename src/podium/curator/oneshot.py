@@ -28,7 +28,7 @@ def top(
     k: int = ...,
     epsilon: Number,
     delta: Number = ...,
-    where: str | None = ...,
+    where: str | Iterable[str] | None = ...,
     counts: bool = ...,
     max_items_per_user: int | None = ...,
     domain: object = ...,
@@ -50,7 +50,7 @@ def top(
     k: int = ...,
     epsilon: Number,
     delta: Number = ...,
-    where: str | None = ...,
+    where: str | Iterable[str] | None = ...,
     counts: bool = ...,
     max_items_per_user: int | None = ...,
     domain: object = ...,
@@ -71,7 +71,7 @@ def top(
     k: int = 10,
     epsilon: Number,
     delta: Number = 0,
-    where: str | None = None,
+    where: str | Iterable[str] | None = None,
     counts: bool = False,
     max_items_per_user: int | None = None,
     domain: object = None,
@@ -91,8 +91,8 @@ def top(
     ``domain_size`` the items are found in the data, which needs a delta above 0.
     ``counts`` measures the count of each returned item with half of the budget. ``mechanism="set"`` says that their
     order does not matter, which can be answered better from a known domain. ``dry_run`` returns the plan and the SQL
-    instead, and reads nothing. Nothing remembers that the question was asked: use ``Curator`` where a table is asked
-    about more than once.
+    instead, and reads nothing. Of several conditions in ``where`` all must hold. Nothing remembers that the question
+    was asked: use ``Curator`` where a table is asked about more than once.
     """
     options = Options(
         counts=counts,
@@ -180,7 +180,7 @@ def rank(
     epsilon: Number,
     delta: Number = ...,
     max_comparisons_per_user: int | None = ...,
-    where: str | None = ...,
+    where: str | Iterable[str] | None = ...,
     method: str = ...,
     mixing: Number | None = ...,
     normalisation: int | None = ...,
@@ -205,7 +205,7 @@ def rank(
     epsilon: Number,
     delta: Number = ...,
     max_comparisons_per_user: int | None = ...,
-    where: str | None = ...,
+    where: str | Iterable[str] | None = ...,
     method: str = ...,
     mixing: Number | None = ...,
     normalisation: int | None = ...,
@@ -229,7 +229,7 @@ def rank(
     epsilon: Number,
     delta: Number = 0,
     max_comparisons_per_user: int | None = None,
-    where: str | None = None,
+    where: str | Iterable[str] | None = None,
     method: str = "auto",
     mixing: Number | None = None,
     normalisation: int | None = None,

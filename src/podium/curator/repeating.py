@@ -55,9 +55,10 @@ def answered_by(asked: Asked) -> Callable[[str], bool]:
     return suits
 
 
-def told_again(stored: StoredRelease, k: int) -> Release:
+def told_again(stored: StoredRelease, k: int, user: str) -> Release:
     """A release seen before, cut to its first k places. It was paid for, unless an analyst pays for a first sight."""
-    release = Release.from_json(stored.release)
+    # Releases that were stored before they named it are about the users of the same data set.
+    release = replace(Release.from_json(stored.release), user=user)
     receipt = Receipt(release.paid.events if stored.charged else (), entry=stored.hash)
     return replace(release if k == release.k else first_places(release, k), paid=receipt)
 

@@ -85,7 +85,7 @@ class Status:
     def promise(self) -> str:
         """What is promised, in a sentence."""
         budget = self.totals.budget
-        parts = [f"everything released about {self.dataset!r} together is {budget.guarantee.sentence()}"]
+        parts = [f"everything released about {self.dataset!r} together is {budget.guarantee.sentence(user=self.user)}"]
         if self.raises:
             parts.append(
                 f"the total was raised {self.raises} time{'s' * (self.raises > 1)}: earlier totals no longer hold, and "
@@ -93,7 +93,8 @@ class Status:
             )
         if budget.epsilon_per_analyst is not None:
             cap = Guarantee.approximate(budget.epsilon_per_analyst, budget.delta_per_analyst or 0)
-            parts.append(f"the releases shown to one analyst are {cap.sentence()}, if analysts do not share answers")
+            told = cap.sentence(user=self.user)
+            parts.append(f"the releases shown to one analyst are {told}, if analysts do not share answers")
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:

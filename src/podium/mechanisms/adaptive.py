@@ -19,7 +19,7 @@ from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_gaussian, calibrate_sigma, total
 from podium.privacy.conversion import split_delta
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
-from podium.randomness import BitSource, noisy_values
+from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Receipt, Release
 
 __all__ = ["AdaptiveTopK", "Reader"]
@@ -304,7 +304,7 @@ class _Rounds:
         edges = tuple(edge for edge in EDGES if edge <= len(items))
         sigma = calibrate_sigma(self.mechanism.mu_squared * share / 2)
         users = self.reader.sizes(items, edges)
-        noisy = noisy_values(users, scale=sigma, noise="gaussian", bits=self.bits)
+        noisy = noisy_values(users, scale=sigma, noise="gaussian", grid_bits=grid_bits_for(sigma), bits=self.bits)
         self._pay(share, GaussianNoise(sigma))
         mu_squared = self.mechanism.mu_squared * for_sums
         return floor_for(len(items), noisy, sigma, count=level, mu_squared=mu_squared)
@@ -317,4 +317,4 @@ class _Rounds:
         sigma = calibrate_sigma(self.mechanism.mu_squared * share / 2, sensitivity_squared=len(items))
         sums = self.reader.sums(items, weights)
         self.paid.append(GaussianNoise(sigma, sensitivity_squared=Fraction(len(items))))
-        return tuple(noisy_values(sums, scale=sigma, noise="gaussian", bits=self.bits))
+        return tuple(noisy_values(sums, scale=sigma, noise="gaussian", grid_bits=grid_bits_for(sigma), bits=self.bits))

@@ -16,7 +16,7 @@ from functools import lru_cache
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import GaussianNoise
-from podium.randomness import BitSource, centred_values
+from podium.randomness import BitSource, centred_values, grid_bits_for
 
 __all__ = ["EDGES", "BorderWeights", "bucket_ends", "energy", "floor_for"]
 
@@ -25,7 +25,6 @@ EDGES = tuple(sorted({1, *(e + 1 for j in range(10) for e in (2**j, 3 * 2**j // 
 
 _UNIT = 1 << 20
 _MOST_STEPS = 90
-_GRID_BITS = 20
 _NOTICEABLE = 2
 """A bucket counts if it is that many standard deviations above nothing."""
 _BIAS = 1.5
@@ -75,7 +74,7 @@ class BorderWeights:
         sigma = calibrate_sigma(mu_squared / 2, sensitivity_squared=square)
         per_count = Fraction(weights.unit, weights.weight(1))
         values = [Fraction(total, weights.weight(1)) for total in sums]
-        centred = centred_values(values, scale=sigma * per_count, grid_bits=_GRID_BITS, bits=bits)
+        centred = centred_values(values, scale=sigma * per_count, grid_bits=grid_bits_for(sigma * per_count), bits=bits)
         return centred, sigma * per_count, GaussianNoise(sigma, sensitivity_squared=square)
 
 

@@ -17,7 +17,7 @@ from podium.mechanisms.base import Law, Mechanism
 from podium.mechanisms.domain import exact_scores, flag, listed, require_items, scores_of
 from podium.mechanisms.peeling import peeling_law
 from podium.privacy.events import Event, PureMechanism, Selection
-from podium.randomness import BitSource, race, system_bits
+from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
 from podium.randomness.contender import decided_floor
 from podium.randomness.streams import FreshStreams, Uniform
 from podium.release import Outcome, Release
@@ -111,7 +111,8 @@ class ExponentialWithGap(Mechanism):
         With mu = (epsilon/span) h: item s with weight exp(mu_s); the gap in units of mu is logistic around theta =
         mu_s - log(sum of exp(mu_j), j != s), given that it is not negative. Jointly the gap has the density of
         that logistic distribution at g > 0. The gap is released in counts, rounded down to a multiple of
-        2^-grid_bits: density() is that of the ideal real gap, of which the release is post-processing.
+        2^-grid_bits, or at most 2^-31 of a scale above 2^12: density() is that of the ideal real gap, of which the
+        release is post-processing.
     Symbols
         epsilon = eps, the total; span as for ExponentialTopK. A domain of one item has no gap.
     Source
@@ -146,7 +147,7 @@ class ExponentialWithGap(Mechanism):
             scale=1 / self._rate(histogram),
             noise="gumbel",
             multiplicities=groups.multiplicities,
-            gap_bits=self.grid_bits,
+            gap_bits=grid_bits_for(1 / self._rate(histogram), self.grid_bits),
             bits=bits,
         )
         winner = groups.name(finish.groups[0], finish.members[0])
@@ -179,15 +180,16 @@ class ExponentialWithGap(Mechanism):
         field = _Field.without(histogram, score, rate)
         if not field.offsets:
             return ()
+        fine = steps_per_unit(grid_bits_for(1 / rate, self.grid_bits))
         source = system_bits() if bits is None else bits
         uniform = Uniform(FreshStreams(source), 0, 1, int(source.words(1)[0]))
         steps = decided_floor(
             lambda digits: field.gap_bounds(uniform.digits(digits), digits),
             field.precision,
-            Fraction(1 << self.grid_bits) / rate,
+            fine / rate,
             _FIRST_DIGITS,
         )
-        return (Fraction(steps, 1 << self.grid_bits),)
+        return (steps / fine,)
 
     def _law(self, histogram: KnownDomain) -> Law:
         groups = histogram.groups()

@@ -22,7 +22,7 @@ from podium.exact import (
 from podium.histogram import Histogram, Item
 from podium.mechanisms.base import Law, Mechanism, certified_floats
 from podium.privacy.events import ApproximateMechanism, Event
-from podium.randomness import BitSource, noisy_values
+from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Release
 
 __all__ = ["FixedThreshold"]
@@ -81,9 +81,9 @@ class FixedThreshold(Mechanism):
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on the top rows of a histogram, known domain or not."""
-        leads = self._leads(histogram)
-        noisy = noisy_values(list(leads.values()), scale=1 / self.epsilon_per_item, grid_bits=0, bits=bits)
-        # The floor of a real number is 0 or more exactly if the number is.
+        leads, scale = self._leads(histogram), 1 / self.epsilon_per_item
+        noisy = noisy_values(list(leads.values()), scale=scale, grid_bits=grid_bits_for(scale, 0), bits=bits)
+        # The floor of a real number is 0 or more exactly if the number is, on a grid as coarse as the noise too.
         passed = frozenset(item for item, floor in zip(leads, noisy, strict=True) if floor >= 0)
         return self._released(passed, self.worst_case, k=self.k)
 

@@ -19,7 +19,7 @@ from podium.mechanisms.domain import domain_size, flag, listed
 from podium.mechanisms.hybrid_laws import Candidate, Field, chained_density, hybrid_law, level_density
 from podium.mechanisms.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
 from podium.privacy.events import Event, PureMechanism
-from podium.randomness import BitSource, race
+from podium.randomness import BitSource, grid_bits_for, race
 from podium.release import BOTTOM, Release
 
 __all__ = ["HybridScales", "HybridTopK", "Priority"]
@@ -54,8 +54,8 @@ class HybridTopK(Mechanism):
         the last item over the threshold if it was reached (then they add up to estimates above it), else over the
         best that was left out. Estimates: exponential noise of scale reach/eps0 on the threshold and span/eps1 on
         the items, minus their means; the k largest as far as above the threshold, BOTTOM if fewer than k are; gaps
-        to the noisy threshold. Gaps are rounded down to multiples of 2^-20: ``density`` is that of the ideal
-        real-valued mechanism, of which the release is post-processing.
+        to the noisy threshold. Gaps are rounded down to multiples of 2^-20, or at most 2^-31 of noise above 2^12:
+        ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
     Symbols
         threshold = T; k; epsilon = eps; theta = eps0/eps (None for identities), eps1 = (1-theta)*eps/k. Counts: reach
         1, span 1 (2 unless monotone). Scores: reach = max(rises_by, falls_by), span = their sum.
@@ -144,7 +144,7 @@ class HybridTopK(Mechanism):
             multiplicities=None if groups.multiplicities is None else [*groups.multiplicities, 1],
             handicaps={level: self.threshold - base + scales.lift},
             scales={level: scales.threshold},
-            gap_bits=self.grid_bits,
+            gap_bits=grid_bits_for(scales.query, self.grid_bits),
             gaps_to=level if self.theta is not None else None,
             bits=bits,
         )

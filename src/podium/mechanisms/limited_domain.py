@@ -28,10 +28,10 @@ from podium.mechanisms.limited_domain_laplace import LaplaceRace, laplace_cost
 from podium.mechanisms.peeling import peeling_law
 from podium.mechanisms.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_law
 from podium.privacy.events import Event, Selection, limited_domain_events
-from podium.randomness import BitSource, race
+from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release
 
-__all__ = ["LimitedDomain", "PrivateKBar"]
+__all__ = ["LimitedDomain", "PrivateKBar", "value_step"]
 
 LimitedDomainNoise: TypeAlias = Literal["gumbel", "laplace"]
 
@@ -69,8 +69,8 @@ class LimitedDomain(Mechanism):
     Assumes
         Each user adds at most 1 to each count, and at most Delta counts where Delta is given.
 
-    Noisy counts are released rounded down to a multiple of 2^-grid_bits; ``density`` is that of the ideal
-    real-valued mechanism, of which the release is post-processing.
+    Noisy counts are released rounded down to a multiple of 2^-grid_bits, or at most 2^-31 of a scale 1/epsilon_per_item
+    above 2^12; ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
     """
 
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorems 1 and 2 (limited domain, pay what you get)"
@@ -178,7 +178,7 @@ class LimitedDomain(Mechanism):
             scale=1 / self.epsilon_per_item,
             noise=self.noise,
             handicaps={bottom: self.margin_at(k_bar)},
-            value_bits=self.grid_bits if self.noise == "laplace" else None,
+            value_bits=_value_bits(self.epsilon_per_item) if self.noise == "laplace" else None,
             bits=bits,
         )
         stopped = bottom in finish.groups
@@ -261,6 +261,15 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument("values", tuple(values), allowed="one value for each item of the outcome")
         rows = histogram.top(self.most_rows)
         return lambda: self._laplace_race(rows, self.most_rows).density(outcome, values)
+
+
+def value_step(epsilon_per_item: Fraction) -> Fraction:
+    """By less than this a released noisy count was rounded down."""
+    return 1 / steps_per_unit(_value_bits(epsilon_per_item))
+
+
+def _value_bits(epsilon_per_item: Fraction) -> int:
+    return grid_bits_for(1 / epsilon_per_item, LimitedDomain.grid_bits)
 
 
 @lru_cache(maxsize=1024)

@@ -19,7 +19,7 @@ from podium.mechanisms.finish_laws import RationalNoise, gap_density, order_law,
 from podium.mechanisms.peeling import peeling_law
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.privacy.events import Event, PureMechanism, Selection
-from podium.randomness import BitSource, NoiseName, noise_named, race
+from podium.randomness import BitSource, NoiseName, grid_bits_for, noise_named, race
 from podium.release import Outcome, Release
 
 __all__ = ["NoisyTopK", "PermuteAndFlip"]
@@ -43,8 +43,8 @@ class NoisyTopK(Mechanism):
     Law
         v_i = (epsilon/(k span)) h_i + Z_i with independent standard noise Z_i; the k largest, and the gaps
         v_(j) - v_(j+1), j = 1..k, the last one to the best loser, in counts (times k span/epsilon). With exactly k
-        items there is no k-th gap. Gaps are rounded down to a multiple of 2^-grid_bits: density() is that of the
-        ideal real gaps, of which the release is post-processing.
+        items there is no k-th gap. Gaps are rounded down to a multiple of 2^-grid_bits, or at most 2^-31 of a scale k
+        span/epsilon above 2^12: density() is that of the ideal real gaps, of which the release is post-processing.
     Symbols
         k; epsilon = eps, the total; noise: exponential, laplace (order and gaps), gumbel (order), logistic,
         half-logistic (a set); gaps=None means "where they are free"; span = 1 for counts under addition or
@@ -107,13 +107,14 @@ class NoisyTopK(Mechanism):
         """Run the mechanism once on a known domain."""
         groups = histogram.groups()
         require_items(self.k, groups)
+        scale = 1 / self._rate(histogram)
         finish = race(
             groups.scores,
             k=self.k,
-            scale=1 / self._rate(histogram),
+            scale=scale,
             noise=self.noise,
             multiplicities=groups.multiplicities,
-            gap_bits=self.grid_bits if self.gaps else None,
+            gap_bits=grid_bits_for(scale, self.grid_bits) if self.gaps else None,
             bits=bits,
         )
         names = tuple(map(groups.name, finish.groups, finish.members))

@@ -27,7 +27,7 @@ from podium.mechanisms.domain import flag, listed, require_items, scores_of
 from podium.mechanisms.finish_laws import set_law
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.guarantee import total
-from podium.randomness import BitSource, noisy_values, race
+from podium.randomness import BitSource, grid_bits_for, noisy_values, race
 from podium.release import Outcome, Receipt, Release
 
 __all__ = ["OneshotLaplace"]
@@ -127,7 +127,8 @@ class OneshotLaplace(Mechanism):
         """The values of the items that a release chose, with fresh noise of the same scale.
 
         A step of its own: ``paid`` and ``guarantee`` of what comes back are those of the values alone and come on top
-        of what the set cost. Values are in the order of ``items``, rounded down to a multiple of 2^-grid_bits.
+        of what the set cost. Values are in the order of ``items``, rounded down to a multiple of 2^-grid_bits, or
+        at most 2^-31 of a scale above 2^12.
         """
         if not isinstance(release.outcome, frozenset) or len(release.outcome) != self.k:
             raise InvalidArgument(
@@ -137,7 +138,8 @@ class OneshotLaplace(Mechanism):
             )
         scale, events = self.scale(histogram), self.measuring(histogram)
         scores = scores_of(histogram, release.items)
-        values = noisy_values(scores, scale=scale, noise="laplace", grid_bits=self.grid_bits, bits=bits)
+        grid = grid_bits_for(scale, self.grid_bits)
+        values = noisy_values(scores, scale=scale, noise="laplace", grid_bits=grid, bits=bits)
         return Release(
             mechanism=f"{type(self).__name__}.measure",
             outcome=release.outcome,

@@ -19,7 +19,7 @@ from podium.mechanisms.gaussian_laws import LONGEST_ORDER, GaussianRace
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
-from podium.randomness import BitSource, passing
+from podium.randomness import BitSource, grid_bits_for, passing
 from podium.release import Release
 
 __all__ = ["GaussianSparseHistogram"]
@@ -53,7 +53,8 @@ class GaussianSparseHistogram(Mechanism):
 
     Values are released in units of the weight of the lightest users, w(1): they estimate counts of users, too low for
     items of users who have so many that their weight is smaller. They are rounded down to a multiple of
-    2^-grid_bits; ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
+    2^-grid_bits, or at most 2^-31 of a sigma above 2^12; ``density`` is that of the ideal real-valued mechanism, of
+    which the release is post-processing.
     """
 
     theorem: ClassVar[str] = (
@@ -129,7 +130,7 @@ class GaussianSparseHistogram(Mechanism):
             scale=self.count_sigma,
             unit=Fraction(1, self.weights.weight(1)),
             multiplicities=groups.multiplicities,
-            value_bits=self.grid_bits,
+            value_bits=grid_bits_for(self.count_sigma, self.grid_bits),
             bits=bits,
         )
         items = tuple(map(groups.name, finish.groups, finish.members))

@@ -19,7 +19,7 @@ from podium.mechanisms.sparse_vector_laws import Found, sparse_density, sparse_l
 from podium.mechanisms.sparse_vector_plan import Branch, SparseNoise, SparsePlan, sparse_plan
 from podium.mechanisms.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
 from podium.privacy.events import Event, PureMechanism
-from podium.randomness import BitSource, NoisyNumber, geometric
+from podium.randomness import BitSource, NoisyNumber, geometric, grid_bits_for
 from podium.release import Receipt, Release
 
 __all__ = ["Answer", "Found", "SparseVector", "SparseVectorSession"]
@@ -60,8 +60,8 @@ class SparseVector(Mechanism):
         q~ - T~. Exponential noise has its mean taken off. Geometric noise gives integer gaps; there the difference
         of the means is taken off only up to the next integer: ``plan().gap_bias`` is left for the report to take off.
         The outcome is the sequence of (item, branch) found; all other items asked are below.
-        Real gaps are rounded down to multiples of 2^-20 (Laplace margins up): ``density`` is that of the
-        ideal real-valued mechanism, of which the release is post-processing.
+        Real gaps are rounded down to multiples of 2^-20, or at most 2^-31 of noise above 2^12 (Laplace margins up):
+        ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
     Symbols
         threshold = T; k; epsilon = eps; theta = eps0/eps; branches = m (1: plain, 2: adaptive, eps2 = eps1/2).
         Counts: reach 1, span 1 (2 unless monotone). Scores: reach = max(rises_by, falls_by), span = their sum.
@@ -284,7 +284,7 @@ class _Reals:
     def __init__(self, mechanism: SparseVector, plan: SparsePlan, bits: BitSource | None) -> None:
         self._noise = plan.noise
         self._bits = bits
-        self._grid = mechanism.grid_bits
+        self._grid = grid_bits_for(max(branch.scale for branch in plan.branches), mechanism.grid_bits)
         level = mechanism.threshold - plan.threshold_center
         self._threshold = NoisyNumber(level, scale=plan.threshold_scale, noise=plan.noise, bits=bits)
 

@@ -19,6 +19,7 @@ from podium.mechanisms import AdaptiveTopK, LimitedDomain, RisingTopK, TestedTop
 from podium.mechanisms.base import Mechanism, describe
 from podium.planning.facts import Facts
 from podium.planning.known import known_mechanism
+from podium.planning.limits import least_for_counts, require_noise
 from podium.privacy import (
     Event,
     Guarantee,
@@ -159,6 +160,14 @@ def _calibrated(k: int, counts: bool, unknown: bool, promise: Guarantee) -> Allo
         return Allowance(
             epsilon_per_item=half, epsilon_per_count=half, pure=True, promise=promise, theorem=Theorem.BASIC
         )
+    least = least_for_counts(k, delta, share)
+    if epsilon < least:
+        raise InvalidArgument(
+            "epsilon",
+            epsilon,
+            allowed=f"{display(least)} or more with counts, k={k} and delta={display(delta)}",
+            hint="Less leaves nothing for each count.",
+        )
     split = split_budget(k, epsilon=epsilon, delta=delta, delta_for_calls=share)
     return Allowance(
         epsilon_per_item=split.epsilon_per_item,
@@ -170,9 +179,11 @@ def _calibrated(k: int, counts: bool, unknown: bool, promise: Guarantee) -> Allo
 
 
 def plan_for(facts: Facts, allowance: Allowance | GaussianAllowance) -> Plan:
-    """The mechanism for these facts, within this allowance."""
+    """The mechanism for these facts, within this allowance; what could not be drawn is refused here."""
     if isinstance(allowance, GaussianAllowance):
+        require_noise(mu_squared=allowance.mu_squared)
         return _in_rounds(facts, allowance)
+    require_noise(epsilon_per_item=allowance.epsilon_per_item)
     mechanism, why = _mechanism(facts, allowance)
     measure = None
     if facts.counts and allowance.sigma is not None:

@@ -14,6 +14,7 @@ from podium.exact import Number, ball, ball_precision, dyadic_above, rational_bo
 from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
+from podium.planning.limits import require_noise
 from podium.planning.plan import Allowance, Plan
 from podium.planning.simulation import gumbel_noise, tournament
 from podium.privacy import total
@@ -94,6 +95,7 @@ class RankingFacts:
 def plan_ranking(facts: RankingFacts, allowance: Allowance) -> tuple[Plan, RankingMethod]:
     """The scores that find most of the true top k on made-up comparisons, and the mechanism that selects from them."""
     question = facts.question
+    require_noise(epsilon_per_item=allowance.epsilon_per_item)
     method, why = _method(facts, allowance.epsilon_per_item)
     mechanism, how = _mechanism(facts, allowance)
     reach = _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS) * method.span / allowance.epsilon_per_item

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 from podium.ledger import Entry, Remaining, Status, Totals
 from podium.privacy import Cost
+from podium.privacy.guarantee import unit_named
 from podium.privacy.rounding import display
 
-__all__ = ["history_rows", "left_sentence", "status_facts", "totals_facts"]
+__all__ = ["history_rows", "left_sentence", "status_facts", "totals_facts", "unit_sentence"]
 
 
 def status_facts(status: Status) -> list[tuple[str, str]]:
@@ -19,6 +20,7 @@ def status_facts(status: Status) -> list[tuple[str, str]]:
     facts = [
         ("data set", f"{status.dataset} (version {status.data_version})"),
         ("source", status.source),
+        ("unit", unit_sentence(status.user)),
         ("promise", status.promise),
         *totals_facts(status.totals),
         ("spent", _amount(status.spent, pure=pure)),
@@ -56,6 +58,13 @@ def totals_facts(totals: Totals) -> list[tuple[str, str]]:
         least = f"{'epsilon' if budget.pure else 'rho'} {display(totals.least)}"
         facts.append(("at most", f"{totals.max_questions} questions, each for {least} or more"))
     return facts
+
+
+def unit_sentence(user: str | None) -> str:
+    """Whom a budget protects: the column by name."""
+    if user is None:
+        return "any one user; which column that is was not written down when the data set was registered"
+    return f"any one {unit_named(user)}, with all rows that have this value in the column"
 
 
 def left_sentence(status: Status) -> str:

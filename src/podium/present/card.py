@@ -20,6 +20,7 @@ from podium.exact import float_above
 from podium.present.margins import margin_of
 from podium.present.text import mechanism_text, paid_sentence
 from podium.privacy import encode_event
+from podium.privacy.guarantee import unit_named
 from podium.privacy.rounding import display
 from podium.release import Release
 
@@ -27,7 +28,6 @@ __all__ = ["CARD_VERSION", "card", "card_markdown"]
 
 CARD_VERSION: Final = 1
 
-_UNIT: Final = "one user, with all their rows"
 _NEIGHBOURS: Final = (
     "Two tables are neighbours if one has the rows of exactly one more user. A user is a distinct value of the column "
     "that was named as the user; people with several such values are protected for each of them."
@@ -64,7 +64,7 @@ def card(release: Release) -> dict[str, Any]:
         "version": CARD_VERSION,
         "software": {"name": "podium", "version": __version__},
         "guarantee": _guarantee(release),
-        "unit": {"protected": _UNIT, "neighbours": _NEIGHBOURS},
+        "unit": {"protected": _unit(release), "neighbours": _NEIGHBOURS},
         "mechanism": {
             "name": release.mechanism,
             "parameters": dict(release.parameters),
@@ -77,10 +77,15 @@ def card(release: Release) -> dict[str, Any]:
     }
 
 
+def _unit(release: Release) -> str:
+    named = "" if release.user is None else f" (one value of the column {unit_named(release.user)})"
+    return f"one user{named}, with all their rows"
+
+
 def _guarantee(release: Release) -> dict[str, Any]:
     cost = release.guarantee.cost
     return {
-        "sentence": release.guarantee.sentence(),
+        "sentence": release.promise,
         "variant": _variant(release),
         "epsilon": None if cost.epsilon is None or release.guarantee.profiles else str(cost.epsilon),
         "rho": None if release.guarantee.rho is None else str(release.guarantee.rho),
@@ -137,7 +142,7 @@ def _registry(release: Release) -> dict[str, Any]:
             "input_metric": "number of users whose rows were added or removed",
             "bound_on_input_distance": "1",
             "output_measure": "privacy profile, or approximate zero-concentrated divergence",
-            "bound_on_output_distance": release.guarantee.sentence(),
+            "bound_on_output_distance": release.promise,
         }
     return {
         "basic": {"data_product_type": "Summary statistics"},
@@ -146,7 +151,7 @@ def _registry(release: Release) -> dict[str, Any]:
             "privacy_unit": "User-level",
             "privacy_unit_details": _NEIGHBOURS,
             "privacy_parameters": _rounded(release),
-            "privacy_parameters_details": f"Of this release: {release.guarantee.sentence()}. Numbers are rounded up.",
+            "privacy_parameters_details": f"Of this release: {release.promise}. Numbers are rounded up.",
         },
         "deployment_model": {
             "model_name": "Central",
@@ -193,7 +198,7 @@ def card_markdown(release: Release) -> str:
     rows = [
         ("guarantee", made["guarantee"]["sentence"]),
         ("kind", made["guarantee"]["variant"]),
-        ("unit of privacy", _UNIT),
+        ("unit of privacy", made["unit"]["protected"]),
         ("neighbours", _NEIGHBOURS),
         ("paid", made["paid"]["sentence"]),
         ("ledger entry", made["paid"]["ledger_entry"] or "not stated in this release"),

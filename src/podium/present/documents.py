@@ -51,4 +51,4 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 def preview_document(preview: Preview) -> dict[str, Any]:
     """A plan with the SQL that would be sent."""
-    return {**plan_document(preview.plan), "queries": list(preview.queries)}
+    return {**plan_document(preview.plan), "promise": preview.promise, "queries": list(preview.queries)}

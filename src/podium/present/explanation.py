@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from podium.exact import ball
 from podium.present.names import printable, why_fewer
 from podium.present.text import mechanism_text, paid_sentence, theorem_texts
+from podium.privacy.guarantee import unit_named
 from podium.privacy.rounding import above, certified, display
 from podium.release import Release
 
@@ -22,7 +23,7 @@ class Section:
 
 
 _WHO = (
-    "Any one user, with all of that user's rows: not a row, not a visit, but whoever has one value in the user column. "
+    "Any one user, with all of that user's rows: not a row, not a visit, but whoever has one value in {column}. "
     "People who share a value are protected together, and one person under several values is not protected as one."
 )
 _WHAT = (
@@ -35,8 +36,9 @@ _NUMBERS = (
     "users."
 )
 _FEWER = (
-    "The items that stand out are named, and paid for; where nothing further does at this budget, the list ends. A "
-    "short list is an ordinary answer, and does not say why it is short, nor how many items there are."
+    "The items that stand out are named, and paid for; where no other stands out enough at this budget, the list ends. "
+    "A short list is an ordinary answer. Few users, a small budget, a condition that few rows meet and rows that could "
+    "not be read as meant all look alike in it, and it does not say how many items there are."
 )
 _ASSUMPTIONS = (
     "The process that ran podium and the database are trusted, and the user column says who is who. Everything else "
@@ -53,7 +55,7 @@ def explanation(release: Release | None = None) -> tuple[Section, ...]:
     """The sections, in general or for one release."""
     fewer = _FEWER if release is None or release.complete else f"{why_fewer(release)} {_FEWER}"
     return (
-        Section("Who is protected", _WHO),
+        Section("Who is protected", _WHO.format(column=_column(release))),
         Section("From what", _WHAT),
         Section("How well", _NUMBERS if release is None else _promise(release)),
         Section("Why there may be fewer than k items", fewer),
@@ -63,9 +65,14 @@ def explanation(release: Release | None = None) -> tuple[Section, ...]:
     )
 
 
+def _column(release: Release | None) -> str:
+    user = None if release is None else release.user
+    return "the user column" if user is None else f"the column {unit_named(user)}"
+
+
 def _promise(release: Release) -> str:
     cost = release.guarantee.cost
-    sentence = f"This release is {release.guarantee.sentence()}."
+    sentence = f"This release is {release.promise}."
     if cost.epsilon is None or release.guarantee.profiles:
         return sentence
     loss = cost.epsilon

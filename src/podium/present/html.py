@@ -97,7 +97,7 @@ def _remarks(release: Release, margin: Margin | None) -> list[str]:
 
 def _facts(release: Release) -> str:
     facts = {
-        "promise": release.guarantee.sentence(),
+        "promise": release.promise,
         "paid": paid_sentence(release),
         "mechanism": mechanism_text(release),
         "theorem": release.theorem,

@@ -15,6 +15,7 @@ from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts
 from podium.exact import Number, ball, ball_precision, dyadic_above, positive_fraction, probability, rational_bounds
 from podium.mechanisms import LimitedDomain
+from podium.mechanisms.limited_domain import value_step
 from podium.privacy import Event, GaussianNoise, LaplaceNoise
 from podium.privacy.rounding import display
 from podium.release import Release
@@ -119,9 +120,10 @@ def _selected_with(release: Release, level: Fraction) -> Margin | None:
     parameters: Mapping[str, str] = release.parameters
     if release.mechanism != LimitedDomain.__name__ or parameters.get("noise") != "laplace":
         return None
-    scale = _scale(1 / positive_fraction(parameters["epsilon_per_item"], "epsilon_per_item"))
+    single = positive_fraction(parameters["epsilon_per_item"], "epsilon_per_item")
+    scale = _scale(1 / single)
     with ball_precision(_PRECISION):
         reach = rational_bounds(ball(scale) * -ball(1 - level).log())[1]
     # The released value was rounded down to the grid, by less than one step.
-    grid = LimitedDomain.grid_bits
-    return Margin(dyadic_above(reach, grid) + Fraction(1, 1 << grid), level, False, f"Laplace, scale {display(scale)}")
+    width = dyadic_above(reach, LimitedDomain.grid_bits) + value_step(single)
+    return Margin(width, level, False, f"Laplace, scale {display(scale)}")

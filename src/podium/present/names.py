@@ -53,7 +53,6 @@ def _continues(sign: str) -> bool:
 
 
 def why_fewer(release: Release) -> str:
-    """What a list that is shorter than k means, in a sentence: that nothing stood out, whatever the reason is."""
-    if not release.items:
-        return f"0 of {release.k}: no item stands out enough to be named at this budget, as if there were no rows."
-    return f"{len(release.items)} of {release.k}: no further item stands out enough to be named at this budget."
+    """What a list that is shorter than k means, in a sentence that is true whatever the table holds."""
+    found = len(release.items)
+    return f"{found} of {release.k}: no {'other ' if found else ''}item stood out enough to be named at this budget."

@@ -65,7 +65,7 @@ def release_drawing(release: Release, *, heading: str = "item") -> RenderableTyp
         parts.append(Padding(Text(why_fewer(release), style="italic"), (0, 0, 1, 0)))
     theorems = theorem_texts(release)
     facts = [
-        ("promise", release.guarantee.sentence()),
+        ("promise", release.promise),
         ("paid", paid_sentence(release)),
         ("mechanism", mechanism_text(release)),
         *zip(["theorem", *[""] * (len(theorems) - 1)], theorems, strict=True),

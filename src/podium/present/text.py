@@ -50,7 +50,7 @@ def _facts(release: Release) -> list[str]:
     theorems = theorem_texts(release)
     labels = ["theorem", *[""] * (len(theorems) - 1)]
     return [
-        f"promise    {release.guarantee.sentence()}",
+        f"promise    {release.promise}",
         f"paid       {paid_sentence(release)}",
         f"mechanism  {mechanism_text(release)}",
         *(f"{label:<9}  {theorem}" for label, theorem in zip(labels, theorems, strict=True)),

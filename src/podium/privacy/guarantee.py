@@ -24,13 +24,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Guarantee", "total"]
 
-_LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), 10**9
+_LEAST_PURE, _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), Fraction(1, 10**12), 10**9
 _LEAST_DELTA = Fraction(1, 10**100)
 
-_WHOM = "for any one user, added or removed"
 _VERSION = 1
 _MOST_SUMS = 100_000
 _GAUSSIAN_VERSION = 2
+
+
+def unit_named(user: str | None) -> str:
+    """Who is protected, in a sentence: the column by name, in which nothing can move a cursor; or just a user."""
+    if user is None:
+        return "user"
+    return f"`{user}`" if user.isprintable() else repr(user)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +75,21 @@ class Guarantee:
     def promised(cls, epsilon: Number, delta: Number) -> Guarantee:
         """The same where somebody states it for a question, a schedule or a data set: in a range that can be planned.
 
-        Beyond it nothing is meant any more: no count can be seen through such noise, or no noise is left to speak of.
-        And what is searched for a budget, a calibration among others, would take for ever or leave what floats hold.
+        Within it every mechanism that a plan picks can be calibrated, drawn and written down, at a cost that depends
+        on public numbers only, so that no sampler has to refuse later. Beyond it an answer would be noise alone, or
+        protect nobody.
         """
-        loss = positive_fraction(epsilon, "epsilon")
-        if not _LEAST_EPSILON <= loss <= _MOST_EPSILON:
-            raise InvalidArgument("epsilon", epsilon, allowed="a number from 1e-30 to 1e9", hint="A usual choice is 1.")
-        if 0 < probability(delta, "delta", zero=True) < _LEAST_DELTA:
-            raise InvalidArgument("delta", delta, allowed="0, or a number of at least 1e-100 and below 1")
+        loss, slack = positive_fraction(epsilon, "epsilon"), probability(delta, "delta", zero=True)
+        if not (_LEAST_EPSILON if slack else _LEAST_PURE) <= loss <= _MOST_EPSILON:
+            allowed = "1e-12 to 1e9 where delta is above 0" if slack else "1e-30 to 1e9 where delta is 0"
+            raise InvalidArgument("epsilon", epsilon, allowed=f"a number from {allowed}", hint="A usual choice is 1.")
+        if 0 < slack < _LEAST_DELTA:
+            raise InvalidArgument(
+                "delta",
+                delta,
+                allowed="0, or a number of at least 1e-100 and below 1",
+                hint="A usual choice is one over the square of the number of users.",
+            )
         return cls.approximate(epsilon, delta)
 
     @classmethod
@@ -158,17 +171,21 @@ class Guarantee:
             return NotImplemented
         return other < self
 
-    def sentence(self, *, delta: Number | None = None) -> str:
-        """What is promised, in words; as one (epsilon, delta) pair if ``delta`` is given. Numbers round up."""
+    def sentence(self, *, delta: Number | None = None, user: str | None = None) -> str:
+        """What is promised, in words; as one (epsilon, delta) pair if ``delta`` is given. Numbers round up.
+
+        ``user`` is the column whose values are protected, where it is known.
+        """
+        whom = f"for any one {unit_named(user)}, added or removed"
         if delta is not None:
             target = probability(delta, "delta", zero=True)
-            return f"{_pair(self.epsilon(delta=target), target)} {_WHOM}"
+            return f"{_pair(self.epsilon(delta=target), target)} {whom}"
         if self.cost == Cost.nothing() and not self.profiles:
-            return f"independent of the data {_WHOM}"
+            return f"independent of the data {whom}"
         if self.cost.delta >= 1:
             return "no promise at all: the failure probabilities add up to 1"
         plain = [] if self.cost == Cost.nothing() else [" and ".join(self._parts())]
-        return f"{', composed with '.join([*plain, *map(_profile_part, self.profiles)])} {_WHOM}"
+        return f"{', composed with '.join([*plain, *map(_profile_part, self.profiles)])} {whom}"
 
     def __str__(self) -> str:
         return self.sentence()

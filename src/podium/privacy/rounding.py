@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from podium.exact import ball, ball_precision, dyadic_above, dyadic_below, rational_bounds
+from podium.exact import ball, ball_precision, dyadic_above, dyadic_below, is_writable, rational_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,8 @@ def certified(compute: Callable[[], flint.arb], grid: Callable[[Fraction], Fract
     for bits in _PRECISIONS:
         with ball_precision(bits):
             value = compute()
-            if not value.is_finite():
+            # Too few bits can make the ball of a moderate number immense.
+            if not is_writable(value):
                 continue
             low, high = _ends(value)
         last = grid(low), grid(high)

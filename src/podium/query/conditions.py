@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
@@ -11,7 +13,7 @@ from podium.query.predicate import Between, Compare, Like, Missing, Operator, Pr
 from podium.query.schema import Column, Kind, Schema
 from podium.query.text import parse_condition
 
-__all__ = ["column_named", "has_only", "parse_where", "predicate_of"]
+__all__ = ["column_named", "has_only", "parse_conditions", "parse_where", "predicate_of"]
 
 _OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.EQ: Operator.EQUAL,
@@ -32,11 +34,29 @@ _ALLOWED = (
     "Compute anything else into a column of the table first."
 )
 _MOST_VALUES = 1_000
+_MOST_TEXTS = 20
 
 
 def parse_where(text: str, *, schema: Schema) -> Predicate:
     """The predicate that a WHERE text means."""
     return predicate_of(parse_condition(text), schema)
+
+
+def parse_conditions(where: str | Iterable[str] | None, *, schema: Schema) -> Predicate | None:
+    """The predicate that one WHERE text means, or several of which all must hold; None where there is none.
+
+    Each text is parsed by itself: what one of them opens, another cannot close.
+    """
+    if where is None:
+        return None
+    if isinstance(where, str) or not isinstance(where, Iterable):
+        return parse_where(where, schema=schema)
+    texts = list(where)
+    if len(texts) > _MOST_TEXTS:
+        raise QuestionRefused(
+            f"{len(texts)} conditions", f"there are at most {_MOST_TEXTS}", hint="Join them with AND in one text."
+        )
+    return all_of([parse_where(text, schema=schema) for text in texts]) if texts else None
 
 
 def predicate_of(node: exp.Expr, schema: Schema) -> Predicate:

@@ -9,6 +9,7 @@ from podium.randomness.bits import BitSource, system_bits
 from podium.randomness.centred import centred_values
 from podium.randomness.choice import choose
 from podium.randomness.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
+from podium.randomness.grid import FINEST_GRID, grid_bits_for, steps_per_unit
 from podium.randomness.integers import uniform_below
 from podium.randomness.noise import NOISES, Noise, NoiseName, noise_named
 from podium.randomness.number import NoisyNumber
@@ -16,6 +17,7 @@ from podium.randomness.race import Finish, passing, race
 from podium.randomness.values import noisy_value, noisy_values
 
 __all__ = [
+    "FINEST_GRID",
     "NOISES",
     "BitSource",
     "Finish",
@@ -28,11 +30,13 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "geometric",
+    "grid_bits_for",
     "noise_named",
     "noisy_value",
     "noisy_values",
     "passing",
     "race",
+    "steps_per_unit",
     "system_bits",
     "uniform_below",
 ]

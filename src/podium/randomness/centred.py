@@ -12,6 +12,7 @@ from podium.randomness.bits import BitSource, Words, system_bits
 from podium.randomness.contender import Contender
 from podium.randomness.first_pass import FLOAT_DIGITS
 from podium.randomness.gaussian import GAUSSIAN
+from podium.randomness.grid import steps_per_unit
 from podium.randomness.noise import exponential_bounds
 from podium.randomness.streams import FreshStreams, Uniform
 
@@ -28,7 +29,7 @@ def centred_values(
     What is rounded is the ideal real difference, so the result is a function of the centred vector alone: whoever
     knows it learns nothing about a constant that was added to all values.
     """
-    grid = 1 << exact_integer(grid_bits, "grid_bits", least=0)
+    grid = steps_per_unit(exact_integer(grid_bits, "grid_bits"))
     factor = positive_fraction(scale, "scale")
     numbers = [exact_fraction(value, "value") for value in values]
     if len(numbers) < 2:
@@ -38,17 +39,17 @@ def centred_values(
     floors = _floors(_float_ends(numbers, factor, words), grid)
     if floors is None:
         noisy = [
-            Contender(i, number, GAUSSIAN, 1, [Uniform(streams, i, 1, int(words[i]))], factor=factor)
+            Contender.single(i, number, GAUSSIAN, Uniform(streams, i, 1, int(words[i])), factor=factor)
             for i, number in enumerate(numbers)
         ]
         digits = FLOAT_DIGITS
         while floors is None:
             digits *= 2
             floors = _floors(_ball_ends(noisy, digits), grid)
-    return [Fraction(floor, grid) for floor in floors]
+    return [floor / grid for floor in floors]
 
 
-def _floors(ends: _Ends | None, grid: int) -> list[int] | None:
+def _floors(ends: _Ends | None, grid: Fraction) -> list[int] | None:
     """The floors of all differences, or None if one of them needs more digits."""
     if ends is None:
         return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 import flint
@@ -12,43 +13,77 @@ from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness.noise import Noise
 from podium.randomness.streams import Uniform
 
-__all__ = ["Contender", "decided_floor", "gap_floor", "is_positive", "ranked", "value_floor"]
+__all__ = ["Arrivals", "Contender", "decided_floor", "gap_floor", "is_positive", "ranked", "value_floor"]
 
 _GUARD_BITS = 64
 
 
-class Contender:
-    """offset + factor * Z, with Z the ``order``-th largest of ``multiplicity`` independent draws of the noise.
+class Arrivals:
+    """The rates E_1 <= E_2 <= ... of a group's draws from the largest on: E_j sums -log(V_i)/(m - i + 1), i = 1..j.
 
-    ``uniforms`` are the streams of the first ``order`` draws of the group: the j-th of them contributes
-    -log(V_j) / (multiplicity - j + 1) to the rate E = -log U of the order statistic.
+    Sums are carried on from the last one that was wanted: all places of a large group together cost one logarithm per
+    draw and number of digits, not one per draw and place.
     """
 
-    __slots__ = ("_factor", "_multiplicity", "_noise", "_offset", "_uniforms", "group", "order")
+    __slots__ = ("_multiplicity", "_stream", "_sums", "_uniforms")
+
+    def __init__(self, multiplicity: int, stream: Callable[[int], Uniform]) -> None:
+        self._multiplicity = multiplicity
+        self._stream = stream
+        # One object per stream: a stream asked twice must go on with the same digits.
+        self._uniforms: list[Uniform] = []
+        self._sums: dict[int, tuple[list[flint.arb], list[flint.arb]]] = {}
+
+    def ends(self, order: int, digits: int) -> tuple[flint.arb, flint.arb]:
+        """Balls below and above E_order, knowing ``digits`` digits of every stream."""
+        fast, slow = self._sums.setdefault(digits, ([], []))
+        # Rounding is far below the width that the digits leave open, however many terms there are.
+        with ball_precision(digits + _GUARD_BITS + order.bit_length()):
+            for place in range(len(fast), order):
+                low, high = _exponential_ends(self._uniform(place).digits(digits), digits)
+                left = self._multiplicity - place
+                fast.append(low / left + (fast[-1] if fast else 0))
+                slow.append(high / left + (slow[-1] if slow else 0))
+        return fast[order - 1], slow[order - 1]
+
+    def _uniform(self, place: int) -> Uniform:
+        if place == len(self._uniforms):
+            self._uniforms.append(self._stream(place + 1))
+        return self._uniforms[place]
+
+
+class Contender:
+    """offset + factor * Z, with Z the ``order``-th largest of a group's independent draws of the noise."""
+
+    __slots__ = ("_arrivals", "_factor", "_noise", "_offset", "group", "order")
 
     def __init__(
         self,
         group: int,
         offset: Fraction,
         noise: Noise,
-        multiplicity: int,
-        uniforms: Sequence[Uniform],
+        arrivals: Arrivals,
+        order: int = 1,
         *,
         factor: Fraction = Fraction(1),
     ) -> None:
         self.group = group
-        self.order: int = len(uniforms)
+        self.order = order
         self._offset = offset
         self._noise = noise
-        self._multiplicity = multiplicity
-        self._uniforms = uniforms
+        self._arrivals = arrivals
         self._factor = factor
+
+    @classmethod
+    def single(
+        cls, group: int, offset: Fraction, noise: Noise, uniform: Uniform, *, factor: Fraction = Fraction(1)
+    ) -> Contender:
+        """The only member of a group, whose noise comes from this stream."""
+        return cls(group, offset, noise, Arrivals(1, lambda _: uniform), factor=factor)
 
     def shifted(self, by: Fraction) -> Contender:
         """The same draw with ``by`` added: the streams are shared, not copied."""
-        return Contender(
-            self.group, self._offset + by, self._noise, self._multiplicity, self._uniforms, factor=self._factor
-        )
+        return Contender(self.group, self._offset + by, self._noise, self._arrivals, self.order, factor=self._factor)
 
     def precision(self, digits: int) -> int:
         """Bits of working precision at which rounding is far below the width of the interval."""
@@ -56,11 +91,7 @@ class Contender:
 
     def bounds(self, digits: int) -> tuple[flint.arb, flint.arb]:
         """Balls below and above the noisy score, knowing ``digits`` digits of every stream."""
-        fast, slow = flint.arb(0), flint.arb(0)
-        for position, uniform in enumerate(self._uniforms):
-            low, high = _exponential_ends(uniform.digits(digits), digits)
-            remaining = self._multiplicity - position
-            fast, slow = fast + low / remaining, slow + high / remaining
+        fast, slow = self._arrivals.ends(self.order, digits)
         offset, factor = ball(self._offset), ball(self._factor)
         return offset + factor * self._noise_at(slow), offset + factor * self._noise_at(fast)
 
@@ -119,7 +150,9 @@ def decided_floor(
     start: int,
 ) -> int:
     """floor(x * unit) for a number x known only through ever closer bounds."""
-    for digits in _refinements(start):
+    # Fewer digits than the unit has leave the floor open.
+    least = unit.numerator.bit_length() - unit.denominator.bit_length()
+    for digits in itertools.dropwhile(lambda digits: digits < least, _refinements(start)):
         with ball_precision(precision(digits) + unit.numerator.bit_length()):
             low, high = bounds(digits)
             if not (low.is_finite() and high.is_finite()):

@@ -1,14 +1,17 @@
 """Exact integer noise: geometric, discrete Laplace, discrete Gaussian, and coins that fall with e^-x.
 
 All of it is one exponential draw compared with a number: its floor is geometric, and it exceeds x with
-probability e^-x. The float stage decides nearly all of a batch at once; the rest is decided exactly.
+probability e^-x. The float stage decides nearly all of a batch at once; the rest is decided exactly. Noise wider than
+64-bit integers hold is put together from a uniform part and a coarse one, as Python integers.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,34 +21,33 @@ from podium.exact import exact_fraction, exact_integer, positive_fraction
 from podium.randomness.bits import BitSource, system_bits
 from podium.randomness.contender import Contender, is_positive, value_floor
 from podium.randomness.first_pass import FLOAT_DIGITS
+from podium.randomness.integers import uniform_below
 from podium.randomness.noise import NOISES, Floats, exponential_bounds
 from podium.randomness.streams import FreshStreams, Streams, Uniform
 
 __all__ = ["bernoulli_exp", "discrete_gaussian", "discrete_laplace", "geometric"]
 
 _NOISE = NOISES["exponential"]
-_LARGEST_SCALE = 1 << 50
+_WIDE = 1 << 50
+"""Beyond this scale draws may not fit 64 bits, nor floats decide a floor."""
 _SLACK = 2.0**-49
 _TINY = 1e-300
 _ROUNDS = 1000
 _FAR = Fraction(1_000_000)
-_Integers = NDArray[np.int64]
+_Integers: TypeAlias = NDArray[Any]
+"""int64 where everything fits, else Python integers."""
 _Exact = Callable[[int], Fraction]
 
 
 def geometric(*, epsilon: object, size: int = 1, bits: BitSource | None = None) -> _Integers:
     """Draws of P(x) = (1 - e^-epsilon) e^(-epsilon x) on 0, 1, 2, ...: the floor of an exponential."""
     scale = 1 / positive_fraction(epsilon, "epsilon")
-    if scale > _LARGEST_SCALE:
-        raise InvalidArgument("epsilon", epsilon, allowed="a number of at least 2^-50")
     return _Coins(bits).geometric(scale, exact_integer(size, "size", least=0))
 
 
 def discrete_laplace(*, scale: object, size: int = 1, bits: BitSource | None = None) -> _Integers:
     """Draws of P(x) proportional to e^(-|x| / scale) on the integers: the difference of two geometrics."""
     width = positive_fraction(scale, "scale")
-    if width > _LARGEST_SCALE:
-        raise InvalidArgument("scale", scale, allowed="a number above 0, at most 2^50")
     return _Coins(bits).laplace(width, exact_integer(size, "size", least=0))
 
 
@@ -54,9 +56,7 @@ def bernoulli_exp(exponents: Sequence[object], *, bits: BitSource | None = None)
     exact = [exact_fraction(exponent, "exponents") for exponent in exponents]
     if any(exponent < 0 for exponent in exact):
         raise InvalidArgument("exponents", exponents, allowed="numbers that are 0 or more")
-    near = np.array([float(min(exponent, _FAR)) for exponent in exact])
-    slack = near * _SLACK + _TINY
-    return _Coins(bits).exceed(near - slack, near + slack, exact.__getitem__)
+    return _Coins(bits).fall(exact)
 
 
 def discrete_gaussian(*, variance: object, size: int = 1, bits: BitSource | None = None) -> _Integers:
@@ -66,18 +66,25 @@ def discrete_gaussian(*, variance: object, size: int = 1, bits: BitSource | None
     exp(-(|y| - variance/t)^2 / (2 variance)) (Canonne, Kamath & Steinke 2020, Algorithm 3).
     """
     exact = positive_fraction(variance, "variance")
-    if exact > _LARGEST_SCALE**2:
-        raise InvalidArgument("variance", variance, allowed="a number above 0, at most 2^100")
     count = exact_integer(size, "size", least=0)
     coins = _Coins(bits)
     scale = math.isqrt(exact.numerator // exact.denominator) + 1
+
+    def batch(wanted: int) -> _Integers:
+        drawn = coins.laplace(Fraction(scale), wanted + wanted // 2 + 8)
+        return drawn[_gaussian_acceptance(coins, drawn, exact, scale)]
+
+    return _filled(count, batch)
+
+
+def _filled(count: int, batch: Callable[[int], _Integers]) -> _Integers:
+    """So many draws of a rejection sampler, of which ``batch(n)`` makes somewhat more than n proposals."""
     kept: list[_Integers] = []
     missing = count
     for _ in range(_ROUNDS):
         if not missing:
             return np.concatenate([*kept, np.empty(0, dtype=np.int64)])
-        drawn = coins.laplace(Fraction(scale), missing + missing // 2 + 8)
-        accepted = drawn[_gaussian_acceptance(coins, drawn, exact, scale)][:missing]
+        accepted = batch(missing)[:missing]
         kept.append(accepted)
         missing -= len(accepted)
     raise EntropyFailure(
@@ -88,6 +95,8 @@ def discrete_gaussian(*, variance: object, size: int = 1, bits: BitSource | None
 
 def _gaussian_acceptance(coins: _Coins, drawn: _Integers, variance: Fraction, scale: int) -> NDArray[np.bool_]:
     center = variance / scale
+    if drawn.dtype == object:
+        return coins.fall([(abs(draw) - center) ** 2 / (2 * variance) for draw in drawn.tolist()])
     size = np.abs(drawn).astype(np.float64)
     # Both terms carry a relative rounding error, and their difference may cancel.
     error = (size + float(center)) * _SLACK
@@ -103,7 +112,8 @@ class _Coins:
     """Exponential draws, compared exactly."""
 
     def __init__(self, bits: BitSource | None) -> None:
-        self._streams: Streams = FreshStreams(system_bits() if bits is None else bits)
+        self._bits = system_bits() if bits is None else bits
+        self._streams: Streams = FreshStreams(self._bits)
 
     def _draw(self, count: int) -> tuple[NDArray[np.uint64], Floats, Floats]:
         words = self._streams.heads(np.arange(count), np.ones(1, dtype=np.intp))
@@ -111,9 +121,11 @@ class _Coins:
         return words, np.maximum(low, 0.0), high
 
     def _contender(self, words: NDArray[np.uint64], i: int, offset: Fraction) -> Contender:
-        return Contender(i, offset, _NOISE, 1, [Uniform(self._streams, i, 1, int(words[i]))])
+        return Contender.single(i, offset, _NOISE, Uniform(self._streams, i, 1, int(words[i])))
 
     def geometric(self, scale: Fraction, count: int) -> _Integers:
+        if scale > _WIDE:
+            return _filled(count, lambda wanted: self._wide_geometric(scale, wanted + wanted + 8))
         words, low, high = self._draw(count)
         below, above = (
             np.floor(low * float(scale) * (1.0 - _SLACK)),
@@ -125,8 +137,27 @@ class _Coins:
             drawn[i] = value_floor(self._contender(words, int(i), Fraction(0)), scale, FLOAT_DIGITS)
         return drawn
 
+    def _wide_geometric(self, scale: Fraction, proposals: int) -> _Integers:
+        """What is kept of so many proposals (Canonne, Kamath & Steinke 2020, Algorithm 2).
+
+        For scale n/d: U uniform below n is kept with probability e^(-U/n), and X = U + n V with V geometric of scale 1
+        has P(x) proportional to e^(-x/n). Then floor(X/d) has the scale n/d.
+        """
+        n, d = scale.numerator, scale.denominator
+        fine = [uniform_below(n, self._bits) for _ in range(proposals)]
+        kept = self.fall([Fraction(part, n) for part in fine])
+        coarse = self.geometric(Fraction(1), int(np.count_nonzero(kept))).tolist()
+        parts = zip(itertools.compress(fine, kept), coarse, strict=True)
+        return np.array([(part + n * rough) // d for part, rough in parts], dtype=object)
+
     def laplace(self, scale: Fraction, count: int) -> _Integers:
         return self.geometric(scale, count) - self.geometric(scale, count)
+
+    def fall(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
+        """For each x >= 0, true with probability e^-x."""
+        near = np.array([float(min(exponent, _FAR)) for exponent in exponents])
+        slack = near * _SLACK + _TINY
+        return self.exceed(near - slack, near + slack, exponents.__getitem__)
 
     def exceed(self, low: Floats, high: Floats, exact: _Exact) -> NDArray[np.bool_]:
         """Whether fresh exponentials exceed thresholds that lie in [low, high] and are exactly ``exact(i)``."""

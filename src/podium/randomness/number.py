@@ -15,6 +15,7 @@ from podium.randomness.bits import BitSource, system_bits
 from podium.randomness.contender import Contender, gap_floor, ranked, value_floor
 from podium.randomness.first_pass import FLOAT_DIGITS
 from podium.randomness.gaussian import family_named
+from podium.randomness.grid import steps_per_unit
 from podium.randomness.noise import exponential_bounds
 from podium.randomness.streams import FreshStreams, Uniform
 
@@ -35,7 +36,7 @@ class NoisyNumber:
         one = np.ones(1, dtype=np.intp)
         word = streams.heads(one, one)
         low, high = (float(end[0]) for end in family.bounds(*exponential_bounds(word, FLOAT_DIGITS)))
-        self._contender = Contender(id(self), center, family, 1, [Uniform(streams, 0, 1, int(word[0]))], factor=width)
+        self._contender = Contender.single(id(self), center, family, Uniform(streams, 0, 1, int(word[0])), factor=width)
         self._range: tuple[Fraction, Fraction] | None = None
         if np.isfinite(low) and np.isfinite(high):
             self._range = center + width * Fraction(low), center + width * Fraction(high)
@@ -54,10 +55,10 @@ class NoisyNumber:
 
     def lead(self, other: NoisyNumber, *, grid_bits: int) -> Fraction:
         """self - other, which must not be negative, rounded down to a multiple of 2^-grid_bits."""
-        grid = exact_integer(grid_bits, "grid_bits", least=0)
-        return Fraction(gap_floor(self._contender, other._contender, Fraction(1 << grid), FLOAT_DIGITS), 1 << grid)
+        steps = steps_per_unit(exact_integer(grid_bits, "grid_bits"))
+        return gap_floor(self._contender, other._contender, steps, FLOAT_DIGITS) / steps
 
     def rounded(self, *, grid_bits: int) -> Fraction:
         """The number rounded down to a multiple of 2^-grid_bits."""
-        grid = exact_integer(grid_bits, "grid_bits", least=0)
-        return Fraction(value_floor(self._contender, Fraction(1 << grid), FLOAT_DIGITS), 1 << grid)
+        steps = steps_per_unit(exact_integer(grid_bits, "grid_bits"))
+        return value_floor(self._contender, steps, FLOAT_DIGITS) / steps

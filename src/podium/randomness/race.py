@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer, float_above, float_below, positive_fraction, positive_integer
 from podium.randomness.bits import BitSource, system_bits
-from podium.randomness.contender import Contender, gap_floor, is_positive, ranked, value_floor
+from podium.randomness.contender import Arrivals, Contender, gap_floor, is_positive, ranked, value_floor
 from podium.randomness.first_pass import FLOAT_DIGITS, Candidates, FirstPass
 from podium.randomness.gaussian import family_named
+from podium.randomness.grid import steps_per_unit
 from podium.randomness.grouping import Grouping, group_equal
 from podium.randomness.integers import random_members
 from podium.randomness.lineup import Integers, Lineup, Special, exact_integers, multiplicity_vector
@@ -64,14 +66,15 @@ def race(
     ``scores`` are exact numbers; ``multiplicities[i]`` candidates share ``scores[i]`` (any size, one each by
     default). ``handicaps`` adds a rational to the score of a few positions, ``scales`` gives a few
     of them a noise scale of their own: the bottom symbol and the public threshold. With fewer than k candidates
-    all of them come back. ``gap_bits=m`` also returns the gaps, rounded down to multiples of 2^-m; with
+    all of them come back. ``gap_bits=m`` also returns the gaps, rounded down to multiples of 2^-m (m below 0: a grid
+    coarser than whole numbers); with
     ``gaps_to``, one of the positions named in ``handicaps`` or ``scales``, they are the leads over its largest
     member, for the places ahead of it. ``value_bits=m`` also returns the noisy scores themselves. The law is exactly
     that of the ideal continuous mechanism.
     """
     places = positive_integer(k, "k")
-    grid = None if gap_bits is None else exact_integer(gap_bits, "gap_bits", least=0)
-    value_grid = None if value_bits is None else exact_integer(value_bits, "value_bits", least=0)
+    grid = None if gap_bits is None else exact_integer(gap_bits, "gap_bits")
+    value_grid = None if value_bits is None else exact_integer(value_bits, "value_bits")
     family = family_named(noise)
     values, unit = exact_integers(scores)
     width = positive_fraction(scale, "scale")
@@ -110,7 +113,7 @@ def passing(
     values, inner = exact_integers(scores)
     step = inner * positive_fraction(unit, "unit")
     width, level = positive_fraction(scale, "scale"), exact_fraction(above, "above")
-    grid = None if value_bits is None else exact_integer(value_bits, "value_bits", least=0)
+    grid = None if value_bits is None else exact_integer(value_bits, "value_bits")
     limit = None if k is None else positive_integer(k, "k")
     family, source = family_named(noise), system_bits() if bits is None else bits
     lineup, grouping = _line_up(values, step / width, multiplicities, {})
@@ -177,7 +180,7 @@ class Heat:
         self._noise = noise
         self._streams = streams
         self._head = head
-        self._uniforms: dict[tuple[int, int], Uniform] = {}
+        self._arrivals: dict[int, Arrivals] = {}
         self._pass = FirstPass(lineup, noise, streams, places=places, head=head, floor=floor)
         self._finish = self._ordered(self._pass.run(), places)
         if floor is not None:
@@ -225,21 +228,19 @@ class Heat:
         return [int(index[runner.group, runner.order]) for runner in ranked(runners, self._head)]
 
     def _contender(self, group: int, order: int) -> Contender:
-        uniforms = [self._uniform(group, earlier) for earlier in range(1, order + 1)]
+        if group not in self._arrivals:
+            self._arrivals[group] = Arrivals(self._lineup.multiplicity(group), partial(self._uniform, group))
         return Contender(
             group,
             self._lineup.offset(group),
             self._noise,
-            self._lineup.multiplicity(group),
-            uniforms,
+            self._arrivals[group],
+            order,
             factor=self._lineup.special(group).factor,
         )
 
     def _uniform(self, group: int, order: int) -> Uniform:
-        # One object per stream: a stream asked twice must go on with the same digits.
-        if (group, order) not in self._uniforms:
-            self._uniforms[group, order] = Uniform(self._streams, group, order, self._head_word(group, order))
-        return self._uniforms[group, order]
+        return Uniform(self._streams, group, order, self._head_word(group, order))
 
     def _head_word(self, group: int, order: int) -> int:
         for part in self._pass.opened:
@@ -260,26 +261,26 @@ class Heat:
 
     def _lead(self, place: int, group: int, grid: int, unit: Fraction) -> Fraction:
         ahead = self._contender(int(self._finish.groups[place]), int(self._finish.orders[place]))
-        fine = unit / self._lineup.rate * (1 << grid)
-        return Fraction(gap_floor(ahead, self._contender(group, 1), fine, self._head), 1 << grid)
+        fine = unit / self._lineup.rate * steps_per_unit(grid)
+        return gap_floor(ahead, self._contender(group, 1), fine, self._head) / steps_per_unit(grid)
 
     def gap(self, place: int, grid: int, unit: Fraction) -> Fraction:
         """The lead of a place over the next, in score units, rounded down to a multiple of 2^-grid."""
-        fine = unit / self._lineup.rate * (1 << grid)
+        fine = unit / self._lineup.rate * steps_per_unit(grid)
         finish = self._finish
         low = max(finish.low[place] - finish.high[place + 1], 0.0)
         high = finish.high[place] - finish.low[place + 1]
         if np.isfinite(low) and np.isfinite(high):
             below, above = Fraction(float(low)) * _DOWN * fine // 1, Fraction(float(high)) * _UP * fine // 1
             if below == above:
-                return Fraction(below, 1 << grid)
+                return below / steps_per_unit(grid)
         ahead, behind = (self._contender(int(finish.groups[i]), int(finish.orders[i])) for i in (place, place + 1))
-        return Fraction(gap_floor(ahead, behind, fine, self._head), 1 << grid)
+        return gap_floor(ahead, behind, fine, self._head) / steps_per_unit(grid)
 
     def values(self, grid: int, unit: Fraction) -> tuple[Fraction, ...]:
         """The noisy scores of all places, as ``value`` gives them one by one."""
-        fine = unit / self._lineup.rate * (1 << grid)
-        shift = self._lineup.baseline * unit * (1 << grid)
+        fine = unit / self._lineup.rate * steps_per_unit(grid)
+        shift = self._lineup.baseline * unit * steps_per_unit(grid)
         whole, part = shift // 1, float(shift % 1)
         with np.errstate(over="ignore", invalid="ignore"):
             low, high = (end * float_above(fine) + part for end in (self._finish.low, self._finish.high))
@@ -289,21 +290,21 @@ class Heat:
         decided = (below == above) & (slack < 1.0)
         floors = np.where(decided, below, 0.0).astype(np.int64).tolist()
         return tuple(
-            Fraction(whole + floor, 1 << grid) if is_decided else self.value(place, grid, unit)
+            (whole + floor) / steps_per_unit(grid) if is_decided else self.value(place, grid, unit)
             for place, (floor, is_decided) in enumerate(zip(floors, decided.tolist(), strict=True))
         )
 
     def value(self, place: int, grid: int, unit: Fraction) -> Fraction:
         """The noisy score of a place, in score units, rounded down to a multiple of 2^-grid."""
-        fine = unit / self._lineup.rate * (1 << grid)
+        fine = unit / self._lineup.rate * steps_per_unit(grid)
         shift = self._lineup.baseline * self._lineup.rate
         low, high = float(self._finish.low[place]), float(self._finish.high[place])
         if np.isfinite(low) and np.isfinite(high):
             below, above = (Fraction(low) + shift) * fine // 1, (Fraction(high) + shift) * fine // 1
             if below == above:
-                return Fraction(below, 1 << grid)
+                return below / steps_per_unit(grid)
         contender = self._contender(int(self._finish.groups[place]), int(self._finish.orders[place]))
-        return Fraction(value_floor(contender.shifted(shift), fine, self._head), 1 << grid)
+        return value_floor(contender.shifted(shift), fine, self._head) / steps_per_unit(grid)
 
 
 # The float difference of two bounds is itself rounded by at most 2^-53 of it.

@@ -17,8 +17,11 @@ from podium.randomness.bits import BitSource, Words
 
 __all__ = ["LONGEST_STREAM", "FreshStreams", "Streams", "Uniform"]
 
-LONGEST_STREAM = 4096
-"""Binary digits after which an undecided comparison means broken bits: its chance is below 2^-4000."""
+LONGEST_STREAM = 1 << 15
+"""Binary digits after which an undecided comparison means broken bits: its chance is below 2^-4000.
+
+The largest and the smallest number that a parameter may be are 2^13300 apart, and digits are revealed by doubling.
+"""
 
 
 class Streams(Protocol):

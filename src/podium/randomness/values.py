@@ -16,6 +16,7 @@ from podium.randomness.bits import BitSource, system_bits
 from podium.randomness.contender import Contender, value_floor
 from podium.randomness.first_pass import FLOAT_DIGITS
 from podium.randomness.gaussian import family_named
+from podium.randomness.grid import steps_per_unit
 from podium.randomness.noise import Noise, exponential_bounds
 from podium.randomness.streams import FreshStreams, Streams, Uniform
 
@@ -45,12 +46,12 @@ def noisy_values(
     bits: BitSource | None = None,
 ) -> list[Fraction]:
     """Every value + scale * Z with its own noise, rounded down to a multiple of 2^-grid_bits."""
-    grid = exact_integer(grid_bits, "grid_bits", least=0)
+    grid = exact_integer(grid_bits, "grid_bits")
     factor = positive_fraction(scale, "scale")
     offsets = [exact_fraction(value, "value") / factor for value in values]
     streams = FreshStreams(system_bits() if bits is None else bits)
-    floors = noisy_floors(offsets, family_named(noise), factor * (1 << grid), streams)
-    return [Fraction(floor, 1 << grid) for floor in floors]
+    floors = noisy_floors(offsets, family_named(noise), factor * steps_per_unit(grid), streams)
+    return [floor / steps_per_unit(grid) for floor in floors]
 
 
 def noisy_floors(
@@ -66,6 +67,6 @@ def noisy_floors(
             if below == above:
                 floors.append(below)
                 continue
-        contender = Contender(i, offset, noise, 1, [Uniform(streams, i, 1, int(words[i]))])
+        contender = Contender.single(i, offset, noise, Uniform(streams, i, 1, int(words[i])))
         floors.append(value_floor(contender, unit, head))
     return floors

@@ -250,7 +250,7 @@ def test_what_a_dry_run_shows(table: Path) -> None:
         ),
         (
             "promise    (0.838491655, 2.5e-8)-differentially private and 2.5e-8-approximately 0.008788-zCDP for any "
-            "one user, added or removed"
+            "one `user_id`, added or removed"
         ),
         "at most    rho 0.008788 and delta 2.5e-8 if k items come back; rho 0.0008788 if none does",
         (

@@ -23,7 +23,7 @@ def test_the_gallery_draws_every_kind_of_picture(tmp_path: Path) -> None:
         f"{name}{theme}.{kind}" for name in NAMES for theme in ("", "-dark") for kind in ("png", "svg")
     }
     assert all(path.stat().st_size > 5_000 for path in written)
-    assert "stands out enough to be named" in (tmp_path / "pictures" / "fewer.svg").read_text(encoding="utf-8")
+    assert "stood out enough to be named" in (tmp_path / "pictures" / "fewer.svg").read_text(encoding="utf-8")
 
 
 def test_without_matplotlib_the_command_says_what_to_install(tmp_path: Path) -> None:

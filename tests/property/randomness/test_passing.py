@@ -135,7 +135,7 @@ def test_nobody_everybody_and_units() -> None:
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [({"above": None}, "above"), ({"above": 0, "k": 0}, "k"), ({"above": 0, "unit": 0}, "unit"),
-     ({"above": 0, "scale": -1}, "scale"), ({"above": 0, "value_bits": -1}, "value_bits")],
+     ({"above": 0, "scale": -1}, "scale"), ({"above": 0, "value_bits": 1.5}, "value_bits")],
 )  # fmt: skip
 def test_bad_arguments_are_named(arguments: dict[str, object], name: str) -> None:
     with pytest.raises(InvalidArgument, match=f"^{name}="):

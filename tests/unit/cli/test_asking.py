@@ -27,7 +27,7 @@ def test_a_pipe_gets_a_plain_table_and_nothing_else() -> None:
         "   2  article-1",
         "   3  article-2",
         "",
-        "promise    (5, 1e-6)-differentially private for any one user, added or removed",
+        "promise    (5, 1e-6)-differentially private for any one `user_id`, added or removed",
     ]
 
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_paid_for() -> None:
 def test_fewer_items_are_an_answer_and_not_an_error() -> None:
     ran = podium("top", "views.parquet", *ASK, "--epsilon", "0.01", "--delta", "1e-9")
     assert ran.exit_code == 0
-    assert "0 of 10: no item stands out enough to be named at this budget, as if there were no rows.\n" in ran.stdout
+    assert "0 of 10: no item stood out enough to be named at this budget.\n" in ran.stdout
     assert "other" not in ran.stdout.lower()
 
 
@@ -200,7 +200,7 @@ def test_a_short_list_from_json_says_what_its_columns_are() -> None:
     Path("tags.jsonl").write_text("".join(lines), encoding="utf-8")
     ask = ("top", "tags.jsonl", "--user", "user_id", *TOTAL, "-k", "1")
     ran = podium(*ask, "--item", "tags")
-    assert "0 of 1: no item stands out" in ran.stdout
+    assert "0 of 1: no item stood out" in ran.stdout
     assert "a list is one item as a whole: check tags, or declare a list with --types 'tags=list(text)'" in ran.stderr
     declared = podium(*ask, "--item", "tags", "--types", "tags=list(text)")
     assert "   1  b\n" in declared.stdout

@@ -26,7 +26,8 @@ def test_a_dry_run_registers_nothing() -> None:
     budget = ("--epsilon", "3", "--delta", "1e-6", "--items", "200", "--questions", "20", "--dry-run")
     assert document("budget-plan", *arguments, *budget)["epsilon_per_item"] == "167698331/2000000000"
     assert succeeded(*arguments, *budget) == (
-        "promise  (3, 1e-6)-differentially private for any one user, added or removed\n"
+        "unit     any one `user_id`, with all rows that have this value in the column\n"
+        "promise  (3, 1e-6)-differentially private for any one `user_id`, added or removed\n"
         "total    epsilon 3, delta 1e-6, kept as rho 0.1758\n"
         "plan     200 items in 20 questions: epsilon 0.0838491655 per item and delta 2.501e-8 per question\n"
         "at most  200 questions, each for rho 2.197e-6 or more\n"

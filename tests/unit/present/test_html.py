@@ -94,7 +94,7 @@ def test_the_table_says_what_its_cells_are() -> None:
 def test_the_promise_and_the_price_are_below() -> None:
     release = made(("a",), k=3)
     texts = read(release._repr_html_()).texts
-    assert "1 of 3: no further item stands out enough to be named at this budget." in texts
+    assert "1 of 3: no other item stood out enough to be named at this budget." in texts
     assert texts[texts.index("promise") + 1] == release.guarantee.sentence()
     assert texts[texts.index("paid") + 1].startswith("rho 0.0")
     assert texts[texts.index("theorem") + 1] == "Durfee & Rogers 2019, Theorems 1 and 2"

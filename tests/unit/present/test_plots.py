@@ -140,10 +140,10 @@ def test_a_set_has_no_ranks_and_says_so() -> None:
 
 
 def test_fewer_than_k_is_explained_in_the_picture() -> None:
-    sentence = "2 of 5: no further item stands out enough to be named at this budget."
+    sentence = "2 of 5: no other item stood out enough to be named at this budget."
     assert by_role(plot_release(made(("a", "b"), k=5)), "ending") == [sentence]
     assert by_role(plot_release(made(("a", "b"), k=5, counts=True)), "ending") == [sentence]
-    assert by_role(plot_release(made((), k=5)), "ending") == [sentence.replace("2 of", "0 of")]
+    assert by_role(plot_release(made((), k=5)), "ending") == [sentence.replace("2 of 5: no other", "0 of 5: no")]
 
 
 def test_fifty_rows_then_how_many_more() -> None:
@@ -169,7 +169,7 @@ def test_names_are_text_and_nothing_else() -> None:
 def test_the_text_alternative_says_what_is_shown() -> None:
     alt = plot_release(made(("first", "second"), k=5)).alt
     assert "1  first\n   2  second" in alt
-    assert "2 of 5: no further item stands out enough to be named" in alt
+    assert "2 of 5: no other item stood out enough" in alt
     assert "promise    " in alt
 
 

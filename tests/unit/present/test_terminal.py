@@ -59,7 +59,7 @@ def test_a_short_list_says_why() -> None:
     counts = Histogram.top_rows(["a", "b"], [9000, 5], next_count=5)
     text = drawn(release_drawing(LimitedDomain(2, 2, 1, "0.01").release(counts), heading="article"))
     assert " rank   article\n" in text
-    assert "1 of 2: no further item stands out enough to be named at this budget." in text
+    assert "1 of 2: no other item stood out enough to be named at this budget." in text
 
 
 def test_gaps_are_leads_and_a_set_has_no_ranks() -> None:

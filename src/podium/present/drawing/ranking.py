@@ -80,7 +80,7 @@ def _remarks(release: Release, margin: Margin | None, *, counted: bool) -> list[
 
 
 def _facts(release: Release) -> list[str]:
-    return [f"Promise: {release.guarantee.sentence()}.", f"Paid: {paid_sentence(release)}."]
+    return [f"Promise: {release.promise}.", f"Paid: {paid_sentence(release)}."]
 
 
 def _bars(page: Page, release: Release, rows: list[Row], margin: Margin | None, ending: list[str]) -> None:

@@ -1,0 +1,47 @@
+"""What follows from a budget has limits too: checked while planning, so that no sampler has to refuse later.
+
+What an epsilon and a delta may be at all is said by ``Guarantee.promised``.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+
+from podium.errors import InvalidArgument
+from podium.privacy import split_budget
+
+__all__ = ["least_for_counts", "require_noise"]
+
+_PER_ITEM = (Fraction(1, 10**105), Fraction(10**100))
+_GAUSSIAN = (Fraction(1, 10**60), Fraction(10**30))
+"""What mu^2 may be: the rounds of a small question use a part of a part of it."""
+
+
+def require_noise(*, epsilon_per_item: Fraction | None = None, mu_squared: Fraction | None = None) -> None:
+    """Raise unless noise that follows from a budget can be drawn and accounted for."""
+    for name, value, (least, most) in (
+        ("epsilon_per_item", epsilon_per_item, _PER_ITEM),
+        ("mu_squared", mu_squared, _GAUSSIAN),
+    ):
+        if value is not None and not least <= value <= most:
+            allowed = f"a number from {_power(least)} to {_power(most)}"
+            raise InvalidArgument(name, value, allowed=allowed, hint=f"It follows from the budget. {_USUAL}")
+
+
+def least_for_counts(k: int, delta: Fraction, share: Number | None) -> Fraction:
+    """The least power of ten that, as epsilon, leaves something for selecting and for measuring each of k counts."""
+    for exponent in range(12, 0, -1):
+        epsilon = Fraction(1, 10**exponent)
+        with suppress(InvalidArgument):
+            if split_budget(k, epsilon=epsilon, delta=delta, delta_for_calls=share).epsilon_per_item:
+                return epsilon
+    return Fraction(1)
+
+
+_USUAL = "A usual choice is epsilon=1."
+
+
+def _power(value: Fraction) -> str:
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.0e}".lower().replace("+", "")
