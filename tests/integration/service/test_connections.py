@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -9,14 +10,15 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import uvicorn
 from tests.serving import GENEROUS, World, world
 
-from podium.service.connections import protocol
+from podium.service.connections import Connection, Crowd
 
 HALF = b"GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: "
 PATIENCE = 60.0
@@ -33,8 +35,9 @@ class Listening:
 @contextmanager
 def listening(folder: Path, **limits: int) -> Iterator[Listening]:
     with world(folder, limits={**GENEROUS, **limits}) as made:
-        config = uvicorn.Config(made.app, lifespan="off", log_config=None, ws="none", http=protocol(
-            made.service.settings.limits))  # fmt: skip
+        crowd = Crowd(made.service.settings.limits)
+        http = cast(type[asyncio.Protocol], partial(Connection, crowd=crowd))
+        config = uvicorn.Config(made.app, lifespan="off", log_config=None, ws="none", http=http)
         server = uvicorn.Server(config)
         listener = socket.create_server(("127.0.0.1", 0))
         thread = threading.Thread(target=server.run, args=([listener],))
