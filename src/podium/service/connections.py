@@ -9,11 +9,11 @@ the address that holds the most. Requests that have arrived are answered.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, cast
+from functools import cache
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -21,10 +21,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from podium.service.envelope import problem_body
 from podium.service.problems import MEDIA_TYPE
 from podium.service.refusals import Refusal
-from podium.service.settings import Limits
+from podium.service.settings import CONFIG_VARIABLE, Limits, load
 from podium.service.state import new_id
 
-__all__ = ["Connection", "Crowd", "protocol"]
+__all__ = ["Connection", "Crowd"]
 
 _PHRASES = {408: "Request Timeout", 503: "Service Unavailable"}
 
@@ -71,9 +71,9 @@ class Crowd:
 class Connection(H11Protocol):
     """One connection, which closes if what it waits for does not come."""
 
-    def __init__(self, *arguments: Any, crowd: Crowd, **options: Any) -> None:
+    def __init__(self, *arguments: Any, crowd: Crowd | None = None, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._crowd = crowd
+        self._crowd = _crowd_of_worker() if crowd is None else crowd
         self._deadline: asyncio.TimerHandle | None = None
         self._stage: object = None
         self.address = ""
@@ -155,10 +155,10 @@ class Connection(H11Protocol):
         self.transport.close()
 
 
-def protocol(limits: Limits) -> type[asyncio.Protocol]:
-    """What makes the connections of a worker; each process that it is sent to has a crowd of its own."""
-    made: Callable[..., Connection] = partial(Connection, crowd=Crowd(limits))
-    return cast(type[asyncio.Protocol], made)
+@cache
+def _crowd_of_worker() -> Crowd:
+    """That of this process, with the settings that its app was made from."""
+    return Crowd(load(os.environ[CONFIG_VARIABLE]).limits)
 
 
 def _written(refusal: Refusal) -> bytes:

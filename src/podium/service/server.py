@@ -11,7 +11,6 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from podium.errors import InvalidArgument
-from podium.service.connections import protocol
 from podium.service.datasets import Datasets
 from podium.service.settings import CONFIG_VARIABLE, Settings
 from podium.service.state import open_state
@@ -53,7 +52,8 @@ def serve(settings: Settings, config: Path, *, listening: Callable[[], None]) ->
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=server.shutdown_seconds,
-            http=protocol(settings.limits),
+            # By name: a worker that had to import it before it runs would seem dead to the one that started it.
+            http="podium.service.connections:Connection",
             # Nothing here speaks it, and an upgraded connection would have no deadline.
             ws="none",
         ),
