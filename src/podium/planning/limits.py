@@ -30,7 +30,7 @@ def require_noise(*, epsilon_per_item: Fraction | None = None, mu_squared: Fract
             raise InvalidArgument(name, value, allowed=allowed, hint=f"It follows from the budget. {_USUAL}")
 
 
-def least_for_counts(k: int, delta: Fraction, share: Number | None) -> Fraction:
+def least_for_counts(k: int, delta: Fraction, share: Fraction | int | None) -> Fraction:
     """The least power of ten that, as epsilon, leaves something for selecting and for measuring each of k counts."""
     for exponent in range(12, 0, -1):
         epsilon = Fraction(1, 10**exponent)
