@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from podium.errors import UnknownColumn
@@ -26,12 +26,16 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; ``element`` is the kind of a list's elements, ``scale`` the digits after a decimal's point."""
+    """A column; ``element`` is the kind of a list's elements, ``scale`` the digits after a decimal's point.
+
+    ``unsigned`` whole numbers reach up to 2^64 - 1.
+    """
 
     name: str
     kind: Kind
     element: Kind | None = None
     scale: int = 0
+    unsigned: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

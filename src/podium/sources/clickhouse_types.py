@@ -57,7 +57,7 @@ def column_of(name: str, type_: str) -> Column:
     if kind is Kind.LIST:
         element = column_of(name, inside)
         return replace(element, kind=kind, element=Kind.OTHER if element.kind is Kind.LIST else element.kind)
-    return Column(name, kind)
+    return Column(name, kind, unsigned=base == "UInt64")
 
 
 def converted(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
@@ -108,7 +108,7 @@ def type_of(column: Column) -> str:
         return f"Decimal({_MOST_DIGITS}, {column.scale})"
     return {
         Kind.TEXT: "String",
-        Kind.INTEGER: "Int64",
+        Kind.INTEGER: "UInt64" if column.unsigned else "Int64",
         Kind.BOOLEAN: "Bool",
         Kind.DATE: "Date32",
         Kind.TIMESTAMP: "DateTime64(6, 'UTC')",

@@ -29,7 +29,7 @@ from podium.query.schema import Column, Kind
 from podium.sources.dialects import Dialect
 from podium.sources.values import COUNTABLE
 
-__all__ = ["ColumnOf", "check_condition", "columns_of", "condition", "literal_fits"]
+__all__ = ["ColumnOf", "check_condition", "columns_of", "condition", "literal_fits", "value_fits"]
 
 ColumnOf: TypeAlias = Callable[[str], tuple[exp.Expr, Column]]
 """From a column's name to its cleaned expression and its declaration."""
@@ -175,14 +175,21 @@ def _check_literals(column: Column, values: tuple[Literal, ...], kind: Kind | No
 
 
 def literal_fits(value: object, kind: Kind) -> bool:
-    """Whether a constant is of exactly that kind, and can be sent to an engine."""
+    """Whether a constant is of exactly that kind, and can be written in SQL: no engine's carries a NUL."""
+    if isinstance(value, str) and "\0" in value:
+        return False
+    return value_fits(value, kind) and not (isinstance(value, Decimal) and not _writable(value))
+
+
+def value_fits(value: object, kind: Kind) -> bool:
+    """Whether a value is of exactly that kind."""
     if kind is Kind.TEXT:
-        # No engine's SQL can carry a NUL, and half of a surrogate pair is not text.
-        return isinstance(value, str) and "\0" not in value and (value.isascii() or _is_whole(value))
+        # Half of a surrogate pair is not text.
+        return isinstance(value, str) and (value.isascii() or _is_whole(value))
     if isinstance(value, bool):
         return kind is Kind.BOOLEAN
     if kind is Kind.DECIMAL:
-        return isinstance(value, int) or (isinstance(value, Decimal) and _writable(value))
+        return isinstance(value, int) or (isinstance(value, Decimal) and value.is_finite())
     if kind is Kind.INTEGER:
         return isinstance(value, int)
     if isinstance(value, dt.datetime):
@@ -199,5 +206,5 @@ def _is_whole(text: str) -> bool:
 
 
 def _writable(value: Decimal) -> bool:
-    """Finite and without thousands of digits, which a short text such as 1e999999 would become."""
-    return value.is_finite() and abs(value.adjusted()) < _LONGEST and len(value.as_tuple().digits) < _LONGEST
+    """Without thousands of digits, which a short text such as 1e999999 would become."""
+    return abs(value.adjusted()) < _LONGEST and len(value.as_tuple().digits) < _LONGEST

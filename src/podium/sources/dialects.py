@@ -15,7 +15,10 @@ from podium.query.predicate import Literal, Wildcard
 from podium.query.schema import Column, Kind
 from podium.sources.expressions import ROWS, row_column, rows
 
-__all__ = ["ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
+__all__ = ["WIDEST_SCALE", "ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
+
+WIDEST_SCALE = 38
+"""The scale of a decimal column whose engine does not limit it."""
 
 _ESCAPE = "!"
 _SMALLEST_BIGINT, _LARGEST_BIGINT = -(2**63), 2**63 - 1
@@ -33,6 +36,9 @@ class Dialect:
 
     computes_once = False
     """Whether a subquery with a name is computed once, and a join with it is cheaper than a window."""
+
+    holds_nul = False
+    """Whether a text may have a NUL in it."""
 
     keeps_rows = False
     """Whether a fence is a table that keeps the rows, because a subquery is none."""
@@ -184,6 +190,7 @@ class DuckDB(Dialect):
 
     name = "duckdb"
     computes_once = True
+    holds_nul = True
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
         """A volatile value: statistics of the table would else answer for users below the least or above the last."""
@@ -229,6 +236,7 @@ class Spark(Dialect):
     """Spark 4, ANSI mode, time zone UTC."""
 
     name = "spark"
+    holds_nul = True
 
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text, grouped, compared and ordered by its bytes."""
@@ -262,6 +270,7 @@ class ClickHouse(Dialect):
     """ClickHouse 24 or later: text is bytes and has no collation; Date32 for dates, DateTime64(6) for timestamps."""
 
     name = "clickhouse"
+    holds_nul = True
     keeps_rows = True
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:

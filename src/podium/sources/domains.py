@@ -8,14 +8,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.base import DomainFile, DomainItems, Reading
-from podium.sources.conditions import literal_fits
+from podium.sources.conditions import value_fits
+from podium.sources.dialects import WIDEST_SCALE, Dialect
 from podium.sources.relation import Listed, Relation
 from podium.sources.sql import SqlBuilder
 from podium.sources.values import decode
@@ -25,52 +25,79 @@ if TYPE_CHECKING:
 
 __all__ = ["check_listed", "item_rows", "listed_rows", "matching"]
 
-_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_SIGNED, _UNSIGNED = range(-(2**63), 2**63), range(2**64)
+# The most digits before and after the point of the widest numbers that an engine has, PostgreSQL's.
+_MOST_DIGITS, _MOST_PLACES = 131_072, 16_383
 
 
-def check_listed(domain: DomainItems | DomainFile, columns: tuple[Column, ...]) -> None:
+def check_listed(domain: DomainItems | DomainFile, columns: tuple[Column, ...], dialect: Dialect) -> None:
     """Raise unless the items, or the columns of the file, are of the kinds of the item columns."""
     if isinstance(domain, DomainItems):
-        listed_rows(domain, columns)
+        listed_rows(domain, columns, dialect)
     else:
         _open_file(domain, columns).close()
 
 
-def listed_rows(domain: DomainItems | DomainFile, columns: tuple[Column, ...]) -> list[tuple[Item, ...]]:
+def listed_rows(
+    domain: DomainItems | DomainFile, columns: tuple[Column, ...], dialect: Dialect | None = None
+) -> list[tuple[Item, ...]]:
     """The items as rows of exactly the kinds of the item columns."""
     if isinstance(domain, DomainFile):
         return _file_rows(domain, columns)
-    return item_rows(domain.items, columns, "domain")
+    return item_rows(domain.items, columns, "domain", dialect)
 
 
-def item_rows(items: Iterable[Item], columns: tuple[Column, ...], role: str) -> list[tuple[Item, ...]]:
-    """Items that the caller gave as ``role``, as rows of exactly the kinds of the item columns."""
+def item_rows(
+    items: Iterable[Item], columns: tuple[Column, ...], role: str, dialect: Dialect | None = None
+) -> list[tuple[Item, ...]]:
+    """Items given as ``role``, as rows of exactly the kinds of the item columns.
+
+    Whatever the engine of the dialect can have in such columns can be given: items that one round found are sent back
+    by the next. Without a dialect, what some engine can have.
+    """
     rows = (item if isinstance(item, tuple) and len(columns) > 1 else (item,) for item in items)
-    return [_checked_row(row, columns, role) for row in rows]
+    return [_checked_row(row, columns, role, dialect) for row in rows]
 
 
-def _checked_row(row: tuple[Item, ...], columns: tuple[Column, ...], role: str) -> tuple[Item, ...]:
+def _checked_row(
+    row: tuple[Item, ...], columns: tuple[Column, ...], role: str, dialect: Dialect | None
+) -> tuple[Item, ...]:
     if len(row) != len(columns):
         raise InvalidArgument(role, row, allowed=f"tuples of {len(columns)} values, one for each item column")
-    return tuple(_checked(value, column, role) for value, column in zip(row, columns, strict=True))
+    return tuple(_checked(value, column, role, dialect) for value, column in zip(row, columns, strict=True))
 
 
-def _checked(value: Item, column: Column, role: str) -> Item:
+def _checked(value: Item, column: Column, role: str, dialect: Dialect | None) -> Item:
     exact = _whole(value) if column.kind in (Kind.INTEGER, Kind.DECIMAL) else value
-    if not literal_fits(exact, column.kind):
+    if not value_fits(exact, column.kind):
         allowed = f"values of kind {column.kind.value}, as column {column.name!r} is"
         raise InvalidArgument(role, value, allowed=allowed)
-    if isinstance(exact, int) and not _SMALLEST <= exact <= _LARGEST:
-        raise InvalidArgument(role, value, allowed="whole numbers of at most 64 bits")
-    if isinstance(exact, Decimal) and not _has_scale(exact, column.scale):
-        raise InvalidArgument(role, value, allowed=f"decimals with at most {column.scale} digits after the point")
+    if isinstance(exact, str) and "\0" in exact and dialect is not None and not dialect.holds_nul:
+        raise InvalidArgument(role, value, allowed="text without NUL, which this engine does not have in text")
+    if column.kind is Kind.INTEGER and exact not in (_UNSIGNED if column.unsigned else _SIGNED):
+        raise InvalidArgument(role, value, allowed="whole numbers of at most 64 bits, as the column's are")
+    if column.kind is Kind.DECIMAL:
+        _check_decimal(Decimal(exact), column, role, dialect)  # type: ignore[arg-type]
     return exact
 
 
+def _check_decimal(value: Decimal, column: Column, role: str, dialect: Dialect | None) -> None:
+    digits = _MOST_DIGITS if dialect is None or dialect.decimal_digits is None else dialect.decimal_digits
+    # Where a numeric may have any scale, a column says the widest that it can.
+    places = _MOST_PLACES if digits == _MOST_DIGITS and column.scale >= WIDEST_SCALE else column.scale
+    if not _has_scale(value, places):
+        raise InvalidArgument(role, value, allowed=f"decimals with at most {places} digits after the point")
+    whole = digits - column.scale if digits != _MOST_DIGITS else digits
+    if value and value.adjusted() >= whole:
+        raise InvalidArgument(role, value, allowed=f"decimals with at most {whole} digits before the point")
+
+
 def _has_scale(value: Decimal, scale: int) -> bool:
-    exponent = value.as_tuple().exponent
+    _, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int) or exponent >= -scale:
+        return True
     # More digits may all be zeros.
-    return (isinstance(exponent, int) and exponent >= -scale) or (Fraction(value) * 10**scale).denominator == 1
+    return not any(digits[exponent + scale :])
 
 
 def _whole(value: Item) -> Item:

@@ -143,4 +143,4 @@ class DuckDBSession:
 def _array(values: list[Any], column: Column) -> pa.Array:
     if column.kind is Kind.DECIMAL:
         return pa.array([Decimal(value) for value in values], pa.decimal128(38, column.scale))
-    return pa.array(values, _ARROW[column.kind])
+    return pa.array(values, pa.uint64() if column.unsigned else _ARROW[column.kind])

@@ -55,7 +55,7 @@ def column_of(name: str, type_: Any) -> Column:
     if kind is Kind.LIST:
         element = column_of(name, _child(type_))
         return replace(element, kind=kind, element=Kind.OTHER if element.kind is Kind.LIST else element.kind)
-    return Column(name, kind)
+    return Column(name, kind, unsigned=type_.id == "ubigint")
 
 
 def _child(type_: Any) -> Any:

@@ -115,7 +115,7 @@ class SqlSource(ABC):
         if domain is not None:
             self._check_domain(tuple(map(element_of, items)), domain)
         if reading.without:
-            _check_without(reading, tuple(map(element_of, items)), domain)
+            _check_without(reading, tuple(map(element_of, items)), domain, self.sql_dialect)
 
     def _check_domain(self, columns: tuple[Column, ...], domain: Domain) -> None:
         if isinstance(domain, DomainSize):
@@ -129,7 +129,7 @@ class SqlSource(ABC):
         elif isinstance(domain, DomainTable):
             matching(self.domain_relation(domain.table), domain.columns, columns)
         else:
-            check_listed(domain, columns)
+            check_listed(domain, columns, self.sql_dialect)
 
     def queries(
         self,
@@ -220,10 +220,10 @@ class SqlSource(ABC):
                 if data or table != _ROWS:
                     session.keep(table, query)
             if isinstance(domain, DomainItems | DomainFile):
-                rows = listed_rows(domain, builder.columns)
+                rows = listed_rows(domain, builder.columns, self.sql_dialect)
                 session.load(_LISTED, _loaded_columns(builder.columns), rows)
             if reading.without:
-                rows = item_rows(reading.without, builder.columns, "without")
+                rows = item_rows(reading.without, builder.columns, "without", self.sql_dialect)
                 session.load(_LEFT_OUT, _loaded_columns(builder.columns), rows)
             yield builder, session
 
@@ -324,7 +324,7 @@ def _require_countable(role: str, column: Column) -> None:
     raise InvalidArgument(role, column.name, allowed=f"a column of kind {allowed}", hint=reason)
 
 
-def _check_without(reading: Reading, columns: tuple[Column, ...], domain: Domain | None) -> None:
+def _check_without(reading: Reading, columns: tuple[Column, ...], domain: Domain | None, dialect: Dialect) -> None:
     if domain is not None:
         raise InvalidArgument(
             "without",
@@ -332,7 +332,7 @@ def _check_without(reading: Reading, columns: tuple[Column, ...], domain: Domain
             allowed="no items where there is a domain",
             hint="Leave them out of the domain.",
         )
-    item_rows(reading.without, columns, "without")
+    item_rows(reading.without, columns, "without", dialect)
 
 
 def _checked_edges(edges: Sequence[int]) -> list[int]:
@@ -343,4 +343,4 @@ def _checked_edges(edges: Sequence[int]) -> list[int]:
 
 
 def _loaded_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    return tuple(Column(f"item{place}", column.kind, scale=column.scale) for place, column in enumerate(columns))
+    return tuple(replace(column, name=f"item{place}") for place, column in enumerate(columns))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
+from podium.sources.dialects import WIDEST_SCALE
 
 __all__ = ["Cleaner", "NativeType", "column_of", "computed_query"]
 
@@ -30,7 +31,6 @@ _KINDS = {
     "float8": Kind.FLOAT,
 }
 _BASE = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP"}
-_WIDEST_SCALE = 38
 
 # Every table that a query of this one reads, down to the last partition.
 _COMPUTED = """
@@ -64,7 +64,7 @@ class NativeType:
 def column_of(name: str, type_: NativeType) -> Column:
     """The column as the catalogue describes it."""
     kind = _KINDS.get(type_.name, Kind.OTHER)
-    scale = _WIDEST_SCALE if type_.scale is None else max(type_.scale, 0)
+    scale = WIDEST_SCALE if type_.scale is None else max(type_.scale, 0)
     column = Column(name, kind, scale=scale if kind is Kind.DECIMAL else 0)
     if type_.lists:
         column = replace(column, kind=Kind.LIST, element=kind if type_.lists == 1 else Kind.OTHER)

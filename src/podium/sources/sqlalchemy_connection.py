@@ -147,7 +147,10 @@ class SQLAlchemySession:
         """A table of the caller's items."""
         name = exp.to_table(table)
         types = (
-            exp.ColumnDef(this=exp.to_identifier(column.name, quoted=True), kind=_type(column)) for column in columns
+            exp.ColumnDef(
+                this=exp.to_identifier(column.name, quoted=True), kind=_type(column, self._dialect.decimal_digits)
+            )
+            for column in columns
         )
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
         self._run(exp.Create(this=exp.Schema(this=name, expressions=list(types)), kind="TABLE", properties=temporary))
@@ -165,6 +168,9 @@ class SQLAlchemySession:
         guarded(lambda: _execute(self._connection, text).close())
 
 
-def _type(column: Column) -> exp.DataType:
-    name = f"DECIMAL(38, {column.scale})" if column.kind is Kind.DECIMAL else _TYPES[column.kind]
-    return exp.DataType.build(name)
+def _type(column: Column, digits: int | None) -> exp.DataType:
+    if column.unsigned:
+        return exp.DataType.build("UBIGINT", dialect="duckdb")
+    if column.kind is not Kind.DECIMAL:
+        return exp.DataType.build(_TYPES[column.kind])
+    return exp.DataType.build("DECIMAL" if digits is None else f"DECIMAL({digits}, {column.scale})")

@@ -90,7 +90,8 @@ class Flavour:
         if kind is Kind.DECIMAL:
             scale = getattr(type_, "scale", None)
             return Column(name, Kind.OTHER) if scale is None else Column(name, kind, scale=scale)
-        return Column(name, Kind.OTHER if kind is Kind.TIMESTAMP else kind)
+        unsigned = kind is Kind.INTEGER and bool(getattr(type_, "unsigned", False))
+        return Column(name, Kind.OTHER if kind is Kind.TIMESTAMP else kind, unsigned=unsigned)
 
     def computed(self, connection: sa.Connection, name: str, schema: str | None, columns: Columns) -> set[str]:
         """The columns that are computed when they are read: of a base table the virtual ones, of others all."""

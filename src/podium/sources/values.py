@@ -53,4 +53,4 @@ def element_of(column: Column) -> Column:
     """The column of single values: a list's elements, or the column itself."""
     if column.kind is not Kind.LIST:
         return column
-    return Column(column.name, column.element or Kind.OTHER, scale=column.scale)
+    return Column(column.name, column.element or Kind.OTHER, scale=column.scale, unsigned=column.unsigned)

@@ -62,9 +62,10 @@ class Database:
         return True
 
     def _values(self, row: Row) -> str:
-        return f"({', '.join(self._value(row[name], type_) for name, type_ in zip(COLUMNS, self.types, strict=True))})"
+        return f"({', '.join(self.literal(row[name], type_) for name, type_ in zip(COLUMNS, self.types, strict=True))})"
 
-    def _value(self, text: str | None, type_: str) -> str:
+    def literal(self, text: str | None, type_: str) -> str:
+        """A value of that type, by its text."""
         if text is None:
             return "NULL"
         text = text.replace("\\", "\\\\").replace("'", "\\'") if self.escapes else text.replace("'", "''")
@@ -166,6 +167,7 @@ def _spark(folder: Path) -> Iterator[Database]:
 
         def opened(table: str) -> AbstractContextManager[Source]:
             path = folder / f"{table}.parquet"
+            # By its path, if it is a file.
             return closing(open_source(cluster.session, table=str(path) if path.exists() else table))
 
         yield _Spark(cluster.session.sql, opened, "CAST(raw AS INTEGER)", slow=True, folder=folder)

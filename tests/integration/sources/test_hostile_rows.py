@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from tests.hostile_files import HOSTILE_FILE_ROWS, invalid_text, write_parquet, write_rows
 from tests.integration.sources.databases import DATABASES, Database, open_database
+from tests.integration.sources.extremes import COMBINATIONS, make_extremes
 from tests.integration.sources.hostile_rows import (
     FILES,
     GOOD,
@@ -26,6 +27,7 @@ from tests.integration.sources.hostile_rows import (
     written,
 )
 
+import podium
 from podium.errors import SourceUnavailable
 from podium.query.predicate import Compare, Operator
 from podium.sources import DuckDBSource, Reading, Source
@@ -138,6 +140,16 @@ def test_a_bad_row_inside_a_view_fails_all_alike(database: tuple[str, Database])
         assert [question for question in asked[:: 2 if engine.slow else 1] if not fails(source, question)] == []
         # What does not read the bad column does not fail, for anybody.
         assert engine.guard or succeeds(source, list(columns())[:2])
+
+
+def test_extreme_values_go_back_to_the_engine(database: tuple[str, Database]) -> None:
+    """Later rounds ask about what the first one found: by the column's own type, whatever the value."""
+    name, engine = database
+    columns, items = make_extremes(name, engine, "extremes")
+    with engine.opened("extremes") as source:
+        release = podium.top(source, item=columns, user="user_id", k=COMBINATIONS, epsilon=40, delta="1e-3")
+    assert release.mechanism == "AdaptiveTopK"
+    assert set(release.items) == items
 
 
 def test_every_place_holds_every_row() -> None:
