@@ -34,7 +34,7 @@ def test_no_more_questions_than_allowed_are_reserved(ledger: Ledger) -> None:
         ledger.forfeit(ledger.reserve("clicks", pure("0.1"), "of a schedule", schedule="daily", analyst=f"a{number}"))
     with pytest.raises(BudgetExceeded, match=r"max_questions=3.*--max-questions") as caught:
         ledger.reserve("clicks", pure("0.1"), "one more")
-    assert (caught.value.measure, caught.value.remaining) == ("questions", 0)
+    assert (caught.value.measure, caught.value.remaining) == ("questions", Fraction(0))
     assert ledger.find_release("clicks", "q0") is not None
     assert ledger.status("clicks").questions_asked == 3
     more = Budget(epsilon=10, items=10, questions=2, max_questions=4)

@@ -188,7 +188,7 @@ class TestJSON(SourceContract):
 
         return load
 
-    def test_unknown_columns_are_refused(self, events: Source) -> None:
+    def test_unknown_columns_are_refused(self, events: Source) -> None:  # type: ignore[override]
         """None is: records may have any keys, so a key that no record has is a column that is missing everywhere."""
         for reading in (Reading(("labels",), "user_id"), Reading(("label",), "user")):
             events.check(reading)

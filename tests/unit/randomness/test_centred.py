@@ -92,8 +92,8 @@ def test_rounding_before_centring_would_show_the_constant() -> None:
 def test_a_difference_is_rounded_only_once_every_continuation_rounds_alike() -> None:
     half = Fraction(1, 2)
     # Each lies in [0, 1/2], so their mean does too: a difference may be on either side of 0.
-    assert centred._floors([(Fraction(0), half)] * 2, 1) is None
-    assert centred._floors([(Fraction(0), Fraction(0)), (half, half)], 1) == [-1, 0]
+    assert centred._floors([(Fraction(0), half)] * 2, Fraction(1)) is None
+    assert centred._floors([(Fraction(0), Fraction(0)), (half, half)], Fraction(1)) == [-1, 0]
 
 
 def test_arguments_are_checked() -> None:
