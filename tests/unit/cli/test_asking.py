@@ -53,6 +53,14 @@ def test_csv_has_one_column_per_item_column_and_the_counts_that_were_paid_for() 
     assert all(abs(int(row[3]) - true) < 100 for row, true in zip(rows, (2700, 2250), strict=True))
 
 
+def test_csv_is_for_spreadsheets_and_csv_raw_for_programs(tmp_path: Path) -> None:
+    table = tmp_path / "formulas.csv"
+    table.write_text("who,what\n" + "".join(f"{user},=1+1\n" for user in range(3000)), encoding="utf-8")
+    ask = ("top", str(table), "--item", "what", "--user", "who", *TOTAL, "-k", "1", "-f")
+    assert succeeded(*ask, "csv") == '"rank","what"\n1,"\'=1+1"\n'
+    assert succeeded(*ask, "csv-raw") == '"rank","what"\n1,"=1+1"\n'
+
+
 def test_counts_are_in_the_plain_table_too() -> None:
     text = succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--counts")
     assert text.split("\n")[0] == "rank  article    users  95% interval"
@@ -65,7 +73,7 @@ def test_parquet_goes_to_a_file() -> None:
     assert duckdb.execute("SELECT rank, article FROM 'answer.parquet'").fetchall() == [(1, RANKED[0]), (2, RANKED[1])]
 
 
-@pytest.mark.parametrize("form", ["table", "json", "csv"])
+@pytest.mark.parametrize("form", ["table", "json", "csv", "csv-raw"])
 def test_a_file_gets_what_stdout_would_get(form: str) -> None:
     arguments = ("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--format", form)
     assert succeeded(*arguments, "--output", "answer") == ""

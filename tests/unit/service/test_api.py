@@ -11,8 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 from tests.serving import World, world
 
+from podium import Histogram
+from podium.mechanisms import LimitedDomain
 from podium.present.tables import release_in
 from podium.release import Release
+from podium.service.api import Form, rendered
+from podium.service.records import Record
 
 QUESTION = {"item": "article", "k": 3}
 RELEASES = "/v1/datasets/views/releases"
@@ -43,6 +47,13 @@ def test_the_sql_of_a_plan_names_the_data_set_and_not_where_it_is(here: World, q
     queries = here.call("POST", "/v1/datasets/views/plan", question).json()["queries"]
     assert 'FROM "views"' in queries[0]
     assert not any("/" in query or "parquet" in query.lower() for query in queries)
+
+
+def test_a_downloaded_csv_holds_no_formula() -> None:
+    mechanism = LimitedDomain(1, 1, 1, "0.01")
+    release = mechanism.release(Histogram.top_rows(["=cmd|'/C calc'!A0"], [9000], next_count=1))
+    record = Record("views", "0" * 64, "now", '{"items": ["article"]}', "1", release)
+    assert rendered(record, Form.CSV).body == b'"rank","article"\n1,"\'=cmd|\'/C calc\'!A0"\n'
 
 
 def test_an_answer_is_a_release_and_the_same_again_is_free(here: World) -> None:
