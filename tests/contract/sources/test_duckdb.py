@@ -184,7 +184,8 @@ class TestJSON(SourceContract):
                 json.dumps(record, default=str, ensure_ascii=place % 2 == 0) for place, record in enumerate(records)
             ]
             (folder / f"{table.name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-            return opened(folder / f"{table.name}.jsonl", types=types(table))
+            declared = dict.fromkeys(table.names, "text") | types(table)
+            return opened(folder / f"{table.name}.jsonl", types=declared)
 
         return load
 
