@@ -29,6 +29,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Blocking
         for variable in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):
             monkeypatch.setenv(variable, short)
         manager = KernelManager(transport="ipc", connection_file=f"{short}/kernel.json")
+        assert manager.kernel_spec is not None
         manager.kernel_spec.argv[0] = sys.executable
         manager.start_kernel(cwd=str(tmp_path))
         client = manager.blocking_client()
