@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +13,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
+from podium.sources.aside import make_folder
 from podium.sources.base import Domain, Reading
 from podium.sources.conditions import columns_of
 from podium.sources.declared import Types, declared_columns
@@ -87,8 +86,8 @@ class DuckDBSource(SqlSource):
         else:
             raise InvalidArgument("source", location, allowed="a path, or a pandas, polars or Arrow frame")
         self._require(table, rules)
-        spill = tempfile.mkdtemp(prefix="podium-", dir=temp_directory)
-        self._clean_up = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        spill, remove = make_folder(temp_directory)
+        self._clean_up = weakref.finalize(self, remove)
         self._original = self._files.paths if self._files else ()
         self._given = () if self._attached else self._original
         self._seen = fingerprint(self._given)

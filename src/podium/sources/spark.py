@@ -106,9 +106,11 @@ class SparkSource(SqlSource):
 
     def implied_schemas(self) -> tuple[str, ...]:
         """The catalogue and database in which names without them are found."""
-        catalogue = self._session.catalog
-        found = _quietly(lambda: attempt(lambda: (catalogue.currentCatalog(), catalogue.currentDatabase())))
+        found = _quietly(lambda: attempt(self._current))
         return () if found is None else (".".join(found), found[1])
+
+    def _current(self) -> tuple[str, str]:
+        return self._session.catalog.currentCatalog(), self._session.catalog.currentDatabase()
 
     def _described(self, table: str) -> Relation:
         found = _quietly(lambda: attempt(lambda: self._columns(table)))

@@ -8,12 +8,16 @@ from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import psycopg
 import pyarrow as pa
 import pytest
+from tests.clickhouse import embedded_clickhouse
 from tests.integration.curator.tables import BUDGET, PURE, curator, events
+from tests.postgres import new_database
 
 from podium import Curator
 from podium.errors import DatasetExists, InvalidArgument, UnknownDataset
+from podium.ledger import open_ledger
 from podium.sources import open_source
 
 
@@ -101,6 +105,41 @@ def test_names_of_tables_with_and_without_their_schema(tmp_path: Path) -> None:
         with pytest.raises(DatasetExists, match="as 'views'"):
             Curator(f"sqlite:///{url}", table=table, dataset="o", user="user_id", ledger=ledger, budget=BUDGET)
         with Curator(f"sqlite:///{url}", table=table, dataset="views", user="user_id", ledger=ledger) as same:
+            assert same.dataset == "views"
+
+
+def test_a_table_of_postgresql_is_the_same_with_and_without_its_schema(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.db"
+    with new_database() as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("CREATE TABLE t (user_id INTEGER, article TEXT)")
+            connection.execute("CREATE SCHEMA other")
+            connection.execute("CREATE TABLE other.t (user_id INTEGER, article TEXT)")
+        with Curator(url, table="t", dataset="views", user="user_id", ledger=ledger, budget=BUDGET) as asked:
+            known = asked.status.source
+        assert known.endswith("#public.t")
+        with open_ledger(ledger) as opened:
+            # As they were written before names were given in full.
+            opened.register("old", BUDGET, source=f"{known}#t", user="user_id")
+        for table in ("t", "public.t"):
+            with pytest.raises(DatasetExists, match="registered already"):
+                Curator(url, table=table, dataset="again", user="user_id", ledger=ledger, budget=BUDGET)
+            for dataset in ("views", "old"):
+                with Curator(url, table=table, dataset=dataset, user="user_id", ledger=ledger) as same:
+                    assert same.dataset == dataset
+        with Curator(url, table="other.t", dataset="other", user="user_id", ledger=ledger, budget=BUDGET) as other:
+            assert other.status.source.endswith("#other.t")
+
+
+def test_a_table_of_clickhouse_is_the_same_with_and_without_its_database(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.db"
+    with embedded_clickhouse() as session:
+        session.query("CREATE TABLE t (user_id Int64, article String) ENGINE = Memory")
+        with Curator(session, table="t", dataset="views", user="user_id", ledger=ledger, budget=BUDGET):
+            pass
+        with pytest.raises(DatasetExists, match="as 'views'"):
+            Curator(session, table="default.t", dataset="again", user="user_id", ledger=ledger, budget=BUDGET)
+        with Curator(session, table="default.t", dataset="views", user="user_id", ledger=ledger) as same:
             assert same.dataset == "views"
 
 

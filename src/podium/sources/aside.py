@@ -1,0 +1,65 @@
+"""A folder for private rows that are put aside: for this account alone, and removed at the next start after a kill."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # where there are no such locks, nothing is swept
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["make_folder"]
+
+_PREFIX = "podium-aside-"
+_SETTLED = 60.0
+"""Seconds after which a folder without a lock is nobody's: whoever makes one locks it at once."""
+
+
+def make_folder(parent: str | Path | None) -> tuple[str, Callable[[], None]]:
+    """A new folder of mode 0700, and what removes it. Those that killed processes left are removed on the way."""
+    _sweep(Path(parent or tempfile.gettempdir()))
+    folder = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
+    lock = _locked(folder)
+
+    def remove() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            with suppress(OSError):
+                os.close(lock)
+
+    return folder, remove
+
+
+def _locked(folder: str | Path) -> int | None:
+    """A lock that ends with this process, however it ends; None if another has it."""
+    if fcntl is None:
+        return None
+    try:
+        found = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(found)
+        return None
+    return found
+
+
+def _sweep(parent: Path) -> None:
+    with suppress(OSError):
+        for folder in parent.glob(f"{_PREFIX}*"):
+            about = folder.lstat()
+            if about.st_uid != os.getuid() or time.time() - about.st_mtime < _SETTLED:
+                continue
+            lock = _locked(folder)
+            if lock is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
