@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # where there are no such locks, nothing is swept
-    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["make_folder"]
 
@@ -39,7 +38,7 @@ def make_folder(parent: str | Path | None) -> tuple[str, Callable[[], None]]:
 
 def _locked(folder: str | Path) -> int | None:
     """A lock that ends with this process, however it ends; None if another has it."""
-    if fcntl is None:
+    if sys.platform == "win32":  # there are no such locks there, and nothing is swept
         return None
     try:
         found = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)

@@ -24,7 +24,7 @@ from podium.query.schema import Column, Kind, Schema
 from podium.sources.clickhouse_types import column_of, converted, type_of
 from podium.sources.dialects import ClickHouse
 from podium.sources.engine import SqlSource
-from podium.sources.guard import attempt, guarded
+from podium.sources.guard import Process, attempt, guarded
 from podium.sources.quiet import hushed
 from podium.sources.relation import Relation
 
@@ -70,6 +70,7 @@ class ClickHouseSource(SqlSource):
             raise InvalidArgument("table", table, allowed="the name of a table, or database.name")
         self._client, self._describing = self._connect(), Lock()
         self._wanted = table
+        self._process = Process()
         try:
             self._relation = self._described(table)
         except SourceUnavailable:
@@ -136,11 +137,13 @@ class ClickHouseSource(SqlSource):
 
     def _look_again(self) -> None:
         """The table as it is now."""
+        self._process.require(self._name)
         self._relation = self._described(self._wanted)
 
     @contextmanager
     def session(self) -> Iterator[ClickHouseSession]:
         """A connection for one question."""
+        self._process.require(self._name)
         session = ClickHouseSession(self._connect())
         try:
             yield session
@@ -162,6 +165,10 @@ class ClickHouseSession:
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
         return _run(lambda: [tuple(row) for row in self._client.query(query).result_rows])
+
+    def explain(self, query: str) -> None:
+        """Plan a query."""
+        self.fetch(f"EXPLAIN {query}")
 
     def keep(self, table: str, query: exp.Query) -> None:
         """Keep the rows of a query in a temporary table."""

@@ -29,7 +29,7 @@ from podium.query.schema import Column, Kind
 from podium.sources.dialects import Dialect
 from podium.sources.values import COUNTABLE
 
-__all__ = ["ColumnOf", "check_condition", "columns_of", "condition", "literal_fits", "value_fits"]
+__all__ = ["ColumnOf", "check_condition", "columns_of", "condition", "depth_of", "literal_fits", "value_fits"]
 
 ColumnOf: TypeAlias = Callable[[str], tuple[exp.Expr, Column]]
 """From a column's name to its cleaned expression and its declaration."""
@@ -134,6 +134,17 @@ def columns_of(predicate: Predicate | None) -> tuple[str, ...]:
             return tuple(name for part in parts for name in columns_of(part))
         case _:
             return (predicate.column,)
+
+
+def depth_of(predicate: Predicate | None) -> int:
+    """How deeply AND, OR and NOT are nested."""
+    match predicate:
+        case Not(part):
+            return 1 + depth_of(part)
+        case And(parts) | Or(parts):
+            return 1 + max(map(depth_of, parts), default=0)
+        case _:
+            return 0
 
 
 def check_condition(predicate: Predicate, column: Callable[[str], Column]) -> None:

@@ -31,6 +31,7 @@ from podium.sources.duckdb_tables import FRAME, attached_table, described, json_
 from podium.sources.engine import SqlSource
 from podium.sources.files import DataFiles, FileFormat, csv_header, find_files, located_files, reader
 from podium.sources.frames import arrow_table, is_frame
+from podium.sources.guard import Process
 from podium.sources.identity import file_identities, fingerprint
 from podium.sources.relation import Relation
 from podium.sources.validity import BadLines, FileRules, checked_text
@@ -87,7 +88,8 @@ class DuckDBSource(SqlSource):
             raise InvalidArgument("source", location, allowed="a path, or a pandas, polars or Arrow frame")
         self._require(table, rules)
         spill, remove = make_folder(temp_directory)
-        self._clean_up = weakref.finalize(self, remove)
+        self._process = Process()
+        self._clean_up = weakref.finalize(self, self._process.run, remove)
         self._original = self._files.paths if self._files else ()
         self._given = () if self._attached else self._original
         self._seen = fingerprint(self._given)
@@ -228,14 +230,15 @@ class DuckDBSource(SqlSource):
         with self._cursor() as cursor:
             return self._asked(lambda: described(cursor, attached_table(cursor, table, self._name), {}))
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
-        """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
-        super().check(reading, domain=domain)
+    def _accepts(self, reading: Reading, domain: Domain | None) -> None:
+        """Raise unless DuckDB can read the columns, and plan the queries."""
         if self._json:
             self._check_names(reading)
+        super()._accepts(reading, domain)
 
     def _look_again(self) -> None:
         """The table as it is now; a file must be as it was."""
+        self._process.require(self._name)
         self._require_unchanged()
         if self._attached:
             self._relation = self._open(self._wanted)
@@ -252,6 +255,7 @@ class DuckDBSource(SqlSource):
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        self._process.require(self._name)
         cursor = self._started(self._prepared, reads=self._frame is not None)
         try:
             yield cursor
@@ -303,6 +307,7 @@ class DuckDBSource(SqlSource):
         return False
 
     def close(self) -> None:
-        """Close the connection and remove what it put aside."""
-        self._database.close()
+        """Close the connection and remove what it put aside; in a fork there is nothing to close."""
+        if self._process.here:
+            self._database.close()
         self._clean_up()

@@ -126,6 +126,10 @@ class DuckDBSession:
         """The rows of a query."""
         return guarded(lambda: self._run(lambda: self._cursor.execute(query).fetchall()))
 
+    def explain(self, query: str) -> None:
+        """Plan a query."""
+        self.fetch(f"EXPLAIN {query}")
+
     def keep(self, table: str, query: exp.Query) -> None:
         """A temporary table with the rows of a query."""
         statement = DIALECT.sql(DIALECT.keep(table, query))

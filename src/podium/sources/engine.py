@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from podium.errors import InvalidArgument, SourceFailure
+from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.exact import positive_integer
 from podium.histogram import Histogram, Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.base import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading
-from podium.sources.conditions import check_condition
+from podium.sources.conditions import check_condition, depth_of
 from podium.sources.dialects import Dialect
 from podium.sources.domains import check_listed, item_rows, listed_rows, matching
 from podium.sources.relation import Listed, Relation
@@ -36,6 +36,10 @@ class Session(Protocol):
 
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query: names are texts, counts are integers."""
+        ...
+
+    def explain(self, query: str) -> None:
+        """Have the engine plan a query, without a look at rows: what it says of costs and sizes is told nobody."""
         ...
 
     def keep(self, table: str, query: exp.Query) -> None:
@@ -95,6 +99,7 @@ class SqlSource(ABC):
         """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
         self._look_again()
         self._fits(reading, domain)
+        self._accepts(reading, domain)
 
     @abstractmethod
     def _look_again(self) -> None:
@@ -116,6 +121,37 @@ class SqlSource(ABC):
             self._check_domain(tuple(map(element_of, items)), domain)
         if reading.without:
             _check_without(reading, tuple(map(element_of, items)), domain, self.sql_dialect)
+
+    def _accepts(self, reading: Reading, domain: Domain | None) -> None:
+        """Raise unless the engine can plan the queries: it has limits of its own for their length and depth."""
+        columns = tuple(element_of(self.relation_for(reading).schema.column(name)) for name in reading.items)
+        with self.session() as session:
+            for table in (_LISTED, _LEFT_OUT):
+                # Without rows: what will be in them changes no plan that could be refused.
+                if _needs_tables(reading, domain):
+                    session.load(table, _loaded_columns(columns), ())
+            try:
+                for query in self._shapes(reading, domain, columns):
+                    session.explain(self.sql_dialect.sql(query))
+            except SourceFailure:
+                refused = SourceUnavailable(
+                    f"source={self.name!r} does not accept the SQL of this question, whose condition is nested "
+                    f"{depth_of(reading.where)} deep; no row was read. Allowed: what the engine can plan. Ask with "
+                    "fewer conditions, nested less deeply, and shorter lists."
+                )
+            else:
+                return
+        raise refused
+
+    def _shapes(self, reading: Reading, domain: Domain | None, columns: tuple[Column, ...]) -> Iterator[exp.Query]:
+        """A query of each shape that the question needs; in rounds, those that leave items out or ask about some."""
+        builder = self._builder(reading, domain)
+        yield builder.top_rows(2) if domain is None and reading.weights is None else builder.kept_counts()
+        if domain is None and reading.weights is not None:
+            found = self._loaded(_LISTED, columns)
+            yield replace(builder, without=self._loaded(_LEFT_OUT, columns)).kept_counts()
+            yield replace(builder, domain=found).top_rows(2)
+            yield replace(builder, domain=found).sizes([1, 2])
 
     def _check_domain(self, columns: tuple[Column, ...], domain: Domain) -> None:
         if isinstance(domain, DomainSize):
@@ -308,6 +344,11 @@ class SqlSnapshot:
         except (ValueError, ArithmeticError, TypeError):
             # The reason would quote the value.
             raise SourceFailure from None
+
+
+def _needs_tables(reading: Reading, domain: Domain | None) -> bool:
+    """Whether items of the caller's, or of an earlier round, are put into tables."""
+    return isinstance(domain, DomainItems | DomainFile) or bool(reading.without) or reading.weights is not None
 
 
 def _require_countable(role: str, column: Column) -> None:

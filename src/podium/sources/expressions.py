@@ -8,7 +8,7 @@ from sqlglot import exp
 
 __all__ = [
     "COUNT", "MEMBERS", "PAIRS", "ROWS", "SIZE", "USER", "WEIGHT",
-    "ascending", "column", "descending", "number_among", "numbered", "row_column", "rows",
+    "any_of", "ascending", "column", "descending", "number_among", "numbered", "row_column", "rows",
 ]  # fmt: skip
 
 ROWS, PAIRS = "rows_", "pairs"
@@ -44,6 +44,14 @@ def numbered(groups: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
     """The place of each row, from 1, among those of its group."""
     by = exp.Order(expressions=[exp.Ordered(this=key, desc=False) for key in order])
     return exp.Window(this=exp.RowNumber(), partition_by=list(groups), order=by)
+
+
+def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether one of them holds; as a balanced tree, because engines limit how deep an expression is."""
+    if len(conditions) <= 2:
+        return exp.or_(*conditions)
+    half = len(conditions) // 2
+    return exp.or_(*(exp.paren(any_of(part), copy=False) for part in (conditions[:half], conditions[half:])))
 
 
 def number_among(value: exp.Expr, numbers: Iterable[int]) -> exp.Expr:

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import TypeVar
 
-from podium.errors import PodiumError, SourceFailure
+from podium.errors import PodiumError, SourceFailure, SourceUnavailable
 
-__all__ = ["attempt", "guarded", "interruptible"]
+__all__ = ["Process", "attempt", "guarded", "interruptible"]
 
 T = TypeVar("T")
 
 _PAUSE = 0.05
+
+
+class Process:
+    """The process that opened an engine. A fork has a copy of it without threads, and would wait for ever."""
+
+    def __init__(self) -> None:
+        self._number = os.getpid()
+
+    @property
+    def here(self) -> bool:
+        """Whether it is this one."""
+        return os.getpid() == self._number
+
+    def require(self, source: str) -> None:
+        """Raise in any other process."""
+        if not self.here:
+            raise SourceUnavailable(
+                f"source={source!r} was opened before this process was forked, and works only in the one that opened "
+                "it. Allowed: a source for each process. Open it, or its Curator, after the fork."
+            )
+
+    def run(self, action: Callable[[], object]) -> None:
+        """Do what is for the process that opened the engine alone: a fork shares its folders."""
+        if self.here:
+            action()
 
 
 def attempt(action: Callable[[], T]) -> T | None:

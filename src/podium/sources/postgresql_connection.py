@@ -131,6 +131,10 @@ class PostgreSQLSession:
         """The rows of a query."""
         return guarded(lambda: self._execute(query, "READ ONLY").fetchall())
 
+    def explain(self, query: str) -> None:
+        """Plan a query."""
+        self.fetch(f"EXPLAIN {query}")
+
     def keep(self, table: str, query: exp.Query) -> None:
         """A temporary table with the rows of a query."""
         statement = DIALECT.sql(DIALECT.keep(table, query))

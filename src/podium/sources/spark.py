@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 from pyspark.logger import PySparkLogger
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import to_arrow_schema
 from sqlglot import exp
@@ -25,7 +26,7 @@ from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.dialects import Spark
 from podium.sources.engine import SqlSource
-from podium.sources.guard import attempt, guarded
+from podium.sources.guard import Process, attempt, guarded
 from podium.sources.quiet import hushed
 from podium.sources.relation import Relation
 from podium.sources.spark_types import column_of, converted, type_of
@@ -38,6 +39,9 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
+    # A damaged or missing file is an error for all alike, not fewer users, whatever the caller's session tolerates.
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
     # Names of folders are text, as on every engine; old calendars are not an error that only some rows raise.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
@@ -59,6 +63,7 @@ _MASTER, _CONNECT = "spark", "sc"
 _CONNECT_PACKAGES = ("grpc", "grpc_status", "pandas", "zstandard")
 _MASTER_PORT, _SECONDS = 7077, 10
 _FEW_PARTS = "8"
+_TOLERANT = re.compile(r"\bignore(?:corrupt|missing)files -> true\b", re.IGNORECASE)
 _DETAILS, _COLUMNAR = ("# Detailed Table Information", ""), ("parquet", "orc", "delta", "iceberg")
 _opened: Counter[str] = Counter()
 
@@ -93,6 +98,7 @@ class SparkSource(SqlSource):
         self._name = "a Spark session" if self._url is None else self._url.partition(";")[0]
         self._session = _quietly(lambda: _session_of(location))
         self._wanted = table
+        self._process = Process()
         try:
             self._relation = self._described(table)
         except SourceUnavailable:
@@ -128,7 +134,14 @@ class SparkSource(SqlSource):
         target = _table(table)
         session = _cloned(self._session)
         try:
-            schema = session.sql(_DIALECT.sql(exp.select("*").from_(target.copy()))).schema
+            frame = session.sql(_DIALECT.sql(exp.select("*").from_(target.copy())))
+            if not _remote(session) and _tolerates_damage(frame):
+                raise SourceUnavailable(
+                    f"table={table!r} on source={self._name!r} is read with ignoreCorruptFiles or ignoreMissingFiles, "
+                    "so that a damaged file would silently leave users out. Allowed: a table whose damage is an error. "
+                    "Read it without these options."
+                )
+            schema = frame.schema
             stored = "/" in table or _stored(session, target)
         finally:
             _release(session)
@@ -144,11 +157,13 @@ class SparkSource(SqlSource):
 
     def _look_again(self) -> None:
         """The table as it is now."""
+        self._process.require(self._name)
         self._relation = self._described(self._wanted)
 
     @contextmanager
     def session(self) -> Iterator[SparkQuestion]:
         """A session for one question."""
+        self._process.require(self._name)
         session = _quietly(lambda: guarded(lambda: _cloned(self._session)))
         try:
             yield SparkQuestion(session)
@@ -173,6 +188,18 @@ class SparkQuestion:
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
         return _run(lambda: [tuple(row) for row in self._session.sql(query).collect()])
+
+    def explain(self, query: str) -> None:
+        """Plan a query; the statement EXPLAIN would tell of an error in its answer. Spark Connect checks names only."""
+
+        def planned() -> None:
+            frame = self._session.sql(query)
+            if _remote(self._session):
+                _ = frame.schema
+            else:
+                frame._jdf.queryExecution().executedPlan()
+
+        _run(planned)
 
     def keep(self, table: str, query: exp.Query) -> None:
         """A view of rows that are computed now, and not again; Spark frees them when nothing refers to them."""
@@ -329,6 +356,15 @@ def _table(name: str) -> exp.Expr:
     if "/" in name:
         return exp.table_(name, db="parquet", quoted=True)
     return exp.to_table(name, dialect=_DIALECT.name)
+
+
+def _tolerates_damage(frame: DataFrame) -> bool:
+    """Whether files are read with an option that leaves damaged ones out, which no setting of a session undoes."""
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+    found = (leaves.apply(place) for place in range(leaves.size()))
+    # A leaf that is no file has no such method.
+    options = (attempt(lambda leaf=leaf: str(leaf.relation().options().toString())) for leaf in found)  # type: ignore[misc]
+    return any(text is not None and _TOLERANT.search(text) for text in options)
 
 
 def _stored(session: SparkSession, target: exp.Expr) -> bool:

@@ -27,6 +27,7 @@ from podium.sources.expressions import (
     PAIRS,
     SIZE,
     WEIGHT,
+    any_of,
     ascending,
     column,
     descending,
@@ -136,16 +137,16 @@ class SqlBuilder:
             .from_(exp.to_table(kept))
             .where(number_among(column(COUNT), [count for counts in wanted.values() for count in counts]))
         )
-        at_places = (
+        at_places = [
             exp.paren(
                 exp.and_(number_among(column(COUNT, _RANKED), counts), number_among(column(_RANK, _RANKED), ranks))
             )
             for ranks, counts in wanted.items()
-        )
+        ]
         return (
             exp.select(column(COUNT, _RANKED), column(_RANK, _RANKED), *self._names(_RANKED))
             .from_(ranked.subquery(_RANKED))
-            .where(exp.or_(*at_places))
+            .where(any_of(at_places))
         )
 
     def unseen(self, kept: str, ranks: Sequence[int]) -> exp.Select:

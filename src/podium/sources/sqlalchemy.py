@@ -12,7 +12,7 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.query.predicate import And, Like, Not, Or, Predicate
 from podium.query.schema import Kind, Schema
 from podium.sources.base import Domain, Reading
-from podium.sources.conditions import columns_of
+from podium.sources.conditions import columns_of, depth_of
 from podium.sources.engine import SqlSource
 from podium.sources.guard import attempt
 from podium.sources.relation import Relation
@@ -31,6 +31,8 @@ from podium.sources.values import COUNTABLE, element_of
 
 __all__ = ["SQLAlchemySource"]
 
+# What SQLite, the strictest engine that is known, can parse in every shape of a question.
+_DEEPEST = 8
 _EXACT = "tell apart, count exactly, compare and order values of kind {} as other engines do"
 
 
@@ -82,6 +84,10 @@ class SQLAlchemySource(SqlSource):
         """Raise unless the columns can be counted, and the engine passes the tests that this question needs."""
         super()._fits(reading, domain)
         self._require_fences(reading, domain)
+        depth = depth_of(reading.where)
+        if self._flavour.explain is None and depth > _DEEPEST:
+            allowed = f"AND, OR and NOT nested at most {_DEEPEST} deep on an engine that nobody asked for its limits"
+            raise InvalidArgument("where", f"a condition nested {depth} deep", allowed=allowed)
         schema = self._relation.schema
         for kind in sorted(_kinds(schema, reading)):
             self._require_exact(kind)

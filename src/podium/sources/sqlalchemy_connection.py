@@ -90,7 +90,7 @@ def open_session(engine: sa.Engine, flavour: Flavour, refused: Exception) -> Ite
     if connection is None:
         raise refused
     try:
-        yield SQLAlchemySession(connection, flavour.dialect)
+        yield SQLAlchemySession(connection, flavour.dialect, flavour.explain)
     finally:
         with suppress(Exception):
             connection.close()
@@ -124,9 +124,10 @@ def _execute(connection: sa.Connection, statement: str) -> Any:
 class SQLAlchemySession:
     """One transaction; closing the connection ends it and removes the temporary tables."""
 
-    def __init__(self, connection: sa.Connection, dialect: Dialect) -> None:
+    def __init__(self, connection: sa.Connection, dialect: Dialect, explain: str | None) -> None:
         self._connection = connection
         self._dialect = dialect
+        self._explain = explain
 
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
@@ -138,6 +139,11 @@ class SQLAlchemySession:
             return rows
 
         return guarded(fetched)
+
+    def explain(self, query: str) -> None:
+        """Plan a query, if it is known how: an engine may read rows to explain what it would do."""
+        if self._explain is not None:
+            self.fetch(f"{self._explain} {query}")
 
     def keep(self, table: str, query: exp.Query) -> None:
         """A temporary table with the rows of a query."""

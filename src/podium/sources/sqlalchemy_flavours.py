@@ -75,6 +75,9 @@ class Flavour:
     prepare: tuple[str, ...] = ()
     """What to run first in each session."""
 
+    explain: str | None = None
+    """What makes a plan of a query that follows it, and reads no row."""
+
     fences = False
     """Whether its fences were seen to hold: see ``Dialect.fence``."""
 
@@ -110,6 +113,7 @@ class Flavour:
 class _SQLite(Flavour):
     # A connection learns the file's encoding, and with it the order of its texts, when it first looks into it.
     prepare = ("BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1")
+    explain = "EXPLAIN"
     fences = True
 
     def stores(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
@@ -141,6 +145,7 @@ class _PostgreSQL(Flavour):
         # As in the native engine.
         "SET enable_hashagg = off",
     )
+    explain = "EXPLAIN"
     fences = True
 
     def computed(self, connection: sa.Connection, name: str, schema: str | None, columns: Columns) -> set[str]:

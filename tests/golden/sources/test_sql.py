@@ -6,7 +6,9 @@ A file is rewritten by: python -m tests.golden.sources.test_sql
 from __future__ import annotations
 
 import datetime as dt
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +23,7 @@ from podium.sources import DomainSize, Reading
 from podium.sources.dialects import ClickHouse, Dialect, DuckDB, Postgres, Spark
 from podium.sources.relation import Listed, Relation
 from podium.sources.sql import SqlBuilder
+from podium.sources.sqlite import SQLite
 
 DIALECTS = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), Spark(), ClickHouse())}
 SCHEMA = Schema(
@@ -114,6 +117,15 @@ def test_text_is_always_compared_by_its_bytes() -> None:
         for after in text.split('rows_."article" ')[1:]:
             # Inside the unnesting of a list, or a fence, the raw column is only handed on.
             assert after.startswith((collation, "AS u", "AS item", 'AS "article"', 'END AS "article"')), after[:40]
+
+
+def test_names_at_many_places_are_no_deep_expression() -> None:
+    """SQLite refuses expressions that are more than a thousand deep."""
+    dialect = SQLite()
+    builder = SqlBuilder(Relation(exp.to_table("views"), SCHEMA, dialect), Reading(("article",), "user_id"))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE counts (item0 TEXT, n INTEGER)")
+        connection.execute(dialect.sql(builder.names("counts", [(count, count) for count in range(1, 2001)])))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +19,7 @@ from tests.integration.curator.tables import BUDGET, COUNTS, curator, events
 
 from podium import Curator
 from podium.curator.monitor_questions import subject_of
-from podium.errors import SourceUnavailable
+from podium.errors import InvalidArgument, SourceUnavailable
 from podium.ledger import Kind, open_ledger
 from podium.planning.schedule import Schedule
 from podium.sources import open_source, sqlite
@@ -131,3 +133,65 @@ def test_names_that_a_json_file_cannot_have(tmp_path: Path, item: str | list[str
             with pytest.raises(SourceUnavailable, match="with the columns that the question names"):
                 asked.top(item, k=3)
     require_unpaid(path.with_name("ledger.db"))
+
+
+def nested(depth: int) -> str:
+    """AND and OR in turn, one in the other."""
+    condition = "item = 'a'"
+    for level in range(depth):
+        condition = f"({condition}) {('AND', 'OR')[level % 2]} other = '{level}'"
+    return condition
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_a_condition_that_the_engine_cannot_parse(url: str, tmp_path: Path, k: int) -> None:
+    """SQLite's parser gives up on a question that is legal elsewhere: nobody pays for it."""
+    with asking(url, tmp_path) as asked:
+        for depth in (21, 35):
+            with pytest.raises(SourceUnavailable, match=f"nested {depth} deep; no row was read"):
+                asked.top("item", k=k, where=nested(depth))
+        require_unpaid(tmp_path / "ledger.db")
+        assert asked.top("item", k=k, where=nested(7)).items == ()
+
+
+def test_a_condition_on_an_engine_that_is_not_asked(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("podium.sources.sqlalchemy_flavours._SQLite.explain", None)
+    with asking(url, tmp_path) as asked:
+        with pytest.raises(InvalidArgument, match="nested at most 8 deep"):
+            asked.top("item", k=20, where=nested(9))
+        require_unpaid(tmp_path / "ledger.db")
+        assert asked.top("item", k=20, where=nested(8)).items == ()
+
+
+FORKED = """
+import os, sys
+from podium import Budget, Curator
+from podium.errors import SourceUnavailable
+
+source, ledger = sys.argv[1:]
+budget = Budget(epsilon=3, delta="1e-6", items=200, questions=20)
+asked = Curator(source, dataset="views", user="user_id", ledger=ledger, budget=budget)
+asked.top("article", k=1)
+if child := os.fork():
+    os.waitpid(child, 0)
+    assert asked.top("article", k=2).items
+else:
+    try:
+        asked.top("article", k=2)
+    except SourceUnavailable as error:
+        print(error, flush=True)
+    asked.close()
+    os._exit(0)
+"""
+
+
+def test_a_fork_of_a_process_that_has_asked(tmp_path: Path) -> None:
+    """A copy of an engine has no threads and would wait for ever, and its folder belongs to the first process."""
+    arguments = [str(events(tmp_path / "views.parquet", COUNTS)), str(tmp_path / "ledger.db")]
+    ran = subprocess.run(
+        [sys.executable, "-c", FORKED, *arguments], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert "was opened before this process was forked" in ran.stdout
+    with open_ledger(tmp_path / "ledger.db") as opened:
+        kinds = [entry.kind for entry in opened.history("views")]
+    assert kinds == [Kind.REGISTERED, Kind.RESERVED, Kind.SETTLED, Kind.RESERVED, Kind.SETTLED]

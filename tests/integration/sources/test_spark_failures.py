@@ -141,6 +141,28 @@ def test_files_that_go_bad(spark: SparkCluster, path: str, tmp_path: Path, said:
     assert SECRET not in said(error)
 
 
+def test_damage_is_an_error_whatever_the_session_tolerates(spark: SparkCluster, tmp_path: Path) -> None:
+    """Else one damaged file would silently leave its users out."""
+    folder = str(tmp_path / "damaged")
+    spark.session.range(10).selectExpr("id AS user_id", "'a' AS item").repartition(2).write.parquet(folder)
+    first, *_ = sorted(Path(folder).glob("*.parquet"))
+    whole = first.read_bytes()
+    first.write_bytes(whole[:4] + bytes(30) + whole[34:])
+    for checksum in Path(folder).glob(".*.crc"):
+        checksum.unlink()
+    reader = spark.session.read.schema("user_id BIGINT, item STRING")
+    reader.parquet(folder).createOrReplaceTempView("damaged")
+    reader.option("ignoreCorruptFiles", "true").parquet(folder).createOrReplaceTempView("tolerant")
+    spark.session.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
+    try:
+        for table in (folder, "damaged"):
+            source = open_source(spark.session, table=table)
+            assert isinstance(failure(lambda source=source: top(source)), SourceFailure)  # type: ignore[misc]
+        assert "is read with ignoreCorruptFiles" in str(failure(lambda: open_source(spark.session, table="tolerant")))
+    finally:
+        spark.session.conf.unset("spark.sql.files.ignoreCorruptFiles")
+
+
 @pytest.mark.parametrize("table", ["missing", "no.such.catalog.events", "", "events; DROP", "/no/such/folder", "a`b/c"])
 def test_a_table_that_is_not_there(spark: SparkCluster, path: str, table: str) -> None:
     error = failure(lambda: open_source(spark.session, table=table))
