@@ -31,7 +31,7 @@ class SourceFailure(SourceError):
 
 
 class SourceUnavailable(SourceError):
-    """The file, table or server cannot be opened. No row was read."""
+    """The file, table or server cannot be opened, or is refused as a whole. Nothing was asked about its rows."""
 
 
 class UnknownColumn(SourceError):

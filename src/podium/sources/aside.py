@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
-if sys.platform != "win32":
-    import fcntl
+try:
+    _locks: ModuleType | None = import_module("fcntl")
+except ImportError:  # where there are no such locks, nothing is swept
+    _locks = None
 
 __all__ = ["make_folder"]
 
@@ -38,14 +41,14 @@ def make_folder(parent: str | Path | None) -> tuple[str, Callable[[], None]]:
 
 def _locked(folder: str | Path) -> int | None:
     """A lock that ends with this process, however it ends; None if another has it."""
-    if sys.platform == "win32":  # there are no such locks there, and nothing is swept
+    if _locks is None:
         return None
     try:
         found = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:
-        fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _locks.flock(found, _locks.LOCK_EX | _locks.LOCK_NB)
     except OSError:
         os.close(found)
         return None

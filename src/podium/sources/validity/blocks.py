@@ -38,14 +38,15 @@ def last_line_end(block: bytes) -> int:
     return block.rfind(b"\n") + 1
 
 
-def read_blocks(path: str, end: Callable[[bytes], int], *, longest: int) -> Iterator[bytes]:
+def read_blocks(path: str, end: Callable[[bytes], int], *, longest: int, at_once: int = 1) -> Iterator[bytes]:
     """The file in blocks that end where ``end`` says that a record does; the last one ends where the file does.
 
-    What is longer than the longest record, and therefore bad, is kept only as far as needed to see that.
+    What is longer than the longest record, and therefore bad, is kept only as far as needed to see that. A block is
+    as large as a processor's cache is fond of; ``at_once`` makes it larger for whoever hands blocks on.
     """
     rest = b""
     with _opened(path) as file:
-        while chunk := file.read(_BLOCK):
+        while chunk := file.read(at_once * _BLOCK):
             whole = rest + chunk
             cut = end(whole)
             if cut:

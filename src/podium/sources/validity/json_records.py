@@ -18,6 +18,7 @@ __all__ = ["LONGEST_OBJECT", "SPACE", "Part", "RecordParser", "array_blocks", "l
 LONGEST_OBJECT = 8_000_000
 """In bytes; DuckDB gives up on objects of sixteen million."""
 
+_AT_ONCE = 4
 _QUOTE, _BACKSLASH, _COMMA = 0x22, 0x5C, 0x2C
 SPACE = b" \t\r\n"
 """What JSON allows between values."""
@@ -78,7 +79,7 @@ class RecordParser:
 
 def line_blocks(path: str, encoding: str, *, marked: bool) -> Iterator[Part]:
     """The lines of a file in blocks; of a file that is ``marked``, without the mark."""
-    for place, whole in enumerate(read_blocks(path, last_line_end, longest=LONGEST_OBJECT)):
+    for place, whole in enumerate(read_blocks(path, last_line_end, longest=LONGEST_OBJECT, at_once=_AT_ONCE)):
         raw = whole.removeprefix(BOM) if marked and place == 0 else whole
         block, unreadable = in_utf8(raw if raw.endswith(b"\n") else raw + b"\n", encoding)
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == NEWLINE)
@@ -97,7 +98,7 @@ def array_blocks(path: str, encoding: str) -> Iterator[Part]:
         commas, _ = _top_level(whole[skipped:])
         return skipped + int(commas[-1]) + 1 if commas.size else 0
 
-    for raw in read_blocks(path, end, longest=LONGEST_OBJECT + 64):
+    for raw in read_blocks(path, end, longest=LONGEST_OBJECT + 64, at_once=_AT_ONCE):
         block, unreadable = in_utf8(raw if begun else raw[_opening(raw) :], encoding)
         first, begun = not begun, True
         commas, closing = (np.zeros(0, np.int64), None) if closed else _top_level(block)
