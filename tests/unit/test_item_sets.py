@@ -55,6 +55,9 @@ def test_it_is_a_frozenset_in_one_order(items: list[Any], shuffled: Any) -> None
 def test_it_looks_like_a_frozenset() -> None:
     assert repr(ItemSet((8, 0))) == "frozenset({0, 8})"
     assert repr(ItemSet()) == "frozenset()"
+    # In a table of eight places 9 lies before 2.
+    assert [*frozenset((2, 9))] == [9, 2]
+    assert [*ItemSet((9, 2))] == [2, 9]
     assert type(ItemSet((8, 0)) | {1}) is frozenset
 
 
