@@ -60,7 +60,7 @@ def test_whoever_looks_at_it_is_told_that_there_is_no_order(table: Path) -> None
 
 def test_values_of_a_set_go_with_their_names(table: Path) -> None:
     """Until they are named, items lie in the order of their counts: the names are in the opposite one here."""
-    with open_source(table).snapshot(Reading(("article",), "user_id"), domain=DomainItems(DOMAIN)) as snapshot:
+    with open_source(table).snapshot(Reading(("article",), "user_id"), domain=DomainItems(tuple(DOMAIN))) as snapshot:
         sizes = dict(zip(*snapshot.counts_of_counts(), strict=True))
         histogram = Histogram.from_counts_of_counts(sizes, lambda count, rank: (count, rank))
         release = CanonicalTopK(3, 5).release(histogram)
