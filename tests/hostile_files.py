@@ -36,6 +36,7 @@ HOSTILE_FILE_ROWS = (
     HostileRow("csv", "too many fields", b"h,s3cret,b,c"),
     HostileRow("csv", "no UTF-8", b"h,s3cret\xff"),
     HostileRow("csv", "cut UTF-8", b"h,s3cret\xe2\x82"),
+    HostileRow("csv", "a return in a field", b"h,s3cret\rx"),
     HostileRow("csv", "a very long line", b"h,s3cret" + b"x" * 1_100_000),
     HostileRow("csv", "several lines", b'h,"s3cret\nh,""\n,x"', fits=True),
     HostileRow("csv", "quotes and delimiters", b'"h","s3cret"",\r\n"', fits=True),

@@ -55,11 +55,18 @@ def test_it_is_a_frozenset_in_one_order(items: list[Any], shuffled: Any) -> None
 def test_it_looks_like_a_frozenset() -> None:
     assert repr(ItemSet((8, 0))) == "frozenset({0, 8})"
     assert repr(ItemSet()) == "frozenset()"
+    # In a table of eight places 9 lies before 2.
+    assert [*frozenset((2, 9))] == [9, 2]
+    assert [*ItemSet((9, 2))] == [2, 9]
     assert type(ItemSet((8, 0)) | {1}) is frozenset
 
 
-def test_which_of_equal_items_stays_is_not_decided_by_who_came_first() -> None:
-    alike: list[Any] = [1, True, 1.0, Decimal(1), Decimal("1.0"), np.int64(1)]
+@pytest.mark.parametrize(
+    "alike",
+    [[1, True, 1.0, Decimal(1), Decimal("1.0"), np.int64(1)], [Decimal(1), Decimal("1.0")], [0.0, -0.0]],
+    ids=["of several types", "decimals", "zeros"],
+)
+def test_which_of_equal_items_stays_is_not_decided_by_who_came_first(alike: list[Any]) -> None:
     kept = {(type(item), repr(item)) for order in itertools.permutations(alike) for item in ItemSet(order)}
     assert len(kept) == 1
 

@@ -124,7 +124,9 @@ def test_a_set_has_no_first_places(ledger: Ledger, curator: Curator) -> None:
     told = document(replace(chosen, paid=Receipt(release.paid.events, entry=entry.hash)))
     assert judged(ledger, told) == "the whole release"
     for fewer in (["a"], ["b"]):
-        assert judged(ledger, {**told, "k": 1, "outcome": fewer}).startswith("refused")
+        for ordered in (False, True):
+            forged = {**told, "k": 1, "ordered": ordered, "outcome": fewer}
+            assert judged(ledger, forged).startswith("refused"), ordered
 
 
 def test_the_command_compares_files(curator: Curator, tmp_path: Path) -> None:

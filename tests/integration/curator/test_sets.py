@@ -8,9 +8,12 @@ import pytest
 from tests.integration.curator.tables import PURE, curator, events
 
 import podium
-from podium import Preview, Release
-from podium.mechanisms import TestedTopK
+from podium import Histogram, Preview, Release
+from podium.curator.answering import _at_places, _measured, _named
+from podium.estimates import MeasureCounts
+from podium.mechanisms import CanonicalTopK, TestedTopK
 from podium.present import release_text
+from podium.sources import DomainItems, Reading, open_source
 
 DOMAIN = [f"article {place}" for place in range(40)]
 COUNTS = {name: 6000 - 1000 * place for place, name in enumerate(DOMAIN[:6])}
@@ -53,6 +56,18 @@ def test_whoever_looks_at_it_is_told_that_there_is_no_order(table: Path) -> None
     assert "paid       rho 12.5 and delta 1e-6, for the set as a whole" in shown
     assert "A private set of 3, in no particular order" in release._repr_html_()
     assert sentence in release.plot().alt
+
+
+def test_values_of_a_set_go_with_their_names(table: Path) -> None:
+    """Until they are named, items lie in the order of their counts: the names are in the opposite one here."""
+    with open_source(table).snapshot(Reading(("article",), "user_id"), domain=DomainItems(tuple(DOMAIN))) as snapshot:
+        sizes = dict(zip(*snapshot.counts_of_counts(), strict=True))
+        histogram = Histogram.from_counts_of_counts(sizes, lambda count, rank: (count, rank))
+        release = CanonicalTopK(3, 5).release(histogram)
+        named = _named(_measured(release, MeasureCounts(epsilon_per_item=5), _at_places(release)), snapshot)
+    assert named.items == tuple(DOMAIN[:3])
+    near = [min(COUNTS, key=lambda name: abs(COUNTS[name] - value)) for value in named.values or ()]
+    assert near == DOMAIN[:3]
 
 
 def test_far_below_the_cliff_the_items_come_in_turn_and_in_order(tmp_path: Path) -> None:

@@ -255,6 +255,18 @@ def test_an_entry_beside_the_chain_is_not_believed(url: str, ledger: Ledger) -> 
         ledger.find_release("clicks", "q", analyst="eve")
 
 
+def test_an_entry_that_commits_to_other_sums_is_found(url: str, ledger: Ledger) -> None:
+    """Its hash is right, and so is all that repeats it: only the sums show that it commits to others."""
+    forged = replace(ledger.history("clicks")[-1], state="0" * 64)
+    forged = replace(forged, hash=forged.computed_hash())
+    with intruder(url) as raw:
+        raw.run(f"UPDATE entries SET state = ?, hash = ? WHERE dataset_id = 1 AND sequence = {LAST}",
+                forged.state, forged.hash)  # fmt: skip
+        raw.run("UPDATE datasets SET head = ? WHERE id = 1", forged.hash)
+    problem = ledger.verify("clicks").problem
+    assert str(problem) == "'clicks', entry 10: the sums that it commits to do not follow from the entries"
+
+
 def test_a_curator_reserves_and_reads_nothing_on_changed_sums(url: str, tmp_path: Path) -> None:
     table = tmp_path / "orders.csv"
     table.write_text("customer,product\n1,bread\n", encoding="utf-8")

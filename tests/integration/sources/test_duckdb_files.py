@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
+import os
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,16 @@ def written(path: Path) -> Path:
     else:
         path.write_text("u,i\n1,a\n" if path.suffix == ".csv" else '{"u": 1, "i": "a"}\n', encoding="utf-8")
     return path
+
+
+def test_a_change_of_the_same_size_is_refused_too(tmp_path: Path) -> None:
+    path = written(tmp_path / "e.csv")
+    source = DuckDBSource(path)
+    path.write_text("u,i\n1,b\n", encoding="utf-8")
+    # As if a second had passed, on file systems with coarse times.
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 10**9))
+    with pytest.raises(SourceUnavailable, match="changed after it was opened and checked"):
+        source.check(Reading(("i",), "u"))
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json", "jsonl"])

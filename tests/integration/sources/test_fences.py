@@ -74,6 +74,15 @@ def test_duckdb_plans_no_condition_below_a_view(duck: Path, reading: Reading) ->
     ]
 
 
+def test_duckdb_reads_a_view_for_users_that_no_row_can_have(duck: Path) -> None:
+    """The least and the last user are in the statistics of a table: they must not answer in place of the rows."""
+    with closing(open_source(duck, table="v")) as source:
+        query = query_of(source, Reading(("i",), "u", Compare("u", Operator.EQUAL, 1_000)))
+    with duckdb.connect(duck) as connection:
+        plan = connection.execute("EXPLAIN " + query.replace('"data".', '"t".')).fetchall()[0][1]
+    assert "Filters: lower" in plan
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     with new_database() as url:

@@ -146,6 +146,14 @@ def test_a_damaged_array_is_refused_or_read(tmp_path: Path) -> None:
         source.close()
 
 
+@pytest.mark.parametrize("end", [b"", b",", b" , ", b", {"])
+def test_an_array_that_does_not_close_is_refused(tmp_path: Path, end: bytes) -> None:
+    path = tmp_path / "e.json"
+    path.write_bytes(b'[{"u": "1", "i": "a"}' + end)
+    with pytest.raises(SourceUnavailable, match="record 2 of its array is not one JSON object"):
+        DuckDBSource(path)
+
+
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_parquet_with_text_that_is_none_is_refused_when_opened(tmp_path: Path, dictionary: bool) -> None:
     """Not by the questions whose condition lets DuckDB read that row group, and by no others."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from tools.mutants.lists import (
     curator,
     estimates,
+    fences,
+    files,
     known_domains,
     ledger,
     planning,
     privacy,
     randomness,
+    releases,
     service,
     sources,
     unknown_domains,
@@ -28,5 +31,8 @@ MUTANTS: tuple[Mutant, ...] = (
     *planning.MUTANTS,
     *curator.MUTANTS,
     *sources.MUTANTS,
+    *fences.MUTANTS,
+    *files.MUTANTS,
+    *releases.MUTANTS,
     *service.MUTANTS,
 )

@@ -124,7 +124,7 @@ MUTANTS = (
         ("integration/curator/test_ranking.py::test_a_set_does_not_answer_for_a_smaller_one",),
     ),
     Mutant(
-        "curator/repeating.py",
+        "ledger/receipts.py",
         "outcome = tuple(release.outcome)[:k]",
         "outcome = tuple(release.outcome)",
         "a list told again is cut to what was asked",
@@ -184,5 +184,12 @@ MUTANTS = (
         "written, events = release.to_json(), release.paid.events[:1]",
         "all events are settled",
         ("integration/curator/test_metered.py::test_a_ledger_charges_what_was_drawn[options7-reads7]",),
+    ),
+    Mutant(
+        "curator/monitor.py",
+        "answer_every=self._answer_every,",
+        "answer_every=None,",
+        "lists of a schedule come on the grid too",
+        ("integration/curator/test_schedule.py::test_rankings_and_monitors_wait_for_each_question",),
     ),
 )

@@ -6,6 +6,8 @@ from tools.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS"]
 
+_PROMISED = "unit/privacy/test_promised.py::test_what_cannot_be_planned_with_is_refused_at_once"
+
 MUTANTS = (
     Mutant(
         "privacy/events.py",
@@ -190,5 +192,19 @@ MUTANTS = (
         "cost.delta * 3 / 4 if delta_for_calls is None else",
         "half of delta pays for the conversion",
         ("unit/privacy/test_filters.py::test_either_sum_is_enough_for_an_approximate_total",),
+    ),
+    Mutant(
+        "privacy/guarantee.py",
+        "if not _LEAST_EPSILON <= loss <= _MOST_EPSILON:",
+        "if not 0 < loss <= _MOST_EPSILON:",
+        "an epsilon that nobody can plan with is refused",
+        (f"{_PROMISED}[{{'epsilon': '1e-400', 'delta': '1e-6'}}-promise]",),
+    ),
+    Mutant(
+        "privacy/guarantee.py",
+        "zero=True) < _LEAST_DELTA:",
+        "zero=True) < 0:",
+        "nor is a delta searched for that takes minutes",
+        (f"{_PROMISED}[{{'epsilon': 1, 'delta': '9e-101'}}-promise]",),
     ),
 )

@@ -112,4 +112,25 @@ MUTANTS = (
         "who was taken is not taken again",
         ("unit/randomness/test_choice.py::test_who_was_chosen_is_not_chosen_again",),
     ),
+    Mutant(
+        "randomness/bits.py",
+        "        with self._lock:\n            self._left = 0",
+        "        with self._lock:\n            self._left = _REKEY_BYTES",
+        "a new key is taken when it is asked for",
+        ("unit/randomness/test_bits.py::test_every_draw_begins_with_a_new_key[noisy_value]",),
+    ),
+    Mutant(
+        "randomness/bits.py",
+        "        source.renew()\n",
+        "        pass\n",
+        "two copies of a machine draw different noise",
+        ("unit/randomness/test_bits.py::test_a_snapshot_restored_twice_does_not_repeat_the_noise",),
+    ),
+    Mutant(
+        "randomness/bits.py",
+        " or self._owner != os.getpid():",
+        ":",
+        "two processes share no stream, however they were forked",
+        ("unit/randomness/test_bits.py::test_a_changed_process_id_alone_forces_a_new_key",),
+    ),
 )

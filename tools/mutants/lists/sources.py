@@ -23,8 +23,8 @@ MUTANTS = (
     ),
     Mutant(
         "sources/choosing.py",
-        "where(column(_PLACE, _RANKED) <= self.most)",
-        "where(column(_PLACE, _RANKED) <= self.most + 1)",
+        "where(column(_PLACE, _RANKED) <= self.most,",
+        "where(column(_PLACE, _RANKED) <= self.most + 1,",
         "a user keeps no more items than stated",
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
     ),

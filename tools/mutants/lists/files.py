@@ -1,0 +1,90 @@
+"""Files are checked whole when they are opened, and read as they were checked."""
+
+from __future__ import annotations
+
+from tools.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+_HOSTILE = "integration/sources/test_hostile_files.py"
+_ROW = f"{_HOSTILE}::test_a_hostile_row_is_refused_with_its_line_or_changes_nobody_else"
+
+MUTANTS = (
+    Mutant(
+        "sources/validity/csv_lines.py",
+        "return self.quoting | self.fields | self.length",
+        "return self.fields | self.length",
+        "a quote in the wrong place does not erase the lines below it",
+        (f"{_HOSTILE}::test_one_line_does_not_erase_those_below_it",),
+    ),
+    Mutant(
+        "sources/validity/csv_lines.py",
+        "fields & ~blank, lengths > LONGEST_RECORD)",
+        "fields & blank, lengths > LONGEST_RECORD)",
+        "every record has as many fields as the header",
+        (f"{_ROW}[csv: too few fields]",),
+    ),
+    Mutant(
+        "sources/validity/csv_lines.py",
+        "for marks in (alone, wrong,",
+        "for marks in (wrong,",
+        "a return alone begins no record",
+        (f"{_ROW}[csv: a return in a field]",),
+    ),
+    Mutant(
+        "sources/validity/csv_lines.py",
+        "np.flatnonzero(self.last & inside)):",
+        "):",
+        "a quotation is closed in its record",
+        (f"{_ROW}[csv: never closed]",),
+    ),
+    Mutant(
+        "sources/validity/text.py",
+        "bad = records.bad | text\n",
+        "bad = records.bad\n",
+        "bytes that are no text are refused",
+        (f"{_ROW}[csv: no UTF-8]",),
+    ),
+    Mutant(
+        "sources/validity/json_records.py",
+        "NOT (json_valid(record) AND starts_with(ltrim(record, $1), '{'))",
+        "NOT (json_valid(record) AND starts_with(ltrim(record, $1), ''))",
+        "a line that is no object is refused",
+        (f"{_ROW}[jsonl: a list]",),
+    ),
+    Mutant(
+        "sources/validity/json_records.py",
+        "    if not closed:\n        yield",
+        "    if False:\n        yield",
+        "an array that does not close is refused",
+        (f"{_HOSTILE}::test_an_array_that_does_not_close_is_refused",),
+    ),
+    Mutant(
+        "sources/duckdb.py",
+        "return self._seen is None or fingerprint(self._given) != self._seen",
+        "return False",
+        "a file that changed is not read",
+        ("integration/curator/test_files.py::test_a_file_that_changed_is_read_when_its_owner_declares_a_version",),
+    ),
+    Mutant(
+        "sources/validity/fingerprint.py",
+        "stat.st_size, stat.st_mtime_ns)",
+        "stat.st_size, 0)",
+        "also one that changed and has the same size",
+        ("integration/sources/test_duckdb_files.py::test_a_change_of_the_same_size_is_refused_too",),
+    ),
+    Mutant(
+        "sources/duckdb.py",
+        "if names and not self._reads(names):",
+        "if False:",
+        "no question decides whether a value can be read",
+        (f"{_HOSTILE}::test_parquet_with_text_that_is_none_is_refused_when_opened",),
+    ),
+    Mutant(
+        "sources/files.py",
+        "if not all(name in declared or any(map(str.isalpha, name)) for name in names):",
+        "if False:",
+        "a row is not told as the names of columns",
+        (f"{_HOSTILE}::test_a_first_line_that_may_be_a_row_is_no_header_and_not_quoted",),
+    ),
+)
