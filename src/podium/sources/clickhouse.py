@@ -168,7 +168,7 @@ class ClickHouseSession:
 
     def explain(self, query: str) -> None:
         """Plan a query."""
-        self.fetch(f"EXPLAIN {query}")
+        _run(lambda: self._client.query(f"EXPLAIN {query}"))
 
     def keep(self, table: str, query: exp.Query) -> None:
         """Keep the rows of a query in a temporary table."""

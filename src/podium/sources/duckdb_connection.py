@@ -128,7 +128,7 @@ class DuckDBSession:
 
     def explain(self, query: str) -> None:
         """Plan a query."""
-        self.fetch(f"EXPLAIN {query}")
+        guarded(lambda: self._run(lambda: self._cursor.execute(f"EXPLAIN {query}").fetchall()))
 
     def keep(self, table: str, query: exp.Query) -> None:
         """A temporary table with the rows of a query."""

@@ -133,7 +133,7 @@ class PostgreSQLSession:
 
     def explain(self, query: str) -> None:
         """Plan a query."""
-        self.fetch(f"EXPLAIN {query}")
+        guarded(lambda: self._execute(f"EXPLAIN {query}", "READ ONLY").fetchall())
 
     def keep(self, table: str, query: exp.Query) -> None:
         """A temporary table with the rows of a query."""

@@ -39,6 +39,7 @@ class Database:
     casts: bool = True
     guard: str = ""
     slow: bool = False
+    folder: Path = Path()
 
     def make(self, table: str, rows: Sequence[Row]) -> list[bool]:
         """A table of the good rows and of these; which of these it can hold."""
@@ -149,8 +150,6 @@ def _clickhouse(_folder: Path) -> Iterator[Database]:
 @dataclass(frozen=True)
 class _Spark(Database):
     """Tables are Parquet files, and are opened by their paths."""
-
-    folder: Path = Path()
 
     def make(self, table: str, rows: Sequence[Row]) -> list[bool]:
         path = parquet([*GOOD, *rows], self.folder / f"{table}.parquet")
