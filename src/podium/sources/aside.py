@@ -56,6 +56,8 @@ def _locked(folder: str | Path) -> int | None:
 
 
 def _sweep(parent: Path) -> None:
+    if _locks is None:
+        return
     with suppress(OSError):
         for folder in parent.glob(f"{_PREFIX}*"):
             about = folder.lstat()
