@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from fractions import Fraction
 
 import pytest
 from tests.contract.ledger.costs import pure
 
 from podium.errors import BudgetExceeded, DatasetLocked, InvalidArgument
-from podium.ledger import Budget, Ledger
+from podium.ledger import Budget, Ledger, Totals
 from podium.privacy import Cost, Selection, bounded_range_rho, worst_case
 
 PURE = Budget(epsilon=10, items=10, questions=2, max_questions=3)
@@ -23,6 +24,18 @@ def test_ten_times_the_planned_questions_are_allowed_unless_stated() -> None:
         Budget(epsilon=1, items=10, questions=5, max_questions=4)
 
 
+def test_rules_of_a_later_version_are_not_guessed() -> None:
+    written = Totals.of(APPROXIMATE).to_json()
+    assert Totals.from_json(written) == Totals.of(APPROXIMATE)
+    with pytest.raises(InvalidArgument, match=r"rules=3.*Install a newer podium"):
+        Totals.from_json({**written, "rules": 3})
+
+
+def test_the_database_tells_the_time_in_utc(ledger: Ledger) -> None:
+    now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
+    assert abs(ledger.clock() - now) < dt.timedelta(minutes=10)
+
+
 def test_no_more_questions_than_allowed_are_reserved(ledger: Ledger) -> None:
     ledger.register("clicks", PURE, source="s")
     for number in range(3):
@@ -34,7 +47,7 @@ def test_no_more_questions_than_allowed_are_reserved(ledger: Ledger) -> None:
         ledger.forfeit(ledger.reserve("clicks", pure("0.1"), "of a schedule", schedule="daily", analyst=f"a{number}"))
     with pytest.raises(BudgetExceeded, match=r"max_questions=3.*--max-questions") as caught:
         ledger.reserve("clicks", pure("0.1"), "one more")
-    assert (caught.value.measure, caught.value.remaining) == ("questions", 0)
+    assert (caught.value.measure, caught.value.remaining) == ("questions", Fraction(0))
     assert ledger.find_release("clicks", "q0") is not None
     assert ledger.status("clicks").questions_asked == 3
     more = Budget(epsilon=10, items=10, questions=2, max_questions=4)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,7 @@ def test_an_entry_that_commits_to_nothing_may_follow_one_that_does(old: Path) ->
 def test_data_sets_keep_the_rules_that_they_were_registered_under(old: Path) -> None:
     with open_ledger(old) as ledger:
         totals = ledger.status("clicks").totals
-        assert (totals.rules, totals.max_questions, totals.least) == (1, None, 0)
+        assert (totals.rules, totals.max_questions, totals.least) == (1, None, Fraction(0))
         # No least price, no limit on questions, and failures lock the data set for everybody.
         ledger.raise_total("clicks", Budget(epsilon=3, items=10, questions=10, epsilon_per_analyst=3))
         for number in range(120):
