@@ -176,7 +176,9 @@ class Totals:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Totals:
         """The totals that ``to_json`` wrote, as they were derived then."""
-        cap = document["per_analyst"]
+        cap, rules = document["per_analyst"], positive_integer(document.get("rules", 1), "rules")
+        if rules > RULES:
+            raise InvalidArgument("rules", rules, allowed=f"up to {RULES}", hint="Install a newer podium.")
         return cls(
             Budget.from_json(document["budget"]),
             _limits_from_json(document["limits"]),
@@ -184,7 +186,7 @@ class Totals:
             exact_fraction(document["epsilon_per_item"], "epsilon_per_item"),
             exact_fraction(document["delta_per_call"], "delta_per_call"),
             exact_fraction(document.get("least", 0), "least"),
-            positive_integer(document.get("rules", 1), "rules"),
+            rules,
         )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from fractions import Fraction
 
 import pytest
 from tests.contract.ledger.costs import pure
 
 from podium.errors import BudgetExceeded, DatasetLocked, InvalidArgument
-from podium.ledger import Budget, Ledger
+from podium.ledger import Budget, Ledger, Totals
 from podium.privacy import Cost, Selection, bounded_range_rho, worst_case
 
 PURE = Budget(epsilon=10, items=10, questions=2, max_questions=3)
@@ -21,6 +22,18 @@ def test_ten_times_the_planned_questions_are_allowed_unless_stated() -> None:
     assert Budget.from_json(PURE.to_json()) == PURE
     with pytest.raises(InvalidArgument, match="at least questions=5, which is the plan"):
         Budget(epsilon=1, items=10, questions=5, max_questions=4)
+
+
+def test_rules_of_a_later_version_are_not_guessed() -> None:
+    written = Totals.of(APPROXIMATE).to_json()
+    assert Totals.from_json(written) == Totals.of(APPROXIMATE)
+    with pytest.raises(InvalidArgument, match=r"rules=3.*Install a newer podium"):
+        Totals.from_json({**written, "rules": 3})
+
+
+def test_the_database_tells_the_time_in_utc(ledger: Ledger) -> None:
+    now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
+    assert abs(ledger.clock() - now) < dt.timedelta(minutes=10)
 
 
 def test_no_more_questions_than_allowed_are_reserved(ledger: Ledger) -> None:

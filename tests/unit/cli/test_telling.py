@@ -15,7 +15,9 @@ from tests.command_line import ASK, TOTAL, create_budget, document, podium, succ
 from podium.cli.console import Settings, print_result, using
 from podium.cli.options import Mechanism
 from podium.cli.reference import help_texts
+from podium.ledger import open_ledger
 from podium.planning.facts import MECHANISMS
+from podium.privacy import Selection
 from podium.sources.parquet import write_parquet
 
 
@@ -192,6 +194,12 @@ def test_examples_run(example: str) -> None:
     if "budget raise" in example:
         # The budget that these tests begin with is larger than the one of the example.
         example = example.replace("--epsilon 4", "--epsilon 6")
+    if "--receipt answer.json" in example:
+        asked = succeeded("top", "views.parquet", *ASK, "--ledger", "ledger.db", "--dataset", "views", "-f", "json")
+        Path("answer.json").write_text(asked, encoding="utf-8")
+    if "unlock views" in example:
+        with open_ledger("ledger.db") as ledger:
+            ledger.forfeit(ledger.reserve("views", Selection("0.05"), "fails", analyst="ann"))
     if "--config" in example:
         example = with_a_service(example)
     if example.startswith("podium rank"):
