@@ -67,7 +67,7 @@ MUTANTS = (
         ("integration/curator/test_files.py::test_a_file_that_changed_is_read_when_its_owner_declares_a_version",),
     ),
     Mutant(
-        "sources/validity/fingerprint.py",
+        "sources/identity.py",
         "stat.st_size, stat.st_mtime_ns)",
         "stat.st_size, 0)",
         "also one that changed and has the same size",

@@ -131,7 +131,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/account.py",
-        "if account.totals.limits.excess(cost, account.held.cost) is not None:",
+        "if totals.limits.excess(cost, account.held.cost) is not None:",
         "if False:",
         "verification finds a reservation above the total",
         ("unit/ledger/test_account.py::test_what_no_ledger_may_write",),
@@ -254,5 +254,33 @@ MUTANTS = (
         "if False:",
         "a receipt is of its own data set",
         ("integration/curator/test_receipts.py::test_only_an_entry_that_settled_a_release_of_this_data_set_will_do",),
+    ),
+    Mutant(
+        "ledger/reservations.py",
+        "if most is not None and account.questions >= most:",
+        "if False:",
+        "how many questions may be asked is limited",
+        ("contract/ledger/test_rules.py::test_no_more_questions_than_allowed_are_reserved[sqlite]",),
+    ),
+    Mutant(
+        "ledger/reservations.py",
+        "if totals.price(cost) < totals.least:",
+        "if False:",
+        "every question has a least price",
+        ("contract/ledger/test_rules.py::test_a_question_costs_at_least_the_floor[sqlite]",),
+    ),
+    Mutant(
+        "ledger/reservations.py",
+        "if located.state.locked(request.analyst):",
+        "if False:",
+        "failures lock the analyst who causes them",
+        ("contract/ledger/test_rules.py::test_failures_lock_out_the_analyst_who_caused_them[sqlite]",),
+    ),
+    Mutant(
+        "ledger/reservations.py",
+        "if owner not in (None, schedule):",
+        "if False:",
+        "the account of a schedule answers nobody else",
+        ("contract/ledger/test_rules.py::test_a_data_set_of_a_schedule_answers_nobody_else[sqlite]",),
     ),
 )

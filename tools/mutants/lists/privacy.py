@@ -195,15 +195,15 @@ MUTANTS = (
     ),
     Mutant(
         "privacy/guarantee.py",
-        "if not _LEAST_EPSILON <= loss <= _MOST_EPSILON:",
+        "if not (_LEAST_EPSILON if slack else _LEAST_PURE) <= loss <= _MOST_EPSILON:",
         "if not 0 < loss <= _MOST_EPSILON:",
         "an epsilon that nobody can plan with is refused",
         (f"{_PROMISED}[{{'epsilon': '1e-400', 'delta': '1e-6'}}-promise]",),
     ),
     Mutant(
         "privacy/guarantee.py",
-        "zero=True) < _LEAST_DELTA:",
-        "zero=True) < 0:",
+        "if 0 < slack < _LEAST_DELTA:",
+        "if 0 < slack < 0:",
         "nor is a delta searched for that takes minutes",
         (f"{_PROMISED}[{{'epsilon': 1, 'delta': '9e-101'}}-promise]",),
     ),

@@ -65,8 +65,8 @@ MUTANTS = (
     ),
     Mutant(
         "randomness/contender.py",
-        "remaining = self._multiplicity - position",
-        "remaining = self._multiplicity",
+        "left = self._multiplicity - place",
+        "left = self._multiplicity",
         "the second of a group is drawn from one member fewer",
         ("unit/randomness/test_borders.py::test_the_second_of_a_group_against_another",),
     ),

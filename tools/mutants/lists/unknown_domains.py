@@ -51,7 +51,7 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/adaptive.py",
-        'noisy = noisy_values(users, scale=sigma, noise="gaussian", bits=self.bits)',
+        'noisy = noisy_values(users, scale=sigma, noise="gaussian", grid_bits=grid_bits_for(sigma), bits=self.bits)',
         "noisy = [Fraction(n) for n in users]",
         "sizes of users are private rows",
         ("unit/mechanisms/test_metered.py::test_every_round_is_paid_for",),
