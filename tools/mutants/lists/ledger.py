@@ -20,7 +20,7 @@ MUTANTS = (
         "_require_room(account.totals.limits, account.held.cost, request.charge, cost, account.dataset)",
         "_require_room(account.totals.limits, Cost.nothing(), request.charge, cost, account.dataset)",
         "what is charged already counts",
-        ("contract/ledger/test_ledger_contract.py::test_the_whole_plan_fits_exactly_and_nothing_more[sqlite]",),
+        ("integration/curator/test_in_flight.py::test_a_question_is_admitted_beside_what_others_have_reserved",),
         raises="LedgerTampered",
     ),
     Mutant(
@@ -36,7 +36,7 @@ MUTANTS = (
         "if account.locked:\n        raise",
         "if False:\n        raise",
         "too many failures lock a data set",
-        ("contract/ledger/test_ledger_contract.py::test_failures_lock_a_data_set_until_its_owner_acts[sqlite]",),
+        ("contract/ledger/test_rules.py::test_ten_times_as_many_failures_lock_everybody_out[sqlite]",),
     ),
     Mutant(
         "ledger/reservations.py",
@@ -261,6 +261,7 @@ MUTANTS = (
         "if False:",
         "how many questions may be asked is limited",
         ("contract/ledger/test_rules.py::test_no_more_questions_than_allowed_are_reserved[sqlite]",),
+        raises="LedgerTampered",
     ),
     Mutant(
         "ledger/reservations.py",
@@ -268,6 +269,7 @@ MUTANTS = (
         "if False:",
         "every question has a least price",
         ("contract/ledger/test_rules.py::test_a_question_costs_at_least_the_floor[sqlite]",),
+        raises="LedgerTampered",
     ),
     Mutant(
         "ledger/reservations.py",
