@@ -75,7 +75,8 @@ def spend_for_ever(url: str, started: Event) -> None:
     cost = Cost(epsilon="1/1000000", rho=0)
     with open_ledger(url, timeout=TIMEOUT) as ledger:
         while True:
-            ledger.settle(ledger.reserve("clicks", cost, "q"), "{}", cost)
+            # Of a schedule: as many as fit before the kill, at no least price.
+            ledger.settle(ledger.reserve("clicks", cost, "q", schedule="s"), "{}", cost)
             started.set()
 
 
