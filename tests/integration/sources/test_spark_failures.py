@@ -19,6 +19,7 @@ from tests.overheard import Overheard, failure, overheard
 from tests.spark import SMALL, SparkCluster, spark_cluster
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
+from podium.errors.installing import install_library
 from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
@@ -192,7 +193,7 @@ def test_spark_connect_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> No
     assert isinstance(error, SourceUnavailable)
     assert str(error) == (
         "source='sc://127.0.0.1:1/' is Spark Connect, which needs packages that are not installed. "
-        "Run: pip install 'pyspark[connect]'"
+        f"Run: {install_library('pyspark[connect]')}"
     )
 
 
