@@ -266,7 +266,7 @@ class Release:
             if raw["format"] != _FORMAT:
                 raise InvalidArgument("format", raw["format"], allowed=f"{_FORMAT}", hint="Use a newer podium.")
             outcome = [_decode(item) for item in _of(raw["outcome"], list)]
-            release = cls(
+            return cls(
                 mechanism=_of(raw["mechanism"], str),
                 parameters={_of(name, str): _of(value, str) for name, value in _of(raw["parameters"], dict).items()},
                 k=_decode_k(raw["k"]),
@@ -278,14 +278,12 @@ class Release:
                 theorem=_of(raw["theorem"], str),
                 user=_optional(raw, "user"),
             )
-            _ = release.items  # a set whose items have no order is no outcome
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgument):
                 raise
             raise InvalidArgument(
                 "text", "not a release", allowed="what Release.to_json or --format json wrote"
             ) from None
-        return release
 
 
 def _of(value: Any, kind: type) -> Any:

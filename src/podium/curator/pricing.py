@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from podium.curator.asking import Asked
 from podium.errors import InvalidArgument
-from podium.exact import Number, exact_fraction, positive_integer
+from podium.exact import Number, positive_fraction, positive_integer
 from podium.ledger import Totals
 from podium.planning.facts import Facts
 from podium.planning.plan import Allowance, GaussianAllowance, allowance_for
@@ -57,7 +57,7 @@ def priced(totals: Totals, epsilon: Number | None, k: int, ask: Callable[[Number
         # What the plan gives one item is more than the least price.
         return ask(None)
     items = positive_integer(k, "k")
-    if not _surely_too_cheap(totals, exact_fraction(epsilon, "epsilon"), items):
+    if not _surely_too_cheap(totals, positive_fraction(epsilon, "epsilon"), items):
         asked = ask(epsilon)
         if _price(totals, asked) >= totals.least:
             return asked
