@@ -32,7 +32,7 @@ _FORMAT = 1
 # What a document may ask of its reader. Real releases stay far below.
 _LONGEST_TEXT = 1 << 26
 _DEEPEST_ITEM = 16
-_LARGEST_K = 1 << 62
+_LARGEST_K = 10**1000
 _LARGEST_VALUE = 1 << 1000
 _LARGEST_EXPONENT = 200_000
 

@@ -97,6 +97,9 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
     except InvalidArgument:
         raise Contradiction("what came with the hash of a receipt is not a release") from None
     schedule = _schedule(reservation.question)
+    if stored.user is None and presented.user is not None:
+        # Releases did not always name the column of the users; their questions did.
+        stored = replace(stored, user=_asked(reservation.question).get("user"))
     expected, told = _as_told(stored, presented, schedule)
     wanted = json.loads(replace(expected, paid=replace(expected.paid, entry=settled.hash)).to_json())
     if "period" in schedule:
@@ -164,11 +167,17 @@ def _written(moment: str) -> list[dict[str, str]]:
 
 def _schedule(question: str | None) -> Mapping[str, Any]:
     """The question of a schedule; empty for any other."""
+    found = _asked(question)
+    return found if {"schedule", "period", "role"} <= set(found) else {}
+
+
+def _asked(question: str | None) -> Mapping[str, Any]:
+    """A question as an object; empty if it is none of podium's."""
     try:
         found = json.loads(question or "")
-        return found if {"schedule", "period", "role"} <= set(found) else {}
-    except (RecursionError, TypeError, ValueError):
+    except (RecursionError, ValueError):
         return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _text(value: Any) -> str:

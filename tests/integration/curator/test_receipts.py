@@ -77,6 +77,7 @@ def test_no_part_of_a_release_can_be_forged(ledger: Ledger, curator: Curator) ->
             "paid": [told["paid"][:1], [*told["paid"], *told["paid"]], [told["paid"][0]] if told["paid"] else [{}]],
             "guarantee": [{**told["guarantee"], "epsilon": "1/1000"}],
             "theorem": ["none"],
+            "user": ["item", None],
             "period": ["2026-01-01"],
             "note": ["audited"],
         }

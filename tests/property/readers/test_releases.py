@@ -176,6 +176,7 @@ ODD: dict[str, dict[str, Any]] = {
         "paid": [event("gaussian_noise", sigma="1e1999", sensitivity_squared="1", discrete=True)]
     },
     "a bound that is no number": {"parameters": {"max_items_per_user": "1e999999999"}},
+    "a k beyond all sense": {"k": 10**1000},
     "large numbers": {"guarantee": {**GOOD["guarantee"], "rho": "1e1999", "epsilon": "1e1999"}, "k": 1 << 61},
     "a loss beyond all sense": {"guarantee": {**GOOD["guarantee"], "rho": "1e18", "epsilon": "1e9"}},
     "a selection beyond all sense": {"paid": [event("selection", epsilon="1e9")]},

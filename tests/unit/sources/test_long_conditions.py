@@ -46,5 +46,5 @@ def test_a_condition_is_copied_when_it_is_written_and_never_before(
         source, item="article", user="user_id", k=2, epsilon=1, delta="1e-6", dry_run=True, where=where, **more
     )
     assert not isinstance(asked, podium.Release)
-    # Writing a query copies it: of queries with the condition there is one, or with a bound checked once more.
-    assert sum(literals >= PARTS / 2 for literals in copied) <= 2, sorted(copied)[-10:]
+    # Writing a query copies it: the engine plans one or two before anything is paid, and as many are shown.
+    assert sum(literals >= PARTS / 2 for literals in copied) <= 4, sorted(copied)[-10:]
