@@ -53,7 +53,9 @@ def test_what_failed_stays_charged_and_counts() -> None:
     after = opened().after(asked, None).after(entry(3, Kind.FORFEITED, reservation=2), asked)
     assert after.held == Sum.of(cost("1/2"))
     assert (after.failures, after.locked) == (1, False)
-    assert replace(after, failures=2).locked
+    # Ten times as many as lock the analyst who caused them.
+    assert not replace(after, failures=19).locked
+    assert replace(after, failures=20).locked
 
 
 def test_what_no_ledger_may_write() -> None:
