@@ -24,7 +24,9 @@ def test_a_question_charged_after_the_record_was_read_is_not_overlooked(
     def meanwhile(*args: object) -> str:
         """Somebody else is charged after this period's share was worked out, and before it is reserved."""
         with open_ledger(table.with_name("ledger.db")) as other:
-            other.reserve(ACCOUNT, Cost(epsilon=None, rho="1e-6"), "from elsewhere")
+            (registered,) = (entry for entry in other.history(ACCOUNT) if entry.kind is Kind.REGISTERED)
+            schedule = registered.facts["schedule"]
+            other.reserve(ACCOUNT, Cost(epsilon=None, rho="1e-6"), "from elsewhere", schedule=schedule)
         return schedule_question(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(monitor_turn, "schedule_question", meanwhile)
