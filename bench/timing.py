@@ -4,7 +4,8 @@ For every pair of tables the same question is asked of both in turns. Beside the
 time of the second table is longer than one of the first (a tie counts half): 0.50 means that a single time tells
 nothing, 0.00 or 1.00 that it tells the tables apart for certain. Neighbouring tables differ by one user; the other
 pairs differ by more than any guarantee covers, and show where time goes. ``release`` is podium's own code on a
-histogram; the whole question adds the engine, on a Parquet file; the last rows ask it on a schedule.
+histogram; the whole question adds the engine, on a Parquet file; ``bounded`` also cuts users to a few items; the last
+rows ask on a schedule.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from podium.sources.parquet import write_parquet
 
 __all__ = ["PAIRS", "Row", "longer", "main", "run"]
 
-K, K_BAR = 10, 1000
+K, K_BAR, BOUND = 10, 1000, 20
 Counts = list[int]
 
 
@@ -72,7 +73,7 @@ def longer(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def run(*, releases: int, questions: int, period: Fraction) -> list[Row]:
-    """All pairs, three ways."""
+    """All pairs, four ways."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         for pair, tables in PAIRS.items():
@@ -81,6 +82,7 @@ def run(*, releases: int, questions: int, period: Fraction) -> list[Row]:
             ways: list[tuple[str, int, list[Callable[[], object]]]] = [
                 ("release", releases, [_releasing(histogram) for histogram in histograms]),
                 ("question", questions, [_asking(file, None) for file in files]),
+                ("bounded", questions, [_asking(file, None, bound=BOUND) for file in files]),
                 ("on schedule", questions, [_asking(file, period) for file in files]),
             ]
             for what, turns, jobs in ways:
@@ -106,9 +108,9 @@ def _file(counts: Counts, path: Path) -> Path:
     return path
 
 
-def _asking(file: Path, period: Fraction | None) -> Callable[[], object]:
+def _asking(file: Path, period: Fraction | None, *, bound: int | None = None) -> Callable[[], object]:
     def ask() -> object:
-        return podium.top(file, item="item", user="user", k=K, epsilon=1, delta="1e-6")
+        return podium.top(file, item="item", user="user", k=K, epsilon=1, delta="1e-6", max_items_per_user=bound)
 
     return lambda: on_schedule(period, ask)
 
