@@ -25,6 +25,7 @@ from podium.randomness.lineup import Lineup, Special
 from podium.randomness.noise import NOISES, NoiseName
 from podium.randomness.race import Heat
 from podium.randomness.replay import KeyedStreams, ReplayableBits
+from podium.randomness.streams import Uniform
 
 WORDS = 8
 SIDES = [(sign, distance) for sign in (-1, 1) for distance in (70, 100, 230)]
@@ -251,6 +252,16 @@ def test_a_stream_asked_twice_goes_on_with_the_same_digits(name: NoiseName) -> N
         )  # fmt: skip
         leads = [ahead - behind for ahead, behind in itertools.pairwise(finish.values)]
         assert all(abs(lead - gap) <= Fraction(2, 2**200) for lead, gap in zip(leads, finish.gaps, strict=False))
+
+
+def test_digits_are_appended_and_never_drawn_anew() -> None:
+    head = 0x9E3779B97F4A7C15
+    uniform = Uniform(KeyedStreams(1), 0, 1, head)
+    longest = uniform.digits(300)
+    assert longest.bit_length() == 300
+    assert [uniform.digits(count) for count in (64, 100, 200, 300)] == [
+        head, longest >> 200, longest >> 100, longest,
+    ]  # fmt: skip
 
 
 def test_the_float_difference_of_two_bounds_is_itself_rounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ MUTANTS = (
         "self._digits = self._digits << 64 |",
         "self._digits = self._digits << 63 |",
         "digits are appended, never drawn anew",
-        ("unit/randomness/test_borders.py::test_a_stream_asked_twice_goes_on_with_the_same_digits",),
+        ("unit/randomness/test_borders.py::test_digits_are_appended_and_never_drawn_anew",),
     ),
     Mutant(
         "randomness/centred.py",
