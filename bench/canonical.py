@@ -26,9 +26,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from bench.selection_goals import Goal
+from bench.selection.goals import Goal
 from podium.histogram import Histogram
-from podium.mechanisms.canonical import CanonicalTopK
+from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 
 __all__ = ["Cell", "loop_job", "main", "netflix_counts", "numpy_job", "podium_job", "run"]
 

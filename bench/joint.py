@@ -23,7 +23,7 @@ from rich.table import Table
 
 from bench.canonical import FILE, Counts, netflix_counts
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from bench.selection_goals import Goal
+from bench.selection.goals import Goal
 from podium.histogram import Histogram
 from podium.mechanisms import JointTopK
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.measure import Contestant, Timing, interleaved, machine
-from bench.selection_goals import Goal
+from bench.selection.goals import Goal
 from podium.histogram import Histogram
 from podium.mechanisms import LimitedDomain
 from podium.randomness import race

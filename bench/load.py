@@ -22,8 +22,8 @@ from pathlib import Path
 
 from bench.measure import machine
 from bench.postgresql import Server, postgresql
-from bench.serving import Running, running
-from bench.storm import Books, Seen, audit_books, storm, unlock
+from bench.service.serving import Running, running
+from bench.service.storm import Books, Seen, audit_books, storm, unlock
 from podium.errors import PodiumError
 
 __all__ = ["disturbed", "kill_a_worker", "main", "undisturbed"]

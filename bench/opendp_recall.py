@@ -25,10 +25,10 @@ from rich.table import Table
 
 from bench.measure import Contestant, Timing, interleaved, machine
 from bench.peers import installed
-from bench.utility_data import Integers, Pairs, load, missing
+from bench.utility.data import Integers, Pairs, load, missing
 from podium.planning.facts import Facts
-from podium.planning.plan import Allowance, plan_for
-from podium.planning.plan import Plan as Planned
+from podium.planning.planner import Allowance, plan_for
+from podium.planning.planner import Plan as Planned
 from podium.planning.prediction import run_plan
 from podium.privacy import largest_selection_epsilon
 

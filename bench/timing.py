@@ -24,7 +24,7 @@ from rich.table import Table
 
 import podium
 from bench.measure import Contestant, Timing, interleaved
-from podium.curator.schedule import on_schedule
+from podium.curator.timing import on_schedule
 from podium.histogram import Histogram
 from podium.mechanisms import LimitedDomain
 from podium.sources.parquet import write_parquet

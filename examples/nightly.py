@@ -18,7 +18,7 @@ from pathlib import Path
 import podium
 from podium.errors import BudgetExceeded
 from podium.ledger import open_ledger
-from podium.present.card import card_markdown
+from podium.present.card.release_card import card_markdown
 
 SPENT = 3
 

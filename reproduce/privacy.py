@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.audit import ExactReport, World, exact_audit
-from podium.audit.claims import Kind
+from podium.audit.exact.claims import Kind
 from podium.audit.gallery import catch
 from podium.audit.gallery.errata import ERRATA
 from podium.mechanisms import (

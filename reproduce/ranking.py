@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from podium.exact import Number
-from podium.planning.plan import allowance_for
+from podium.planning.planner import allowance_for
 from podium.planning.ranking import MIXINGS, RankingFacts, plan_ranking
 from podium.planning.simulation import tournament
 from podium.ranking import ComparisonGraph, RankingMethod, Spectral

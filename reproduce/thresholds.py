@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.mechanisms import SparseVector
-from podium.mechanisms.sparse_vector_plan import SparseNoise
+from podium.mechanisms.sparse_vector.scales import SparseNoise
 from reproduce.families import Floats
 
 __all__ = ["Answers", "Sparse", "random_threshold"]

@@ -24,7 +24,7 @@ _MODULES = {
     "podium.mechanisms": "For counts that you have already. [The table](mechanisms.md) says which to take.",
     "podium.ledger": "Budgets that outlive the process.",
     "podium.estimates": "Counts of selected items, from fresh measurements and from gaps.",
-    "podium.present.card": "The card to publish with a release.",
+    "podium.present.card.release_card": "The card to publish with a release.",
     "podium.errors": "Everything that podium raises on purpose.",
 }
 _SECTION = re.compile(r"^(?P<name>[A-Z][a-z]+)\n(?P<text>(?:[ ]{4}.*\n?|\n)+)", flags=re.MULTILINE)

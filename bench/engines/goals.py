@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.measure import Timing
-from bench.selection_goals import Goal
+from bench.selection.goals import Goal
 
 __all__ = ["BOUNDED", "ENGINES", "TALLY", "TOP_ROWS", "Cell", "MemoryCell", "Route", "goals"]
 

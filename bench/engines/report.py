@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bench.engines_goals import Cell, MemoryCell
+from bench.engines.goals import Cell, MemoryCell
 
 __all__ = ["show"]
 

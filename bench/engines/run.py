@@ -1,6 +1,6 @@
 """The engines bench: a private top-10 against the same query without privacy, on the same engine, in one run.
 
-    python -m bench.engines [--quick | --full] [--json FILE]
+    python -m bench engines [--quick | --full] [--json FILE]
 
 The engine should stay as fast as it was. Prints the tables and the goals, and writes the same numbers (every
 repetition) as JSON. The goals are ratios, computed from this run alone, and only reported: a shared machine is too
@@ -26,12 +26,13 @@ import duckdb
 from rich.console import Console
 
 import podium
-from bench import engines_report, selection_report
-from bench.engines_data import Events, wide_table
-from bench.engines_goals import BOUNDED, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
-from bench.engines_servers import WHERE, Job, K, Plain, missing, open_duckdb, open_postgresql, open_spark
+from bench.engines import report
+from bench.engines.data import Events, wide_table
+from bench.engines.goals import BOUNDED, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
+from bench.engines.servers import WHERE, Job, K, Plain, missing, open_duckdb, open_postgresql, open_spark
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
-from bench.selection_goals import Goal
+from bench.selection import report as selection_report
+from bench.selection.goals import Goal
 from podium.ledger import open_ledger
 from podium.sources import DuckDBSource, Source
 
@@ -267,7 +268,7 @@ def write_json(results: Results, path: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.engines", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench engines", description=__doc__.partition("\n")[0])
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--quick", action="store_true", help="under a minute: 2 million rows, 3 runs, no Spark")
     mode.add_argument("--full", action="store_true", help="about ten minutes: every table and every goal (the default)")
@@ -277,7 +278,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     plan = QUICK if options.quick else FULL
     with console.status("engines bench") as status:
         results = run(plan, DEFAULT_DATA, lambda cell: status.update(f"engines bench: {cell}"))
-    engines_report.show(results.machine, plan.mode, results.cells, results.memory, results.absent, console)
+    report.show(results.machine, plan.mode, results.cells, results.memory, results.absent, console)
     selection_report.show_goals(results.goals, plan.mode, console)
     write_json(results, options.json)
     console.print("Every repetition is in the JSON file.", style="dim")

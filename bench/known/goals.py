@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.known_recall import Estimate
+from bench.known.recall import Estimate
 
 __all__ = ["DEFAULT", "HINDSIGHT", "LIMIT", "SET", "Cell", "Goal", "goals"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from bench.known_goals import SET, Cell
+from bench.known.goals import SET, Cell
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
 from podium.present.drawing.style import font
 

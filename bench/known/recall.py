@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.known_data import DataSet
-from bench.known_laws import canonical_recall, joint_recall
+from bench.known.data import DataSet
+from bench.known.distributions import canonical_recall, joint_recall
 from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, RisingTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 

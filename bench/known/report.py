@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bench.known_goals import DEFAULT, HINDSIGHT, LIMIT, SET, Cell, Goal, goals
+from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET, Cell, Goal, goals
 
 __all__ = ["WIDTH", "show"]
 

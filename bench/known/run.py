@@ -1,6 +1,6 @@
 """The known-domain bench: recall at equal guarantee, and what the planner leaves on the table.
 
-    python -m bench.known [--quick] [--json FILE] [--plots FOLDER] [--processes N]
+    python -m bench known [--quick] [--json FILE] [--plots FOLDER] [--processes N]
 
 Recall is the share of the k returned items that have at least the k-th largest count. Everybody has the same epsilon
 and delta: what is of bounded range is calibrated with the delta, what is only pure uses epsilon itself. Sets and lists
@@ -23,17 +23,17 @@ from typing import Any
 
 from rich.console import Console
 
-from bench.known_data import FILES, DataSet, data_sets
-from bench.known_goals import DEFAULT, SET, Cell, goals
-from bench.known_laws import canonical_recall
-from bench.known_picture import draw
-from bench.known_recall import Recall
-from bench.known_report import WIDTH, show
+from bench.known.data import FILES, DataSet, data_sets
+from bench.known.distributions import canonical_recall
+from bench.known.goals import DEFAULT, SET, Cell, goals
+from bench.known.picture import draw
+from bench.known.recall import Recall
+from bench.known.report import WIDTH, show
 from bench.measure import machine
 from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
-from podium.planning.plan import allowance_for, plan_for
+from podium.planning.planner import allowance_for, plan_for
 from podium.privacy import calibrate_epsilon
 
 __all__ = ["FULL", "QUICK", "Plan", "cliff", "contestants", "main", "run"]
@@ -153,7 +153,7 @@ def _report(cells: Sequence[Cell], plan: Plan) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.known", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench known", description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="two epsilons, six data sets, fewer runs")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     parser.add_argument("--plots", type=Path, default=DEFAULT_PLOTS, metavar="FOLDER", help="default: %(default)s")

@@ -1,6 +1,6 @@
 """The monitor bench: recall per period of lists that keep up to date, against asking again with an even split.
 
-    python -m bench.monitor [--quick] [--json FILE] [--csv FILE] [--picture FILE]
+    python -m bench monitor [--quick] [--json FILE] [--csv FILE] [--picture FILE]
 
 One budget, epsilon 1 and delta 1e-6 for the whole schedule and every user, k = 10. Streams are made up with drifting
 popularity, and real logs in the order of their records (looked for in $PODIUM_DATA, else in ../shared/data).
@@ -19,9 +19,9 @@ from pathlib import Path
 from matplotlib.ticker import MaxNLocator
 
 from bench.measure import machine
-from bench.monitor_strategies import STRATEGIES, Question
-from bench.monitor_streams import REAL, Stream, drifting, replayed
-from bench.utility_data import folder
+from bench.monitor.strategies import STRATEGIES, Question
+from bench.monitor.streams import REAL, Stream, drifting, replayed
+from bench.utility.data import folder
 from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
 from podium.present.drawing.style import font
 
@@ -143,7 +143,7 @@ def draw(rows: Sequence[Row], path: Path) -> Picture:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.monitor", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench monitor", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one small stream, one run")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON)
     parser.add_argument("--csv", type=Path, default=DEFAULT_CSV)

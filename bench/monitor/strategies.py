@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from bench.monitor_streams import Stream
-from podium.curator.monitor_record import merged_domain
+from bench.monitor.streams import Stream
+from podium.curator.monitor.periods import merged_domain
 from podium.histogram import Histogram
 from podium.ledger import Budget, Totals
 from podium.mechanisms import ExponentialTopK
 from podium.planning.facts import Facts
-from podium.planning.pairs import PairsReader
-from podium.planning.plan import Allowance, GaussianAllowance, Plan, allowance_for, plan_for
+from podium.planning.memory_table import PairsReader
+from podium.planning.planner import Allowance, GaussianAllowance, Plan, allowance_for, plan_for
 from podium.planning.prediction import recall, run_plan
-from podium.planning.schedule_plan import MOST_ITEMS
-from podium.planning.sharing import Purse, Sharing, candidates_for, stage_for
+from podium.planning.schedule.schedule_plan import MOST_ITEMS
+from podium.planning.schedule.shares import Purse, Sharing, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho
 from podium.release import Release
 

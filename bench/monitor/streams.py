@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.utility_data import folder
+from bench.utility.data import folder
 
 __all__ = ["REAL", "Stream", "drifting", "replayed"]
 

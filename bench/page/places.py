@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bench.known_goals import DEFAULT, HINDSIGHT, SET
-from bench.page_tables import Report, markdown_table
+from bench.known.goals import DEFAULT, HINDSIGHT, SET
+from bench.page.tables import Report, markdown_table
 
 __all__ = ["PAGES", "filled"]
 

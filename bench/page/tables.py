@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.known_goals import DEFAULT, HINDSIGHT, LIMIT, SET
+from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET
 
 __all__ = ["SECTIONS", "Report", "Section", "Shown", "goal_rows", "markdown_table"]
 

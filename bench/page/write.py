@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import page_places
-from bench.page_tables import SECTIONS, Report, Section, goal_rows, markdown_table
+from bench.page import places
+from bench.page.tables import SECTIONS, Report, Section, goal_rows, markdown_table
 
 __all__ = ["PAGE", "load", "main", "mode", "render"]
 
@@ -149,9 +149,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (drawn := options.results / f"{name}.svg").is_file():
             shutil.copyfile(drawn, options.publish / _drawn(name))
     (options.publish / PAGE).write_text(render(reports), encoding="utf-8")
-    for name, bench in page_places.PAGES.items():
+    for name, bench in places.PAGES.items():
         if bench in reports and (beside := options.publish / name).is_file():
-            beside.write_text(page_places.filled(beside.read_text(encoding="utf-8"), reports[bench]), encoding="utf-8")
+            beside.write_text(places.filled(beside.read_text(encoding="utf-8"), reports[bench]), encoding="utf-8")
     absent = [section.name for section in SECTIONS if section.name not in reports]
     print(f"{options.publish / PAGE} is written from {len(reports)} results; not run: {', '.join(absent) or 'none'}.")
     return 0

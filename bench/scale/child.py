@@ -1,6 +1,6 @@
 """One question in a process of its own, so that its peak memory is nobody else's.
 
-    python -m bench.scale_child '{"who": "podium", "folder": ..., ...}'
+    python -m bench.scale.child '{"who": "podium", "folder": ..., ...}'
 
 Prints the seconds, the processor seconds, the peak of resident memory (DuckDB is in this process, so it is in that
 number), what DuckDB put aside on disk at most, and if asked the peak of what Python allocated.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.engines_data import connect
+from bench.engines.data import connect
 
 __all__ = ["Table", "wide"]
 

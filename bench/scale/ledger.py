@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.engines_servers import missing
+from bench.engines.servers import missing
 from bench.postgresql import postgresql
 from podium import Budget
 from podium.ledger import Ledger, open_ledger

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.page_tables import markdown_table
-from bench.scale_model import TERMS, Model, fit, points_of
-from bench.scale_sql import SHOWN, statements
+from bench.page.tables import markdown_table
+from bench.scale.model import TERMS, Model, fit, points_of
+from bench.scale.sql import SHOWN, statements
 
 __all__ = ["PAGE", "main", "render"]
 
@@ -69,7 +69,7 @@ _MODEL = """\
 ## The cost model
 
 Core seconds of a question with DuckDB, as a sum: fitted by least squares on the relative errors of the {points}
-measurements above (`bench/scale_model.py`). The worst of them is {worst:.0%} off: a rule of thumb. A zero means that
+measurements above (`bench/scale/model.py`). The worst of them is {worst:.0%} off: a rule of thumb. A zero means that
 these tables do not tell this term from the others. The number of users enters through the pairs. k costs something only
 where names are asked by rank: with a known domain, about log2(k) comparisons for each distinct item, to find the
 winners that nobody has.

@@ -1,6 +1,6 @@
 """The scale bench: large tables, little memory, a domain of 10^12 items, a million rows, servers, and the ledger.
 
-    python -m bench.scale [--quick] [--json FILE] [--data FOLDER]
+    python -m bench scale [--quick] [--json FILE] [--data FOLDER]
 
 Every question runs beside the plain query in the same run. The tables are deleted at the end: the largest has
 gigabytes. Everything is written as JSON, from which ``scale_page`` fits the cost model and writes docs/scale.md.
@@ -23,11 +23,11 @@ from typing import Any
 
 import duckdb
 
-from bench.engines_servers import missing
+from bench.engines.servers import missing
 from bench.measure import machine
-from bench.scale_data import Table, wide
-from bench.scale_ledger import ledgers
-from bench.scale_servers import SERVERS, server_cells
+from bench.scale.data import Table, wide
+from bench.scale.ledger import ledgers
+from bench.scale.servers import SERVERS, server_cells
 
 __all__ = ["FULL", "QUICK", "Plan", "main", "run"]
 
@@ -184,7 +184,7 @@ def _both(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _child(**task: Any) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.scale_child", json.dumps(task)]
+    command = [sys.executable, "-m", "bench.scale.child", json.dumps(task)]
     ran = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(ran.stdout)
     return found
@@ -196,7 +196,7 @@ def _median(seconds: Sequence[float]) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench scale", description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="tables of at most a million rows, no Spark")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     parser.add_argument("--data", type=Path, default=None, metavar="FOLDER", help="a disk for the tables")

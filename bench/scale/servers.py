@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import podium
-from bench.engines_servers import spark_session
+from bench.engines.servers import spark_session
 from bench.measure import Contestant, interleaved
 from bench.postgresql import postgresql
-from bench.scale_child import DELTA, EPSILON, K
-from bench.scale_data import Table
+from bench.scale.child import DELTA, EPSILON, K
+from bench.scale.data import Table
 from podium.sources import Source, open_source
 
 __all__ = ["SERVERS", "server_cells"]

@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind, Schema
 from podium.sources import DomainSize, Reading
-from podium.sources.dialects import Dialect, Spark
-from podium.sources.relation import Relation
-from podium.sources.sql import SqlBuilder
+from podium.sources.sql.builder import SqlBuilder
+from podium.sources.sql.dialect import Dialect, Spark
+from podium.sources.sql.relation import Relation
 
 __all__ = ["SHOWN", "statements"]
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.peers import EPSILON_PER_ITEM, SCALE
-from bench.selection_goals import Goal, RawCell, TallyCell
+from bench.selection.goals import Goal, RawCell, TallyCell
 
 __all__ = ["WIDTH", "show", "show_goals"]
 

@@ -1,6 +1,6 @@
 """The selection bench: podium's race against the insecure NumPy one-liner and OpenDP, in one run.
 
-    python -m bench.selection [--quick | --full] [--json FILE]
+    python -m bench selection [--quick | --full] [--json FILE]
 
 Prints the tables and the goals, and writes the same numbers (every repetition) as JSON. The goals are ratios, computed
 from this run alone, and only reported: a shared machine is too noisy to fail a build on.
@@ -18,10 +18,10 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import selection_report
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from bench.peers import EPSILON_PER_ITEM, SCALE, OpenDPBudget, installed, numpy_job, opendp_job, podium_job
-from bench.selection_goals import Goal, RawCell, TallyCell, goals
+from bench.selection import report
+from bench.selection.goals import Goal, RawCell, TallyCell, goals
 from bench.workloads import SHAPES, TALLY_SHAPES, Counts, raw_scores, tally
 from podium.randomness.race import race
 
@@ -154,17 +154,17 @@ def write_json(results: Results, path: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.selection", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench selection", description=__doc__.partition("\n")[0])
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--quick", action="store_true", help="under a minute: d up to 1e6, OpenDP only where it is fast")
     mode.add_argument("--full", action="store_true", help="a few minutes: every cell and every goal (the default)")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, selection_report.WIDTH))
+    console = Console(width=max(Console().width, report.WIDTH))
     with console.status("selection bench") as status:
         results = run(QUICK if options.quick else FULL, lambda cell: status.update(f"selection bench: {cell}"))
-    selection_report.show(results.machine, results.plan.mode, results.raw, results.counts_of_counts, console)
-    selection_report.show_goals(results.goals, results.plan.mode, console)
+    report.show(results.machine, results.plan.mode, results.raw, results.counts_of_counts, console)
+    report.show_goals(results.goals, results.plan.mode, console)
     write_json(results, options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0

@@ -50,6 +50,6 @@ def create_app() -> FastAPI:
 if __name__ == "__main__":
     run_workers(
         uvicorn.Config(
-            "bench.service_baseline:create_app", factory=True, port=int(sys.argv[1]), workers=2, log_level="error"
+            "bench.service.baseline:create_app", factory=True, port=int(sys.argv[1]), workers=2, log_level="error"
         )
     )

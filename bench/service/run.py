@@ -1,6 +1,6 @@
 """The service against the same web framework answering without privacy: requests per second, and p99.
 
-    python -m bench.service [--quick]
+    python -m bench service [--quick]
 
 Both run with two workers on this machine, asked by the same callers in turns. A fresh question is one that nobody asked
 before; a plan reads no rows; a repeated question and a permalink are answered from the ledger.
@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import machine
-from bench.service_baseline import TABLE_VARIABLE
-from bench.serving import Running, free_port, new_token, running, stopped, views, wait_for
+from bench.service.baseline import TABLE_VARIABLE
+from bench.service.serving import Running, free_port, new_token, running, stopped, views, wait_for
 
 BUDGET = "epsilon = 100\ndelta = 1e-3\nitems = 100000\nquestions = 20000"
 CALLERS = 4
@@ -69,7 +69,7 @@ Request = Callable[[http.client.HTTPConnection], int]
 
 def main() -> None:
     """Measure, print, check."""
-    parser = argparse.ArgumentParser(prog="python -m bench.service", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench service", description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small table and seconds instead of minutes")
     plan = QUICK if parser.parse_args().quick else FULL
     print(report(measure(plan), plan))
@@ -167,8 +167,8 @@ def _load(host: str, request: Request, seconds: float, into: Measured) -> None:
 def _baseline(folder: Path) -> Iterator[str]:
     port = free_port()
     process = subprocess.Popen(
-        [sys.executable, "-m", "bench.service_baseline", str(port)],
-        env={**os.environ, TABLE_VARIABLE: str(folder / "views.parquet")}, cwd=Path(__file__).parents[1],
+        [sys.executable, "-m", "bench.service.baseline", str(port)],
+        env={**os.environ, TABLE_VARIABLE: str(folder / "views.parquet")}, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     try:
         wait_for(f"http://127.0.0.1:{port}/openapi.json", process)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import duckdb
 
-from podium.service.state import open_state
-from podium.service.tokens import Tokens
+from podium.service.store.database import open_state
+from podium.service.store.tokens import Tokens
 
 __all__ = ["Running", "free_port", "new_token", "new_tokens", "running", "stopped", "views", "wait_for"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.serving import Running, new_tokens
+from bench.service.serving import Running, new_tokens
 from podium.ledger import Entry, Kind, Ledger, Reason, open_ledger
 
 __all__ = ["Books", "Seen", "audit_books", "storm", "unlock"]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.selection_goals import Goal
-from bench.utility_columns import COLUMNS
-from bench.utility_data import HELD_OUT
+from bench.selection.goals import Goal
+from bench.utility.columns import COLUMNS
+from bench.utility.data import HELD_OUT
 
 __all__ = ["MARGIN", "Cell", "Column", "Sample", "cells", "goals"]
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from bench.utility_data import Integers, Pairs
+from bench.utility.data import Integers, Pairs
 from podium.privacy import calibrate_gaussian, largest_rho, largest_selection_epsilon
-from podium.privacy.conversion import split_delta
+from podium.privacy.theorems.conversion import split_delta
 
 __all__ = ["BOUNDS", "COLUMNS", "Answer", "answers"]
 

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.planning.pairs import PairsReader
+from podium.planning.memory_table import PairsReader
 
 __all__ = ["HELD_OUT", "SETS", "Pairs", "Source", "folder", "load", "missing"]
 
@@ -80,7 +80,7 @@ class Pairs:
 def folder() -> Path:
     """Where the files are."""
     stated = os.environ.get("PODIUM_DATA")
-    return Path(stated) if stated else Path(__file__).parents[1] / ".." / "shared" / "data"
+    return Path(stated) if stated else Path(__file__).parents[2] / ".." / "shared" / "data"
 
 
 def missing(name: str) -> bool:

@@ -9,9 +9,9 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from bench.utility_cells import Cell
-from bench.utility_columns import COLUMNS
-from bench.utility_data import HELD_OUT
+from bench.utility.cells import Cell
+from bench.utility.columns import COLUMNS
+from bench.utility.data import HELD_OUT
 from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
 from podium.present.drawing.style import font
 

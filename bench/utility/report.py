@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bench.selection_goals import Goal
-from bench.utility_cells import MARGIN, Cell, Sample
-from bench.utility_columns import COLUMNS
-from bench.utility_data import HELD_OUT
+from bench.selection.goals import Goal
+from bench.utility.cells import MARGIN, Cell, Sample
+from bench.utility.columns import COLUMNS
+from bench.utility.data import HELD_OUT
 
 __all__ = ["WIDTH", "show", "show_goals"]
 

@@ -1,6 +1,6 @@
 """The utility bench: recall of podium's default on public data, against five others with hindsight.
 
-    python -m bench.utility [--quick] [--json FILE] [--picture FILE]
+    python -m bench utility [--quick] [--json FILE] [--picture FILE]
 
 One release at epsilon, delta=1e-6, users and items as in the files, no parameter stated: what ``podium.top`` does, with
 the same exact mechanisms but without SQL. The others are NumPy simulations at the same guarantee. The data is looked
@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from bench import utility_report
 from bench.measure import machine
-from bench.selection_goals import Goal
-from bench.utility_cells import Cell, cells, goals
-from bench.utility_columns import answers
-from bench.utility_data import SETS, Integers, Pairs, load, missing
+from bench.selection.goals import Goal
+from bench.utility import report
+from bench.utility.cells import Cell, cells, goals
+from bench.utility.columns import answers
+from bench.utility.data import SETS, Integers, Pairs, load, missing
 from podium.planning.facts import Facts
-from podium.planning.pairs import PairsReader
-from podium.planning.plan import Plan as Planned
-from podium.planning.plan import allowance_for, plan_for
+from podium.planning.memory_table import PairsReader
+from podium.planning.planner import Plan as Planned
+from podium.planning.planner import allowance_for, plan_for
 from podium.planning.prediction import run_plan
 from podium.privacy import GaussianNoise
 from podium.release import Release
@@ -47,7 +47,7 @@ UNFINISHED = Path("build/bench/utility.parts")
 
 DELTA = "1e-6"
 _SEED = 6
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(__file__).parents[2]
 
 Progress = Callable[[str], None]
 Rows = list[dict[str, Any]]
@@ -241,23 +241,23 @@ def write_json(results: Results, path: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.utility", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench utility", description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="about a minute: two data sets, epsilon=1, k=10 and 100")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     parser.add_argument("--picture", type=Path, default=DEFAULT_PICTURE, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, utility_report.WIDTH))
+    console = Console(width=max(Console().width, report.WIDTH))
     plan = QUICK if options.quick else FULL
     if not plan.here().data:
         console.print("utility bench skipped: no data set is there. Set PODIUM_DATA to the folder that has them.")
         return 0
     parts = UNFINISHED / _fingerprint(plan)
     results = run(plan, parts, lambda text: console.print(f"utility bench: {text}", style="dim", highlight=False))
-    utility_report.show(results.machine, plan.mode, results.cells, results.absent, console)
-    utility_report.show_goals(results.goals, results.cells, plan.mode, console)
+    report.show(results.machine, plan.mode, results.cells, results.absent, console)
+    report.show_goals(results.goals, results.cells, plan.mode, console)
     write_json(results, options.json)
     options.picture.parent.mkdir(parents=True, exist_ok=True)
-    from bench.utility_picture import draw  # noqa: PLC0415 - matplotlib is needed for the picture only
+    from bench.utility.picture import draw  # noqa: PLC0415 - matplotlib is needed for the picture only
 
     draw(results.cells, options.picture)
     shutil.rmtree(parts)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from podium.version import __version__
+
 if TYPE_CHECKING:
+    from podium.client import connect
     from podium.curator import Curator, Preview, TopKMonitor, rank, sql, top
     from podium.histogram import Histogram, Scores
     from podium.ledger import Budget
     from podium.release import BOTTOM, Release
-    from podium.service.client import connect
 
 __all__ = [
     "BOTTOM", "Budget", "Curator", "Histogram", "Preview", "Release", "Scores", "TopKMonitor", "__version__", "connect",
     "rank", "sql", "top",
 ]  # fmt: skip
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "BOTTOM": "podium.release",
@@ -28,7 +28,7 @@ _HOMES = {
     "Release": "podium.release",
     "Scores": "podium.histogram",
     "TopKMonitor": "podium.curator",
-    "connect": "podium.service.client",
+    "connect": "podium.client",
     "rank": "podium.curator",
     "sql": "podium.curator",
     "top": "podium.curator",

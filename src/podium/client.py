@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from podium import __version__
 from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
 from podium.exact import Number
 from podium.release import Release
-from podium.service.problems import restored
-from podium.service.questions import Asking
-from podium.service.refusals import Refusal
-from podium.service.state import new_id
+from podium.version import __version__
+from podium.wire.identifiers import new_id
+from podium.wire.problems import restored
+from podium.wire.question_body import Asking
+from podium.wire.refusals import Refusal
 
 __all__ = ["Client", "RemotePlan", "connect"]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.worlds import (
+from tests.support.worlds import (
     PRECISION,
     SmallHistogram,
     SmallLaw,
@@ -24,8 +24,8 @@ from tests.worlds import (
 
 from podium.exact import ball, ball_precision
 from podium.mechanisms.peeling import peeling_law
-from podium.privacy.bounded_range import bounded_range_rho
 from podium.privacy.guarantee import Guarantee
+from podium.privacy.theorems.bounded_range import bounded_range_rho
 
 EPSILON = Fraction(7, 10)
 DELTA = Fraction(1, 1000)

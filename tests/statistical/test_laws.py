@@ -7,7 +7,7 @@ import math
 from collections.abc import Hashable
 
 import pytest
-from tests.laws import p_bound, p_value
+from tests.support.distributions import p_bound, p_value
 
 
 @pytest.mark.parametrize("law", [(0.5, 0.5), (0.9, 0.1), (0.5, 0.3, 0.2), (0.97, 0.02, 0.01), (0.4, 0.3, 0.2, 0.1)])

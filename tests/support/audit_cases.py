@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from podium.audit.gallery import GALLERY
-from podium.audit.shipped import EXAMPLES
+from podium.audit.targets.shipped import EXAMPLES
 
 ALPHA = Fraction(1, 10**9)
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from podium.cli import app
 from podium.sources.parquet import write_parquet
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "docs" / "reference" / "schemas"
 RANKED = [f"article-{place}" for place in range(6)]
 ASK = ("--item", "article", "--user", "user_id")

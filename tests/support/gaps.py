@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-from tests.worlds import LawOf, SmallHistogram, SmallLaw, check_pure, neighbours, world
+from tests.support.worlds import LawOf, SmallHistogram, SmallLaw, check_pure, neighbours, world
 
 LINE = tuple(Fraction(n, 60) for n in (0, 17, 52, 77, 112, 137, 172, 197, 232, 500))
 SPARSE = (*LINE[1:9:2], LINE[-1])

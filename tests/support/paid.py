@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from tests.worlds import SmallLaw, check_pure
+from tests.support.worlds import SmallLaw, check_pure
 
 CostOf: TypeAlias = Callable[[Any], Fraction]
 

@@ -14,7 +14,7 @@ def context() -> ForkServerContext:
     """Processes that start quickly, from a server that has imported the package once."""
     found = multiprocessing.get_context("forkserver")
     # What the first question would import takes half a second for each process.
-    found.set_forkserver_preload(["podium", "podium.ledger.postgresql", "sqlglot.generators.duckdb", "pandas"])
+    found.set_forkserver_preload(["podium", "podium.storage.postgresql", "sqlglot.generators.duckdb", "pandas"])
     return found
 
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 from starlette.types import ASGIApp
-from tests.serving import World, views, world
+from tests.support.serving import World, views, world
 from tests.unit.service.test_pages import signed_in
 
-from podium.curator import answering
-from podium.curator.asking import Asked
+from podium.curator import answer
+from podium.curator.prepare import Asked
 from podium.release import Release
 from podium.sources import Source
 
@@ -63,12 +63,12 @@ class Outcomes:
 def conversations(folder: Path, monkeypatch: pytest.MonkeyPatch, leak: Any = None) -> list[list[Exchange]]:
     """The same conversation on a table and on its neighbour; ``leak(app, rows)`` wraps the app."""
     outcomes = Outcomes()
-    whole = answering._released
+    whole = answer._released
 
     def released(source: Source, asked: Asked) -> Release:
         return outcomes.instead_of(asked, whole(source, asked))
 
-    monkeypatch.setattr(answering, "_released", released)
+    monkeypatch.setattr(answer, "_released", released)
     sides = []
     for name, without in (("table", None), ("neighbour", LEFT_OUT)):
         # Both lie at the same place: where a table is may be told.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.serving import Running, new_token, running, views
+from bench.service.serving import Running, new_token, running, views
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 

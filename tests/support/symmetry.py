@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
 import flint
-from tests.worlds import LawOf, SmallHistogram
+from tests.support.worlds import LawOf, SmallHistogram
 
 Joint: TypeAlias = dict[Any, flint.arb]
 

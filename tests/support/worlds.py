@@ -1,18 +1,18 @@
 """Exhaustive small worlds for tests: ``podium.audit``'s certified comparisons, as assertions.
 
 A check takes exact laws (outcome -> ball) and a claim, and raises an AssertionError that shows the worst pair and by
-how much the claim fails. What "accepted" and "rejected" mean is said in ``podium.audit.claims``.
+how much the claim fails. What "accepted" and "rejected" mean is said in ``podium.audit.exact.claims``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from podium.audit.claims import Comparison, Finding, Kind, comparison
-from podium.audit.divergence import PRECISION, SLACK, ExactLaw, hockey_stick, renyi
-from podium.audit.exhaustive import LawOf, worst_pair
-from podium.audit.exhaustive import cached as checked
-from podium.audit.worlds import SmallHistogram, World, neighbours, world
+from podium.audit.exact.claims import Comparison, Finding, Kind, comparison
+from podium.audit.exact.divergence import PRECISION, SLACK, ExactLaw, hockey_stick, renyi
+from podium.audit.exact.exhaustive import LawOf, worst_pair
+from podium.audit.exact.exhaustive import cached as checked
+from podium.audit.exact.worlds import SmallHistogram, World, neighbours, world
 from podium.errors import InvalidArgument
 from podium.exact import Number
 from podium.histogram import Histogram

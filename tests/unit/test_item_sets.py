@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.collisions import COLLIDING, told
+from tests.support.collisions import COLLIDING, told
 from tests.unit.test_release import made
 
 from podium.release import BOTTOM, ItemSet

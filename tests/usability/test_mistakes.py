@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.command_line import ASK, create_budget, podium, succeeded, write_views
+from tests.support.command_line import ASK, create_budget, podium, succeeded, write_views
 
 from podium.errors.installing import install_command
 
@@ -81,7 +81,7 @@ def test_words_are_at_most_three_lines_and_hold_no_secrets() -> None:
 
 
 def test_an_engine_whose_library_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("podium.sources.postgresql")]:
+    for name in [name for name in sys.modules if name.startswith("podium.sources.postgresql.source")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     total = ("--epsilon", "1", "--delta", "1e-6")

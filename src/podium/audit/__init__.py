@@ -5,15 +5,15 @@ bits and ``law_audit`` at its law; ``audit_mechanism`` does what applies to a me
 that a mechanism is private: only that a claim holds on this world, or that no violation was found.
 """
 
-from podium.audit.exhaustive import exact_audit
-from podium.audit.mechanisms import MechanismAudit, audit_mechanism
-from podium.audit.numeric import law_audit, numeric_audit
-from podium.audit.pairs import Pair, worst_pairs
+from podium.audit.exact.exhaustive import exact_audit
+from podium.audit.exact.worlds import World
+from podium.audit.mechanism import MechanismAudit, audit_mechanism
 from podium.audit.reports import EventTest, ExactReport, LawReport, StatisticalReport
-from podium.audit.sequential import Progress, statistical_audit
-from podium.audit.tables import CuratorSampler, neighbouring_tables
-from podium.audit.transcripts import REFUSED, Transcripts
-from podium.audit.worlds import World
+from podium.audit.statistical.numeric import law_audit, numeric_audit
+from podium.audit.statistical.sequential import Progress, statistical_audit
+from podium.audit.targets.end_to_end import CuratorSampler, neighbouring_tables
+from podium.audit.targets.neighbours import Pair, worst_pairs
+from podium.audit.targets.transcripts import REFUSED, Transcripts
 
 __all__ = [
     "REFUSED",

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.audit.draws import MechanismSampler
-from podium.audit.exhaustive import exact_audit
-from podium.audit.inputs import reading
-from podium.audit.numeric import law_audit
+from podium.audit.exact.exhaustive import exact_audit
+from podium.audit.exact.worlds import World
 from podium.audit.reports import ExactReport, LawReport, StatisticalReport
-from podium.audit.sequential import DEFAULT_ALPHA, Progress, statistical_audit
-from podium.audit.shipped import Sessions, pairs_for, world_for
-from podium.audit.worlds import World
+from podium.audit.statistical.draws import MechanismSampler
+from podium.audit.statistical.numeric import law_audit
+from podium.audit.statistical.sequential import DEFAULT_ALPHA, Progress, statistical_audit
+from podium.audit.targets.inputs import reading
+from podium.audit.targets.shipped import Sessions, pairs_for, world_for
 from podium.exact import Number, probability
 from podium.mechanisms import PayWhatYouGet
 from podium.release import Release

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from podium.audit.claims import Finding, Kind, curve
+from podium.audit.exact.claims import Finding, Kind, curve
 from podium.exact import float_above
 from podium.privacy.guarantee import Guarantee
 from podium.privacy.rounding import display

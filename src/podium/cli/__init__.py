@@ -3,7 +3,7 @@
 Commands import the library when they run, so that ``podium --help`` and a completed word do not wait for it.
 """
 
-from podium.cli.app import app
+from podium.cli.commands import app
 
 __all__ = ["app", "main"]
 

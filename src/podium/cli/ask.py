@@ -113,7 +113,7 @@ def answer(
     output.check()
     with progress("planning" if dry_run else "asking"):
         if place.ledger is None:
-            from podium.curator.schedule import on_schedule, period_of
+            from podium.curator.timing import on_schedule, period_of
 
             result, left = on_schedule(None if dry_run else period_of(place.answer_every), once), None
         else:
@@ -127,6 +127,6 @@ def answer(
     if not result.complete and (hint := place.hint(items or ())):
         say(hint)
     if left is not None:
-        from podium.present.accounts import left_sentence
+        from podium.present.text.accounts import left_sentence
 
         say(f"{left.dataset}: {left_sentence(left)}")

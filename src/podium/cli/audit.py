@@ -102,7 +102,7 @@ def _require_none(parameters: dict[str, Any], plot: Path | None) -> None:
 
 
 def _chosen(mechanism: str, parameters: dict[str, Any], plot: Path | None) -> dict[str, Any]:
-    from podium.audit.shipped import EXAMPLES, build
+    from podium.audit.targets.shipped import EXAMPLES, build
 
     if mechanism != _EVERYTHING:
         return {mechanism: build(mechanism, parameters)}

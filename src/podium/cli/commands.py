@@ -6,30 +6,30 @@ from collections.abc import Callable
 
 import typer
 
-from podium import __version__
 from podium.cli.audit import audit
-from podium.cli.budget_create import create
-from podium.cli.budget_data_version import data_version
-from podium.cli.budget_history import history
-from podium.cli.budget_raise import raise_
-from podium.cli.budget_recover import recover
-from podium.cli.budget_show import show
-from podium.cli.budget_unlock import unlock
-from podium.cli.budget_verify import verify
+from podium.cli.budget.create import create
+from podium.cli.budget.data_version import data_version
+from podium.cli.budget.history import history
+from podium.cli.budget.raise_total import raise_
+from podium.cli.budget.recover import recover
+from podium.cli.budget.show import show
+from podium.cli.budget.unlock import unlock
+from podium.cli.budget.verify import verify
+from podium.cli.command import Command, Group, command
 from podium.cli.demo import demo
 from podium.cli.exit_codes import exit_code_table
 from podium.cli.explain import explain
 from podium.cli.mechanisms import mechanisms
 from podium.cli.plan import plan
 from podium.cli.rank import rank
-from podium.cli.running import Command, Group, command
 from podium.cli.serve import serve
 from podium.cli.sql import sql
-from podium.cli.token_create import create as create_token
-from podium.cli.token_list import list_ as list_tokens
-from podium.cli.token_revoke import revoke as revoke_token
+from podium.cli.token.issue import create as create_token
+from podium.cli.token.listing import list_ as list_tokens
+from podium.cli.token.revoke import revoke as revoke_token
 from podium.cli.top import top
 from podium.cli.watch import watch
+from podium.version import __version__
 
 __all__ = ["app"]
 

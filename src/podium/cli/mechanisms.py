@@ -32,7 +32,7 @@ def mechanisms(
       podium mechanisms LimitedDomain
     """
     from podium.mechanisms.catalogue import catalogue
-    from podium.present.terminal import fact_lines, facts_table, plain_table, rich_table
+    from podium.present.text.terminal import fact_lines, facts_table, plain_table, rich_table
 
     known = {described.name: described for described in catalogue()}
     if name is not None and name not in known:

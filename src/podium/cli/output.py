@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from podium import Preview, Release
-    from podium.planning.plan import Plan
+    from podium.planning.planner import Plan
 
 __all__ = [
     "Output", "check_picture", "json_text", "plan_document", "preview_document", "print_document", "print_preview",
@@ -82,7 +82,7 @@ class Output:
 
     @staticmethod
     def _drawing(release: Release, heading: str) -> RenderableType:
-        from podium.present.terminal import release_drawing
+        from podium.present.text.terminal import release_drawing
 
         return release_drawing(release, heading=heading)
 
@@ -134,30 +134,30 @@ def _check_writable(name: str, path: Path) -> None:
 
 def release_document(release: Release) -> dict[str, Any]:
     """What ``Release.to_json`` says, and the ledger's entry that settled it."""
-    from podium.present import documents
+    from podium.present import json
 
-    return documents.release_document(release)
+    return json.release_document(release)
 
 
 def json_text(document: object, *, indent: int | None = None) -> str:
     """JSON without signs that a terminal would obey."""
-    from podium.present import documents
+    from podium.present import json
 
-    return documents.json_text(document, indent=indent)
+    return json.json_text(document, indent=indent)
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """A plan for other programs; exact numbers as text."""
-    from podium.present import documents
+    from podium.present import json
 
-    return documents.plan_document(plan)
+    return json.plan_document(plan)
 
 
 def preview_document(preview: Preview) -> dict[str, Any]:
     """A plan with the SQL that would be sent."""
-    from podium.present import documents
+    from podium.present import json
 
-    return documents.preview_document(preview)
+    return json.preview_document(preview)
 
 
 def print_document(document: object) -> None:

@@ -18,7 +18,7 @@ from podium.cli.options import (
     TextFormatOption,
 )
 from podium.cli.output import plan_document, print_document
-from podium.cli.prediction import Described, Exponent, Items, ItemsPerUser, RecallPlot, Skew, Users
+from podium.cli.recall import Described, Exponent, Items, ItemsPerUser, RecallPlot, Skew, Users
 
 __all__ = ["plan"]
 
@@ -59,7 +59,7 @@ def plan(
       podium plan -k 50 --epsilon 1 --delta 1e-8 --users 20000 --items 3000 --items-per-user 5
     """
     from podium.planning.facts import Facts
-    from podium.planning.plan import allowance_for, plan_for
+    from podium.planning.planner import allowance_for, plan_for
 
     facts = Facts(
         k=k, domain_size=domain_size, max_items_per_user=max_items_per_user, counts=counts, k_bar=k_bar,
@@ -75,7 +75,7 @@ def plan(
         print_document({**plan_document(planned), **prediction})
         described.draw(expected)
         return
-    from podium.present.terminal import fact_lines
+    from podium.present.text.terminal import fact_lines
 
     facts_of_plan = [
         ("mechanism", planned.describe()),

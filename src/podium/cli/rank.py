@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import podium
-from podium.cli.asking import Place, answer
+from podium.cli.ask import Place, answer
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from podium.cli.app import app
+from podium.cli.commands import app
 from podium.cli.exit_codes import EXIT_CODES
 
 __all__ = ["help_texts", "reference"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.cli.accounts import print_facts
+from podium.cli.budget.printing import print_facts
 from podium.cli.console import say
 from podium.errors import MissingLibrary
 

@@ -131,7 +131,7 @@ def _show_plan(monitor: podium.TopKMonitor, form: ReleaseFormat) -> None:
     if form is ReleaseFormat.JSON:
         print_document(plan.to_json())
         return
-    from podium.present.terminal import fact_lines
+    from podium.present.text.terminal import fact_lines
 
     print_result(fact_lines(plan.facts()))
 
@@ -154,6 +154,6 @@ def _text(lists: dict[str, podium.Release], form: ReleaseFormat) -> str:
     if form is ReleaseFormat.JSON:
         told = [{"period": period, **release_document(release)} for period, release in lists.items()]
         return json_text(told)
-    from podium.present.lists import lists_csv, lists_text
+    from podium.present.text.timeline import lists_csv, lists_text
 
     return lists_csv(lists) if form is ReleaseFormat.CSV else lists_text(lists)

@@ -5,9 +5,9 @@ paid settled together with the release. Never in another order: a crash anywhere
 and nothing that depends on rows leaves before it is settled.
 """
 
-from podium.curator.asking import Preview
 from podium.curator.curator import Curator
-from podium.curator.monitor import TopKMonitor
-from podium.curator.oneshot import rank, sql, top
+from podium.curator.monitor.topk_monitor import TopKMonitor
+from podium.curator.once import rank, sql, top
+from podium.curator.prepare import Preview
 
 __all__ = ["Curator", "Preview", "TopKMonitor", "rank", "sql", "top"]

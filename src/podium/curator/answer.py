@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from podium.curator.asking import Asked
-from podium.curator.comparing import ranked
+from podium.curator.comparisons import ranked
+from podium.curator.prepare import Asked
 from podium.curator.rounds import SourceReader
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.estimates import MeasureCounts
 from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram
 from podium.mechanisms.base import describe
-from podium.planning.plan import Plan
+from podium.planning.planner import Plan
 from podium.release import ItemSet, Receipt, Release
 from podium.sources import Snapshot, Source
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from podium.curator.asking import Asked, Calibrate, checked, column_name
+from podium.curator.prepare import Asked, Calibrate, checked, column_name
 from podium.errors import InvalidArgument
 from podium.exact import Number
 from podium.histogram import Item
 from podium.mechanisms.base import Mechanism
-from podium.planning.plan import Allowance
+from podium.planning.planner import Allowance
 from podium.planning.ranking import RankingFacts, plan_ranking
 from podium.query import Question, parse_conditions
 from podium.query.schema import Column, Kind

@@ -9,15 +9,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, overload
 
-from podium.curator.answering import answer, bare
-from podium.curator.asking import Asked, Options, Preview, ask, checked, column_name, question_about
-from podium.curator.comparing import RankOptions, ask_ranking
-from podium.curator.holding import HeldSource
-from podium.curator.locating import join_ledger, location_of
+from podium.curator.answer import answer, bare
+from podium.curator.comparisons import RankOptions, ask_ranking
+from podium.curator.held_source import HeldSource
+from podium.curator.location import join_ledger, location_of
+from podium.curator.prepare import Asked, Options, Preview, ask, checked, column_name, question_about
 from podium.curator.pricing import allowance, priced
-from podium.curator.repeating import answered_by, question_key, question_text, told_again
-from podium.curator.schedule import on_schedule, period_of
-from podium.curator.settling import settled
+from podium.curator.reuse import answered_by, question_key, question_text, told_again
+from podium.curator.settle import settled
+from podium.curator.timing import on_schedule, period_of
 from podium.errors import (
     InvalidArgument,
     PodiumError,

@@ -8,7 +8,7 @@ from podium.errors import DatasetExists, InvalidArgument
 from podium.ledger import Budget, Ledger
 from podium.ledger.status import require_user
 from podium.sources import DuckDBSource, Source
-from podium.sources.engine import SqlSource
+from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["join_ledger", "location_of"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias, overload
 
-from podium.curator.answering import answer
-from podium.curator.asking import Asked, Calibrate, Options, Preview, ask, question_about
-from podium.curator.comparing import RankOptions, ask_ranking
+from podium.curator.answer import answer
+from podium.curator.comparisons import RankOptions, ask_ranking
+from podium.curator.prepare import Asked, Calibrate, Options, Preview, ask, question_about
 from podium.exact import Number
-from podium.planning.plan import allowance_for
+from podium.planning.planner import allowance_for
 from podium.query import parse_sql
 from podium.release import Release
 from podium.sources import Source, open_source

@@ -12,7 +12,7 @@ from podium.histogram import Item
 from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts
-from podium.planning.plan import Allowance, GaussianAllowance, Plan, plan_for
+from podium.planning.planner import Allowance, GaussianAllowance, Plan, plan_for
 from podium.query import Question, parse_conditions
 from podium.randomness import system_bits
 from podium.ranking import RankingMethod

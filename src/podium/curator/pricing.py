@@ -8,12 +8,12 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from podium.curator.asking import Asked
+from podium.curator.prepare import Asked
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer
 from podium.ledger import Totals
 from podium.planning.facts import Facts
-from podium.planning.plan import Allowance, GaussianAllowance, allowance_for
+from podium.planning.planner import Allowance, GaussianAllowance, allowance_for
 from podium.privacy import bounded_range_rho, calibrate_sigma, worst_case
 from podium.privacy.rounding import display
 

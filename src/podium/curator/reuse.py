@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from podium.curator.asking import Asked
+from podium.curator.prepare import Asked
 from podium.histogram import Item, item_order
 from podium.ledger import StoredRelease
 from podium.ledger.receipts import first_places
 from podium.mechanisms import AdaptiveTopK, OneshotLaplace
 from podium.mechanisms.base import describe
 from podium.planning.facts import Facts
-from podium.planning.plan import Plan
+from podium.planning.planner import Plan
 from podium.release import Receipt, Release
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from podium.curator.asking import Asked
+from podium.curator.prepare import Asked
 from podium.histogram import Histogram, Item
-from podium.mechanisms.sparse import GaussianSparseHistogram
+from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.release import Release
 from podium.sources import DomainItems, Reading, Source

@@ -28,9 +28,9 @@ from podium.exact import (
     probability,
     rational_bounds,
 )
-from podium.mechanisms.hybrid import HybridTopK
-from podium.mechanisms.sparse_vector import Found, SparseVector
-from podium.mechanisms.sparse_vector_plan import SparseNoise, noise_mean, noise_variance
+from podium.mechanisms.sparse_vector.hybrid import HybridTopK
+from podium.mechanisms.sparse_vector.scales import SparseNoise, noise_mean, noise_variance
+from podium.mechanisms.sparse_vector.technique import Found, SparseVector
 from podium.release import BOTTOM, Release
 
 __all__ = ["gap_confidence", "gap_estimates", "gap_margin", "lower_bounds"]

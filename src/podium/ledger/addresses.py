@@ -7,9 +7,9 @@ from pathlib import Path
 from podium.errors import InvalidArgument, LedgerUnavailable
 from podium.errors.installing import install_command
 from podium.exact import float_above, positive_fraction
-from podium.ledger.backend import Backend
 from podium.ledger.ledger import Ledger
-from podium.ledger.sqlite import SQLiteBackend
+from podium.storage.backend import Backend
+from podium.storage.sqlite import SQLiteBackend
 
 __all__ = ["open_ledger"]
 
@@ -49,7 +49,7 @@ def _backend(url: str | Path, timeout: float, *, create: bool) -> Backend:
 
 def _postgresql(url: str, timeout: float) -> Backend:
     try:
-        from podium.ledger.postgresql import PostgreSQLBackend  # noqa: PLC0415 - the driver is an extra
+        from podium.storage.postgresql import PostgreSQLBackend  # noqa: PLC0415 - the driver is an extra
     except ImportError:
         raise LedgerUnavailable(
             "ledger='postgresql://...' needs the package 'psycopg', which is not installed. Without it a ledger is a "

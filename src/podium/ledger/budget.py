@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
-from podium.ledger.texts import exact_text
 from podium.privacy import Cost, Guarantee, Limits, SelectionPlan, bounded_range_rho, calibrate_epsilon
+from podium.storage.labels import exact_text
 
 __all__ = ["RULES", "Budget", "Totals"]
 

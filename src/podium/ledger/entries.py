@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from podium.ledger.texts import exact_text
 from podium.privacy import Cost
+from podium.storage.labels import exact_text
 
 __all__ = ["CHAIN_VERSION", "Entry", "Kind", "Reason", "canonical_json"]
 

@@ -13,23 +13,23 @@ from typing import TypeAlias, TypeVar
 
 from podium.errors import LedgerTampered, QuestionPending, UnknownDataset
 from podium.exact import positive_integer
-from podium.ledger import reservations, waiting
+from podium.ledger import reservations, single_flight
 from podium.ledger.account import Contradiction
-from podium.ledger.backend import Backend, BrokenRule
 from podium.ledger.budget import Budget
-from podium.ledger.checking import Checker
-from podium.ledger.copying import read_copy
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.receipts import Presented
-from podium.ledger.registering import Registering, new_totals, register
+from podium.ledger.registration import Registering, new_totals, register
 from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of, require_failures
-from podium.ledger.rows import whole_number
-from podium.ledger.schema import migrate
 from podium.ledger.status import Status, status_of
-from podium.ledger.store import Holder, Located, Store
-from podium.ledger.texts import label, long_text, withheld_text
+from podium.ledger.tables.consistency import Checker
+from podium.ledger.tables.copying import read_copy
+from podium.ledger.tables.migrations import migrate
+from podium.ledger.tables.rows import whole_number
+from podium.ledger.tables.store import Holder, Located, Store
 from podium.ledger.verification import Verification, verify_copy
 from podium.privacy import Charge, Cost, Event
+from podium.storage.backend import Backend, BrokenRule
+from podium.storage.labels import label, long_text, withheld_text
 
 __all__ = ["Ledger"]
 
@@ -172,7 +172,7 @@ class Ledger:
         request = _request(worst_case, question, question_key, analyst, idempotency_key)
         end = time.monotonic() + patience
         while True:
-            claimed = self._held(dataset, lambda store, located: waiting.claim(store, located, request, suits))
+            claimed = self._held(dataset, lambda store, located: single_flight.claim(store, located, request, suits))
             if not isinstance(claimed, Holder):
                 return claimed
             if not self._closed(claimed, end):
@@ -185,18 +185,18 @@ class Ledger:
             with self._writing(dataset) as (store, located):
                 made = work(store, located)
                 if isinstance(made, Reservation) and made.fresh:
-                    waiting.in_hand.add(made.hash)
+                    single_flight.in_hand.add(made.hash)
         except BaseException:
             if isinstance(made, Reservation) and made.fresh:
                 # Whether it was committed or not, nobody will work on it.
-                waiting.in_hand.discard(made.hash)
+                single_flight.in_hand.discard(made.hash)
             raise
         return made
 
     def _closed(self, holder: Holder, end: float) -> bool:
         """Wait until a reservation is closed, or close it if nobody works on it; False if it takes too long."""
-        pauses = waiting.pauses()
-        while (reason := waiting.given_up(holder)) is None:
+        pauses = single_flight.pauses()
+        while (reason := single_flight.given_up(holder)) is None:
             pause = next(pauses)
             if time.monotonic() + pause > end:
                 return False
@@ -223,7 +223,7 @@ class Ledger:
         actual = _charge(events)
         with self._writing(reservation.dataset) as (store, located):
             entry = reservations.settle(store, located, reservation, release, actual)
-        waiting.in_hand.discard(reservation.hash)
+        single_flight.in_hand.discard(reservation.hash)
         return entry
 
     def release_of(self, reservation: Reservation) -> StoredRelease | None:
@@ -236,7 +236,7 @@ class Ledger:
 
         If the database cannot be reached, the next equal question of this process closes it, or the next recovery.
         """
-        waiting.in_hand.discard(reservation.hash)
+        single_flight.in_hand.discard(reservation.hash)
         with self._writing(reservation.dataset) as (store, located):
             return reservations.forfeit(store, located, reservation, Reason(reason))
 
@@ -252,8 +252,8 @@ class Ledger:
         for holder in holders:
             with self._honest(str(holder.dataset)):
                 whole_number(holder.number)
-            reason = waiting.given_up(holder)
-            if reason is None and force and not waiting.ours(holder):
+            reason = single_flight.given_up(holder)
+            if reason is None and force and not single_flight.ours(holder):
                 reason = Reason.ABANDONED
             if reason is not None:
                 forfeited += self._give_up(holder, reason)

@@ -9,7 +9,7 @@ from podium.errors import DatasetExists, InvalidArgument
 from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry
 from podium.ledger.status import require_user
-from podium.ledger.store import Located, Store
+from podium.ledger.tables.store import Located, Store
 
 __all__ = ["Registering", "new_totals", "register"]
 

@@ -22,10 +22,10 @@ from podium.errors import (
 )
 from podium.ledger.account import Account, charge_of, describe_events, recorded_cost
 from podium.ledger.entries import Entry, Kind, Reason
-from podium.ledger.owner import this_process
-from podium.ledger.store import Located, Store
+from podium.ledger.tables.store import Located, Store
 from podium.privacy import Charge, Cost, Event, Limits, Selection, worst_case
 from podium.privacy.rounding import display
+from podium.storage.processes import this_process
 
 __all__ = [
     "Request",

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 
 from podium.ledger import reservations
 from podium.ledger.entries import Entry, Reason
-from podium.ledger.owner import Owner, certainly_gone, this_process
 from podium.ledger.reservations import Request, Reservation, StoredRelease
-from podium.ledger.store import Holder, Located, Store
+from podium.ledger.tables.store import Holder, Located, Store
+from podium.storage.processes import Owner, certainly_gone, this_process
 
 __all__ = ["claim", "given_up", "in_hand", "ours", "pauses"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst
-from podium.ledger.backend import Row
 from podium.ledger.entries import Entry, Kind, canonical_json
-from podium.ledger.rows import ACCOUNT_COLUMNS, account_to_row, sum_from_row, sum_to_row, whole_number
+from podium.ledger.tables.rows import ACCOUNT_COLUMNS, account_to_row, sum_from_row, sum_to_row, whole_number
+from podium.storage.backend import Row
 
 __all__ = ["NAMELESS", "State"]
 

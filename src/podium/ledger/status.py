@@ -15,9 +15,9 @@ from podium.errors import InvalidArgument
 from podium.ledger.account import Account, Sum, recorded_cost
 from podium.ledger.budget import Totals
 from podium.ledger.state import NAMELESS
-from podium.ledger.store import Located, Store
-from podium.ledger.texts import exact_text
+from podium.ledger.tables.store import Located, Store
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
+from podium.storage.labels import exact_text
 
 __all__ = ["Remaining", "Status", "require_user", "status_of"]
 

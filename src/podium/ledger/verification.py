@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from podium.ledger.account import Account, Contradiction, recorded_cost
-from podium.ledger.backend import Row
-from podium.ledger.copying import Copy, RawDataset
 from podium.ledger.entries import Entry, Kind
 from podium.ledger.receipts import Claim, Confirmed, Presented, confirm
-from podium.ledger.rows import UNREADABLE, account_from_row, analysts_from_rows, entry_from_row
 from podium.ledger.state import State
+from podium.ledger.tables.copying import Copy, RawDataset
+from podium.ledger.tables.rows import UNREADABLE, account_from_row, analysts_from_rows, entry_from_row
+from podium.storage.backend import Row
 
 __all__ = ["Problem", "Verification", "verify_copy", "walked_state"]
 

@@ -18,7 +18,7 @@ from podium.mechanisms.domain import exact_scores, flag, listed, require_items, 
 from podium.mechanisms.peeling import peeling_law
 from podium.privacy.events import Event, PureMechanism, Selection
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
-from podium.randomness.contender import decided_floor
+from podium.randomness.partial_sample import decided_floor
 from podium.randomness.streams import FreshStreams, Uniform
 from podium.release import Outcome, Release
 

@@ -15,7 +15,7 @@ from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Law, Mechanism
 from podium.mechanisms.domain import flag, listed, require_items
-from podium.mechanisms.finish_laws import RationalNoise, gap_density, order_law, rational_set_law
+from podium.mechanisms.finish_distribution import RationalNoise, gap_density, order_law, rational_set_law
 from podium.mechanisms.peeling import peeling_law
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.privacy.events import Event, PureMechanism, Selection

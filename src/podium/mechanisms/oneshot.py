@@ -24,7 +24,7 @@ from podium.exact import (
 from podium.histogram import KnownDomain, Scores, item_order
 from podium.mechanisms.base import Law, Mechanism, describe
 from podium.mechanisms.domain import flag, listed, require_items, scores_of
-from podium.mechanisms.finish_laws import set_law
+from podium.mechanisms.finish_distribution import set_law
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.guarantee import total
 from podium.randomness import BitSource, grid_bits_for, noisy_values, race

@@ -10,7 +10,7 @@ from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
 
 if TYPE_CHECKING:
-    from podium.planning.plan import Allowance
+    from podium.planning.planner import Allowance
 
 __all__ = ["known_mechanism"]
 

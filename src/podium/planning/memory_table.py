@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Item
-from podium.mechanisms.sparse import GaussianSparseHistogram
+from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.randomness import BitSource
 from podium.release import Release

@@ -18,7 +18,7 @@ from podium.exact import Number, ball, ball_precision, dyadic_above, rational_bo
 from podium.mechanisms import AdaptiveTopK, LimitedDomain, RisingTopK, TestedTopK
 from podium.mechanisms.base import Mechanism, describe
 from podium.planning.facts import Facts
-from podium.planning.known import known_mechanism
+from podium.planning.known_domain import known_mechanism
 from podium.planning.limits import least_for_counts, require_noise
 from podium.privacy import (
     Event,

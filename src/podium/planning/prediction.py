@@ -20,8 +20,8 @@ from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK
 from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts
-from podium.planning.pairs import PairsReader
-from podium.planning.plan import Plan, allowance_for, plan_for
+from podium.planning.memory_table import PairsReader
+from podium.planning.planner import Plan, allowance_for, plan_for
 from podium.planning.simulation import zipf_pairs
 from podium.release import Release
 

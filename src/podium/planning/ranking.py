@@ -15,7 +15,7 @@ from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
 from podium.planning.limits import require_noise
-from podium.planning.plan import Allowance, Plan
+from podium.planning.planner import Allowance, Plan
 from podium.planning.simulation import gumbel_noise, tournament
 from podium.privacy import total
 from podium.privacy.rounding import display

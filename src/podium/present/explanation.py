@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podium.exact import ball
-from podium.present.names import printable, why_fewer
-from podium.present.text import mechanism_text, paid_sentence, theorem_texts
+from podium.present.text.names import printable, why_fewer
+from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
 from podium.privacy.guarantee import unit_named
 from podium.privacy.rounding import above, certified, display
 from podium.release import Release

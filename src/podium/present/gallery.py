@@ -15,7 +15,7 @@ from podium.curator import Curator
 from podium.histogram import Histogram
 from podium.ledger import Budget, Entry, Reason, open_ledger
 from podium.planning.facts import Facts
-from podium.planning.plan import allowance_for, plan_for
+from podium.planning.planner import allowance_for, plan_for
 from podium.planning.simulation import EventTable, article_events
 from podium.present.plots import (
     plot_budget,

@@ -10,9 +10,9 @@ from fractions import Fraction
 from html import escape
 from typing import Final
 
-from podium.present.margins import Margin, margin_of
-from podium.present.names import item_texts, why_fewer
-from podium.present.text import mechanism_text, paid_sentence
+from podium.present.intervals import Margin, margin_of
+from podium.present.text.names import item_texts, why_fewer
+from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.release import Release
 
 __all__ = ["release_html"]

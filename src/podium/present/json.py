@@ -7,7 +7,7 @@ from typing import Any
 
 from podium.curator import Preview
 from podium.mechanisms.base import describe
-from podium.planning.plan import Plan
+from podium.planning.planner import Plan
 from podium.privacy import worst_case
 from podium.release import Release
 

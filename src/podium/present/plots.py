@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.ledger import Entry
-from podium.present.theorems import composition_totals, profile_deltas
+from podium.present.drawing.accounting import composition_totals, profile_deltas
 from podium.release import Release
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def plot_release(
 ) -> Picture:
     """Ranked bars with intervals where counts were paid for, otherwise an ordered list; both say what was promised."""
     require_matplotlib()
-    from podium.present.drawing.ranking import draw_ranking  # noqa: PLC0415 - matplotlib is optional
+    from podium.present.drawing.bars import draw_ranking  # noqa: PLC0415 - matplotlib is optional
 
     return _saved(draw_ranking(release, title=title, dark=dark), path)
 
@@ -49,7 +49,7 @@ def plot_budget(
 ) -> Picture:
     """What each question charged, in steps towards the limit; ``history`` is what ``Ledger.history`` returned."""
     require_matplotlib()
-    from podium.present.drawing.budget import draw_budget  # noqa: PLC0415 - matplotlib is optional
+    from podium.present.drawing.burn_down import draw_budget  # noqa: PLC0415 - matplotlib is optional
 
     return _saved(draw_budget(history, title=title, dark=dark), path)
 
@@ -59,7 +59,7 @@ def plot_lists(
 ) -> Picture:
     """A list over time, one line per item; ``lists`` is what ``TopKMonitor.releases`` has, by period."""
     require_matplotlib()
-    from podium.present.drawing.lists import draw_lists  # noqa: PLC0415 - matplotlib is optional
+    from podium.present.drawing.places import draw_lists  # noqa: PLC0415 - matplotlib is optional
 
     return _saved(draw_lists(lists, title=title, dark=dark), path)
 

@@ -23,8 +23,8 @@ import pyarrow.parquet as pq
 
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.estimates import selected_items
-from podium.present.margins import CONFIDENCE, margin_of
-from podium.present.names import printable, spreadsheet_text
+from podium.present.intervals import CONFIDENCE, margin_of
+from podium.present.text.names import printable, spreadsheet_text
 from podium.release import Release
 
 __all__ = [

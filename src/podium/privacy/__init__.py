@@ -4,9 +4,6 @@
 events, a ``Filter`` keeps them inside a total fixed in advance, and calibration inverts all of it.
 """
 
-from podium.privacy.adaptive import adaptive_optimum, adaptive_optimum_delta
-from podium.privacy.bounded_range import bounded_range_rho, bounded_range_rho_simple
-from podium.privacy.bounds import Bound, Candidate, Theorem, best_bound
 from podium.privacy.calibration import (
     CountPlan,
     SelectionPlan,
@@ -17,19 +14,6 @@ from podium.privacy.calibration import (
     largest_selection_epsilon,
     split_budget,
 )
-from podium.privacy.composition import (
-    DiscretePoint,
-    advanced,
-    basic,
-    bounded_range_curve,
-    bounded_range_three_terms,
-    bounded_range_zcdp,
-    limited_domain_delta,
-    optimal_pure,
-    optimal_pure_delta,
-    optimal_pure_discrete,
-)
-from podium.privacy.conversion import largest_rho, split_delta, zcdp_delta, zcdp_epsilon
 from podium.privacy.costs import Cost, spent, worst_case
 from podium.privacy.encoding import decode_event, encode_event, events_from_json, events_to_json
 from podium.privacy.events import (
@@ -46,10 +30,26 @@ from podium.privacy.events import (
     limited_domain_events,
 )
 from podium.privacy.filters import Charge, Filter, Limits, Odometer
-from podium.privacy.gaussian import calibrate_gaussian, gaussian_delta, gaussian_epsilon
 from podium.privacy.guarantee import Guarantee, total
-from podium.privacy.nonadaptive import nonadaptive_optimum, nonadaptive_optimum_delta
-from podium.privacy.profile import Profile
+from podium.privacy.theorems.adaptive_optimum import adaptive_optimum, adaptive_optimum_delta
+from podium.privacy.theorems.best_bound import Bound, Candidate, Theorem, best_bound
+from podium.privacy.theorems.bounded_range import bounded_range_rho, bounded_range_rho_simple
+from podium.privacy.theorems.composition import (
+    DiscretePoint,
+    advanced,
+    basic,
+    bounded_range_curve,
+    bounded_range_three_terms,
+    bounded_range_zcdp,
+    limited_domain_delta,
+    optimal_pure,
+    optimal_pure_delta,
+    optimal_pure_discrete,
+)
+from podium.privacy.theorems.conversion import largest_rho, split_delta, zcdp_delta, zcdp_epsilon
+from podium.privacy.theorems.gaussian import calibrate_gaussian, gaussian_delta, gaussian_epsilon
+from podium.privacy.theorems.nonadaptive import nonadaptive_optimum, nonadaptive_optimum_delta
+from podium.privacy.theorems.profile import Profile
 
 __all__ = [
     "ApproximateMechanism",

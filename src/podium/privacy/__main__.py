@@ -8,8 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
-from podium.privacy.comparison import Comparison, compare
 from podium.privacy.rounding import display
+from podium.privacy.theorems.comparison import Comparison, compare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

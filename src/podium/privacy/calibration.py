@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
-from podium.privacy.adaptive import adaptive_optimum, resolution_for, scheduled_optimum
-from podium.privacy.bounded_range import bounded_range_rho
-from podium.privacy.bounds import Theorem
-from podium.privacy.composition import bounded_range_curve, repeated_curve
-from podium.privacy.conversion import largest_rho, split_delta
+from podium.privacy.theorems.adaptive_optimum import adaptive_optimum, resolution_for, scheduled_optimum
+from podium.privacy.theorems.best_bound import Theorem
+from podium.privacy.theorems.bounded_range import bounded_range_rho
+from podium.privacy.theorems.composition import bounded_range_curve, repeated_curve
+from podium.privacy.theorems.conversion import largest_rho, split_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -25,8 +25,8 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
-from podium.privacy.bounded_range import bounded_range_renyi, bounded_range_rho
 from podium.privacy.rounding import above, certified
+from podium.privacy.theorems.bounded_range import bounded_range_renyi, bounded_range_rho
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

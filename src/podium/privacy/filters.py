@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from podium.errors import BudgetExceeded, BudgetMismatch, InvalidArgument
 from podium.exact import Number, probability
-from podium.privacy.conversion import largest_rho, split_delta
 from podium.privacy.costs import Cost, spent, worst_case
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
+from podium.privacy.theorems.conversion import largest_rho, split_delta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

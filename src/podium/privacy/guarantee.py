@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
-from podium.privacy.conversion import pure_delta, split_delta, zcdp_delta, zcdp_epsilon
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import Event, GaussianNoise
-from podium.privacy.gaussian import gaussian_delta, gaussian_epsilon
-from podium.privacy.profile import Profile
 from podium.privacy.rounding import above, certified, display
+from podium.privacy.theorems.conversion import pure_delta, split_delta, zcdp_delta, zcdp_epsilon
+from podium.privacy.theorems.gaussian import gaussian_delta, gaussian_epsilon
+from podium.privacy.theorems.profile import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,15 +6,15 @@ mechanism on real numbers, not of a floating-point approximation. ``passing`` is
 """
 
 from podium.randomness.bits import BitSource, system_bits
-from podium.randomness.centred import centred_values
+from podium.randomness.centred_gaussian import centred_values
 from podium.randomness.choice import choose
 from podium.randomness.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
 from podium.randomness.grid import FINEST_GRID, grid_bits_for, steps_per_unit
 from podium.randomness.integers import uniform_below
 from podium.randomness.noise import NOISES, Noise, NoiseName, noise_named
+from podium.randomness.noisy_values import noisy_value, noisy_values
 from podium.randomness.number import NoisyNumber
 from podium.randomness.race import Finish, passing, race
-from podium.randomness.values import noisy_value, noisy_values
 
 __all__ = [
     "FINEST_GRID",

@@ -9,11 +9,11 @@ import numpy as np
 
 from podium.exact import ball_precision, exact_fraction, exact_integer, positive_fraction, rational_bounds
 from podium.randomness.bits import BitSource, Words, system_bits
-from podium.randomness.contender import Contender
-from podium.randomness.first_pass import FLOAT_DIGITS
-from podium.randomness.gaussian import GAUSSIAN
+from podium.randomness.float_filter import FLOAT_DIGITS
 from podium.randomness.grid import steps_per_unit
 from podium.randomness.noise import exponential_bounds
+from podium.randomness.normal import GAUSSIAN
+from podium.randomness.partial_sample import Contender
 from podium.randomness.streams import FreshStreams, Uniform
 
 __all__ = ["centred_values"]

@@ -16,8 +16,8 @@ import numpy as np
 
 from podium.exact import ball, ball_precision, positive_fraction, positive_integer
 from podium.randomness.bits import BitSource, system_bits
+from podium.randomness.candidates import Lineup, exact_integers, multiplicity_vector
 from podium.randomness.integers import random_members, uniform_below
-from podium.randomness.lineup import Lineup, exact_integers, multiplicity_vector
 from podium.randomness.noise import Floats, float_stage_is_sound
 from podium.randomness.race import Finish
 from podium.randomness.streams import FreshStreams, Streams, Uniform

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from podium.errors import EntropyFailure, InvalidArgument
 from podium.exact import exact_fraction, exact_integer, positive_fraction
 from podium.randomness.bits import BitSource, system_bits
-from podium.randomness.contender import Contender, is_positive, value_floor
-from podium.randomness.first_pass import FLOAT_DIGITS
+from podium.randomness.float_filter import FLOAT_DIGITS
 from podium.randomness.integers import uniform_below
 from podium.randomness.noise import NOISES, Floats, exponential_bounds
+from podium.randomness.partial_sample import Contender, is_positive, value_floor
 from podium.randomness.streams import FreshStreams, Streams, Uniform
 
 __all__ = ["bernoulli_exp", "discrete_gaussian", "discrete_laplace", "geometric"]

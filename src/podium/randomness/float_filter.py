@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from podium.exact import float_below
 from podium.randomness.bits import Words
-from podium.randomness.lineup import Lineup, chunk_length
+from podium.randomness.candidates import Lineup, chunk_length
 from podium.randomness.noise import Floats, Noise, exponential_bounds, float_stage_is_sound
 from podium.randomness.streams import Streams
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.randomness.bits import BitSource
+from podium.randomness.candidates import Integers, chunk_length
 from podium.randomness.integers import Patience, distinct_below, uniform_stream
-from podium.randomness.lineup import Integers, chunk_length
 
 __all__ = ["Grouping", "group_equal"]
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from podium.exact import exact_fraction, exact_integer, positive_fraction
 from podium.randomness.bits import BitSource, system_bits
-from podium.randomness.contender import Contender, value_floor
-from podium.randomness.first_pass import FLOAT_DIGITS
-from podium.randomness.gaussian import family_named
+from podium.randomness.float_filter import FLOAT_DIGITS
 from podium.randomness.grid import steps_per_unit
 from podium.randomness.noise import Noise, exponential_bounds
+from podium.randomness.normal import family_named
+from podium.randomness.partial_sample import Contender, value_floor
 from podium.randomness.streams import FreshStreams, Streams, Uniform
 
 __all__ = ["noisy_floors", "noisy_value", "noisy_values"]

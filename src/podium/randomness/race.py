@@ -1,8 +1,8 @@
 """The exact race: noisy scores, take the best few, with exactly the law of the ideal real-valued noise.
 
 Every selection in podium is this race. Groups of equal score take part as one; the float stage
-(:mod:`podium.randomness.first_pass`) finds who could win; what floats cannot decide is decided in ball
-arithmetic with more digits of the same random numbers (:mod:`podium.randomness.contender`).
+(:mod:`podium.randomness.float_filter`) finds who could win; what floats cannot decide is decided in ball
+arithmetic with more digits of the same random numbers (:mod:`podium.randomness.partial_sample`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer, float_above, float_below, positive_fraction, positive_integer
 from podium.randomness.bits import BitSource, system_bits
-from podium.randomness.contender import Arrivals, Contender, gap_floor, is_positive, ranked, value_floor
-from podium.randomness.first_pass import FLOAT_DIGITS, Candidates, FirstPass
-from podium.randomness.gaussian import family_named
+from podium.randomness.candidates import Integers, Lineup, Special, exact_integers, multiplicity_vector
+from podium.randomness.float_filter import FLOAT_DIGITS, Candidates, FirstPass
 from podium.randomness.grid import steps_per_unit
 from podium.randomness.grouping import Grouping, group_equal
 from podium.randomness.integers import random_members
-from podium.randomness.lineup import Integers, Lineup, Special, exact_integers, multiplicity_vector
 from podium.randomness.noise import Noise
+from podium.randomness.normal import family_named
+from podium.randomness.partial_sample import Arrivals, Contender, gap_floor, is_positive, ranked, value_floor
 from podium.randomness.streams import FreshStreams, Streams, Uniform
 
 __all__ = ["Finish", "Heat", "passing", "race"]

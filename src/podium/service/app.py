@@ -17,15 +17,17 @@ from starlette.exceptions import HTTPException
 
 import podium
 from podium.errors import PodiumError
-from podium.service import api, api_jobs, api_owner, pages, pages_ask, pages_owner, probes
+from podium.service.api import job_routes, owner_routes, routes
 from podium.service.core import Service
-from podium.service.envelope import Envelope, problem_body
-from podium.service.logs import configure, log
-from podium.service.pages_errors import error_page, wants_page
-from podium.service.problems import MEDIA_TYPE, status_of
-from podium.service.refusals import Refusal
-from podium.service.rendering import Pictures
+from podium.service.http.middleware import Envelope, problem_body
+from podium.service.ops import probes
+from podium.service.ops.logs import configure, log
+from podium.service.pages import ask_pages, main_pages, owner_pages
+from podium.service.pages.error_pages import error_page, wants_page
+from podium.service.pages.rendering import Pictures
 from podium.service.settings import CONFIG_VARIABLE, Settings, load
+from podium.wire.problems import MEDIA_TYPE, status_of
+from podium.wire.refusals import Refusal
 
 __all__ = ["create_app", "from_environment"]
 
@@ -57,9 +59,9 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.service = parts
     app.state.pictures = Pictures()
-    for router in (probes.router, api.router, api_jobs.router, api_owner.router):
+    for router in (probes.router, routes.router, job_routes.router, owner_routes.router):
         app.include_router(router)
-    for router in (pages.router, pages_ask.router, pages_owner.router):
+    for router in (main_pages.router, ask_pages.router, owner_pages.router):
         app.include_router(router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     app.add_exception_handler(PodiumError, _failed)

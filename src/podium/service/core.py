@@ -10,19 +10,19 @@ from concurrent.futures import Future
 from podium.curator import Preview
 from podium.errors import InvalidArgument
 from podium.release import Release
-from podium.service.datasets import Datasets
-from podium.service.jobs import Job, Jobs, JobState, run_job
-from podium.service.limits import Rate
-from podium.service.metrics import Metrics
-from podium.service.problems import problem
-from podium.service.questions import Asking
-from podium.service.records import Records
-from podium.service.refusals import Refusal, plan_too_long, token_ended, too_many_streams
-from podium.service.running import Line, Runner
-from podium.service.sessions import Sessions
+from podium.service.api.records import Records
+from podium.service.http.rate_limits import Rate
+from podium.service.ops.jobs import Job, Jobs, JobState, run_job
+from podium.service.ops.metrics import Metrics
+from podium.service.ops.turns import Line, Runner
 from podium.service.settings import Settings
-from podium.service.state import State, open_state
-from podium.service.tokens import Role, Token, Tokens
+from podium.service.store.database import State, open_state
+from podium.service.store.datasets import Datasets
+from podium.service.store.sessions import Sessions
+from podium.service.store.tokens import Role, Token, Tokens
+from podium.wire.problems import problem
+from podium.wire.question_body import Asking
+from podium.wire.refusals import Refusal, plan_too_long, token_ended, too_many_streams
 
 __all__ = ["Service"]
 

@@ -11,9 +11,9 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from podium.errors import InvalidArgument
-from podium.service.datasets import Datasets
 from podium.service.settings import CONFIG_VARIABLE, Settings
-from podium.service.state import open_state
+from podium.service.store.database import open_state
+from podium.service.store.datasets import Datasets
 
 __all__ = ["check", "run_workers", "serve"]
 
@@ -53,7 +53,7 @@ def serve(settings: Settings, config: Path, *, listening: Callable[[], None]) ->
             proxy_headers=False,
             timeout_graceful_shutdown=server.shutdown_seconds,
             # By name: a worker that had to import it before it runs would seem dead to the one that started it.
-            http="podium.service.connections:Connection",
+            http="podium.service.http.connections:Connection",
             # Nothing here speaks it, and an upgraded connection would have no deadline.
             ws="none",
         ),

@@ -1,6 +1,8 @@
 """Sources: the engines that hold the rows. Only the few rows that a question needs ever leave them."""
 
-from podium.sources.base import (
+from podium.sources.duckdb.source import DuckDBSource
+from podium.sources.open import open_source
+from podium.sources.protocol import (
     Domain,
     DomainFile,
     DomainItems,
@@ -10,8 +12,6 @@ from podium.sources.base import (
     Snapshot,
     Source,
 )
-from podium.sources.duckdb import DuckDBSource
-from podium.sources.opening import open_source
 
 __all__ = [
     "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Reading", "Snapshot", "Source",

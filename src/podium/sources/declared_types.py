@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
-from podium.sources.values import COUNTABLE
+from podium.sources.item_text import COUNTABLE
 
 __all__ = ["Types", "declared_column", "declared_columns"]
 

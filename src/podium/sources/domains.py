@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.base import DomainFile, DomainItems, Reading
-from podium.sources.conditions import value_fits
-from podium.sources.dialects import WIDEST_SCALE, Dialect
-from podium.sources.relation import Listed, Relation
-from podium.sources.sql import SqlBuilder
-from podium.sources.values import decode
+from podium.sources.item_text import decode
+from podium.sources.protocol import DomainFile, DomainItems, Reading
+from podium.sources.sql.builder import SqlBuilder
+from podium.sources.sql.conditions import value_fits
+from podium.sources.sql.dialect import WIDEST_SCALE, Dialect
+from podium.sources.sql.relation import Listed, Relation
 
 if TYPE_CHECKING:
-    from podium.sources.duckdb import DuckDBSource
+    from podium.sources.duckdb.source import DuckDBSource
 
 __all__ = ["check_listed", "item_rows", "listed_rows", "matching"]
 
@@ -127,7 +127,7 @@ def matching(relation: Relation, names: tuple[str, ...] | None, columns: tuple[C
 
 def _open_file(domain: DomainFile, columns: tuple[Column, ...]) -> DuckDBSource:
     """The file, opened by the embedded engine whatever engine has the data; text is read as the items' kinds."""
-    from podium.sources.duckdb import DuckDBSource  # noqa: PLC0415 - the engine itself reads domains
+    from podium.sources.duckdb.source import DuckDBSource  # noqa: PLC0415 - the engine itself reads domains
 
     try:
         source = DuckDBSource(domain.path)

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_command
-from podium.sources.base import Source
-from podium.sources.declared import Types
-from podium.sources.duckdb import DuckDBSource
-from podium.sources.frames import is_frame
-from podium.sources.validity import BadLines, FileRules
+from podium.sources.declared_types import Types
+from podium.sources.duckdb.frames import is_frame
+from podium.sources.duckdb.source import DuckDBSource
+from podium.sources.duckdb.validity import BadLines, FileRules
+from podium.sources.protocol import Source
 
 __all__ = ["open_source"]
 
@@ -30,11 +30,11 @@ class _Engine:
     extra: str
 
 
-_POSTGRES = _Engine("podium.sources.postgresql", "PostgreSQLSource", "postgresql")
-_SPARK = _Engine("podium.sources.spark", "SparkSource", "spark")
-_CLICKHOUSE = _Engine("podium.sources.clickhouse", "ClickHouseSource", "clickhouse")
-_CHDB = _Engine("podium.sources.clickhouse", "ClickHouseSource", "chdb")
-_SQLALCHEMY = _Engine("podium.sources.sqlalchemy", "SQLAlchemySource", "sqlalchemy")
+_POSTGRES = _Engine("podium.sources.postgresql.source", "PostgreSQLSource", "postgresql")
+_SPARK = _Engine("podium.sources.spark.source", "SparkSource", "spark")
+_CLICKHOUSE = _Engine("podium.sources.clickhouse.source", "ClickHouseSource", "clickhouse")
+_CHDB = _Engine("podium.sources.clickhouse.source", "ClickHouseSource", "chdb")
+_SQLALCHEMY = _Engine("podium.sources.sqlalchemy.source", "SQLAlchemySource", "sqlalchemy")
 
 _SCHEMES = {
     "postgresql": _POSTGRES,

@@ -18,7 +18,7 @@ from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
 
 from podium.errors import InvalidArgument, LedgerLocked, LedgerUnavailable
-from podium.ledger.backend import BrokenRule, Pool, Row, Session, Value
+from podium.storage.backend import BrokenRule, Pool, Row, Session, Value
 
 __all__ = ["SCHEMA", "PostgreSQLBackend"]
 

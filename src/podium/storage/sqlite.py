@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from podium.errors import LedgerLocked, LedgerUnavailable
-from podium.ledger.backend import BrokenRule, Pool, Row, Session, Value
-from podium.ledger.mounts import refuse_network_file
+from podium.storage.backend import BrokenRule, Pool, Row, Session, Value
+from podium.storage.mounts import refuse_network_file
 
 __all__ = ["APPLICATION_ID", "SQLiteBackend"]
 

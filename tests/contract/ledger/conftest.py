@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.ledger.servers import empty_database, postgresql_server
+from tests.support.ledger.servers import empty_database, postgresql_server
 
 from podium.ledger import Ledger, open_ledger
 

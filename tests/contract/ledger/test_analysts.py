@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from tests.contract.ledger.costs import pure
+from tests.support.ledger.costs import pure
 
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.ledger import Budget, Ledger

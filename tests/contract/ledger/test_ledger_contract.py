@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from tests.contract.ledger.costs import pure
+from tests.support.ledger.costs import pure
 
 from podium.errors import (
     BudgetExceeded,

@@ -6,7 +6,7 @@ import datetime as dt
 from fractions import Fraction
 
 import pytest
-from tests.contract.ledger.costs import pure
+from tests.support.ledger.costs import pure
 
 from podium.errors import BudgetExceeded, DatasetLocked, InvalidArgument
 from podium.ledger import Budget, Ledger, Totals

@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.clickhouse import embedded_clickhouse, served_clickhouse
-from tests.contract.sources.checks import SALT, SCALARS, Load, check_top
-from tests.contract.sources.conditions import CONDITIONS
-from tests.contract.sources.data import DOMAIN, EVENTS, Table, utc
-from tests.contract.sources.parquet import write_table
-from tests.contract.sources.suite import SourceContract
+from tests.support.clickhouse import embedded_clickhouse, served_clickhouse
+from tests.support.sources.checks import SALT, SCALARS, Load, check_top
+from tests.support.sources.conditions import CONDITIONS
+from tests.support.sources.data import DOMAIN, EVENTS, Table, utc
+from tests.support.sources.parquet import write_table
+from tests.support.sources.suite import SourceContract
 
 from podium.query.predicate import Compare, Operator, Predicate
 from podium.query.schema import Column, Kind

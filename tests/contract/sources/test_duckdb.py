@@ -12,9 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.contract.sources.checks import Load
-from tests.contract.sources.data import Table
-from tests.contract.sources.suite import SourceContract
+from tests.support.sources.checks import Load
+from tests.support.sources.data import Table
+from tests.support.sources.suite import SourceContract
 
 from podium.query.schema import Column, Kind
 from podium.sources import DuckDBSource, Reading, Source

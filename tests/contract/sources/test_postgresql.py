@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from tests.contract.sources.checks import Load
-from tests.contract.sources.data import Table
-from tests.contract.sources.suite import SourceContract
-from tests.postgres import LINGUISTIC, new_database
+from tests.support.postgres import LINGUISTIC, new_database
+from tests.support.sources.checks import Load
+from tests.support.sources.data import Table
+from tests.support.sources.suite import SourceContract
 
 from podium.query.schema import Column, Kind
 from podium.sources import Source, open_source
-from podium.sources.postgresql import PostgreSQLSource
+from podium.sources.postgresql.source import PostgreSQLSource
 
 TYPES = {
     Kind.TEXT: f"text COLLATE {LINGUISTIC}",

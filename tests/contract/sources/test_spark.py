@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.contract.sources.checks import SALT, Load
-from tests.contract.sources.data import DOMAIN, EVENTS, Table, utc
-from tests.contract.sources.parquet import write_table
-from tests.contract.sources.suite import SourceContract
-from tests.spark import SparkCluster, spark_threads
+from tests.support.sources.checks import SALT, Load
+from tests.support.sources.data import DOMAIN, EVENTS, Table, utc
+from tests.support.sources.parquet import write_table
+from tests.support.sources.suite import SourceContract
+from tests.support.spark import SparkCluster, spark_threads
 
 from podium.errors import SourceFailure
 from podium.query.predicate import Compare, Operator

@@ -10,16 +10,16 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.contract.sources import reference
-from tests.contract.sources.checks import SCALARS, Load, check_groups, check_top
-from tests.contract.sources.data import EVENTS, Table
-from tests.contract.sources.suite import SourceContract
 from tests.contract.sources.test_postgresql import TYPES, create, quoted
-from tests.postgres import new_database
+from tests.support.postgres import new_database
+from tests.support.sources import reference
+from tests.support.sources.checks import SCALARS, Load, check_groups, check_top
+from tests.support.sources.data import EVENTS, Table
+from tests.support.sources.suite import SourceContract
 
 from podium.query.schema import Kind
 from podium.sources import Reading, Source, open_source
-from podium.sources.sqlalchemy import SQLAlchemySource
+from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 SQLITE_TYPES = {
     Kind.TEXT: "VARCHAR(100) COLLATE NOCASE",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from tests.serving import Running, new_token, running, views
+from tests.support.serving import Running, new_token, running, views
 
 PICTURES = os.environ.get("PODIUM_SCREENSHOTS")
 """A folder for the pictures of the pages, for those who want to look at them."""

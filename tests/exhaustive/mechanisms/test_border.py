@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from podium.mechanisms.border import EDGES, BorderWeights, bucket_ends, energy, floor_for
+from podium.mechanisms.gaussian.border import EDGES, BorderWeights, bucket_ends, energy, floor_for
 from podium.mechanisms.weights import Weights
 from podium.sources import Reading
 

@@ -11,11 +11,19 @@ from typing import Any
 
 import flint
 import pytest
-from tests.worlds import SmallHistogram, SmallLaw, cached, check_bounded_range, check_pair, check_pure, check_world
+from tests.support.worlds import (
+    SmallHistogram,
+    SmallLaw,
+    cached,
+    check_bounded_range,
+    check_pair,
+    check_pure,
+    check_world,
+)
 
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.canonical import CanonicalTopK
+from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 
 _FOUR = ("a", "b", "c", "d")
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from podium.histogram import Histogram
-from podium.mechanisms.canonical_classes import Loss, Ranking, block_size
-from podium.mechanisms.canonical_envelope import Envelope
-from podium.mechanisms.canonical_sampler import Proposals
+from podium.mechanisms.canonical.classes import Loss, Ranking, block_size
+from podium.mechanisms.canonical.envelope import Envelope
+from podium.mechanisms.canonical.rejection import Proposals
 
 _SMALL = [(d, k) for d in range(2, 9) for k in range(1, d)]
 

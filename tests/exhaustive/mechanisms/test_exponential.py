@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.gaps import LINE, check_gaps, gaps_in
-from tests.symmetry import joint_density, symmetric
-from tests.worlds import LawOf, check_bounded_range, check_world
+from tests.support.gaps import LINE, check_gaps, gaps_in
+from tests.support.symmetry import joint_density, symmetric
+from tests.support.worlds import LawOf, check_bounded_range, check_world
 
 from podium.exact import ball
 from podium.histogram import Histogram

@@ -9,13 +9,13 @@ from typing import Any
 
 import flint
 import pytest
-from tests.paid import check_paid_pairs
-from tests.worlds import SmallHistogram, SmallLaw, check_world, neighbours, world
+from tests.support.paid import check_paid_pairs
+from tests.support.worlds import SmallHistogram, SmallLaw, check_world, neighbours, world
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram, Item, Scores
-from podium.mechanisms.hybrid import HybridTopK, Priority
-from podium.mechanisms.hybrid_laws import Candidate, Field, hybrid_law
+from podium.mechanisms.sparse_vector.hybrid import HybridTopK, Priority
+from podium.mechanisms.sparse_vector.hybrid_distribution import Candidate, Field, hybrid_law
 from podium.release import BOTTOM
 
 BOTH: tuple[Priority, ...] = ("identities", "estimates")

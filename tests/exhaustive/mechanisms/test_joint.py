@@ -7,8 +7,8 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from tests.symmetry import symmetric
-from tests.worlds import (
+from tests.support.symmetry import symmetric
+from tests.support.worlds import (
     SmallHistogram,
     SmallLaw,
     cached,

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.worlds import (
+from tests.support.worlds import (
     PRECISION,
     SmallHistogram,
     SmallLaw,
@@ -21,7 +21,7 @@ from tests.worlds import (
 
 from podium.exact import ball, ball_precision, dyadic_below, rational_bounds
 from podium.histogram import Histogram
-from podium.mechanisms.limited_domain import LimitedDomain
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.peeling import peeling_law
 from podium.privacy.guarantee import Guarantee
 

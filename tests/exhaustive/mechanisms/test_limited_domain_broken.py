@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.worlds import (
+from tests.support.worlds import (
     PRECISION,
     LawOf,
     SmallHistogram,
@@ -25,10 +25,10 @@ from tests.worlds import (
 from podium.exact import ball, ball_precision, dyadic_above, rational_bounds
 from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold, _positive
-from podium.mechanisms.limited_domain import LimitedDomain, PrivateKBar
-from podium.mechanisms.limited_domain_laplace import LaplaceRace, laplace_cost
+from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
+from podium.mechanisms.limited_domain.private_k_bar import k_bar_law
 from podium.mechanisms.peeling import peeling_law
-from podium.mechanisms.private_k_bar import k_bar_law
 from podium.privacy.events import limited_domain_events
 from podium.privacy.guarantee import Guarantee, total
 

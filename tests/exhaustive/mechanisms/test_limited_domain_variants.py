@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.worlds import (
+from tests.support.worlds import (
     PRECISION,
     LawOf,
     SmallHistogram,
@@ -23,8 +23,8 @@ from tests.worlds import (
 from podium.exact import ball_precision
 from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold
-from podium.mechanisms.limited_domain import LimitedDomain, PrivateKBar
-from podium.mechanisms.limited_domain_laplace import LaplaceRace
+from podium.mechanisms.limited_domain.laplace import LaplaceRace
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
 from podium.mechanisms.piecewise import noise_cdf, noise_density
 from podium.release import BOTTOM
 

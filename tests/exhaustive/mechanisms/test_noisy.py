@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.gaps import LINE, SPARSE, check_gaps, gaps_in
-from tests.symmetry import joint_density, symmetric
-from tests.worlds import LawOf, SmallLaw, check_pure, check_world
+from tests.support.gaps import LINE, SPARSE, check_gaps, gaps_in
+from tests.support.symmetry import joint_density, symmetric
+from tests.support.worlds import LawOf, SmallLaw, check_pure, check_world
 
 from podium.histogram import Histogram
 from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip

@@ -8,9 +8,9 @@ from typing import Any
 
 import flint
 import pytest
-from tests.gaps import LINE, check_gaps, gaps_in
-from tests.symmetry import joint_density, symmetric
-from tests.worlds import LawOf, SmallHistogram, SmallLaw, check_bounded_range, check_world
+from tests.support.gaps import LINE, check_gaps, gaps_in
+from tests.support.symmetry import joint_density, symmetric
+from tests.support.worlds import LawOf, SmallHistogram, SmallLaw, check_bounded_range, check_world
 
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram, Scores

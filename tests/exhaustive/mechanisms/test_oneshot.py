@@ -9,8 +9,8 @@ from typing import Any
 
 import flint
 import pytest
-from tests.symmetry import symmetric
-from tests.worlds import LawOf, SmallHistogram, check_pure, check_world, neighbours, world
+from tests.support.symmetry import symmetric
+from tests.support.worlds import LawOf, SmallHistogram, check_pure, check_world, neighbours, world
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.noisy import NoisyTopK

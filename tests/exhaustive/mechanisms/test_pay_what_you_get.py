@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.worlds import PRECISION, LawOf, SmallHistogram, SmallLaw, check_world, lifted
+from tests.support.worlds import PRECISION, LawOf, SmallHistogram, SmallLaw, check_world, lifted
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram
-from podium.mechanisms.limited_domain import LimitedDomain, PrivateKBar
-from podium.mechanisms.pay_what_you_get import PayWhatYouGet
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
+from podium.mechanisms.limited_domain.pay_what_you_get import PayWhatYouGet
 from podium.release import BOTTOM, Outcome
 
 ITEMS = ("a", "b", "c")

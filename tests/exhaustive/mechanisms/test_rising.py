@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.symmetry import symmetric
-from tests.worlds import check_world, law_of
+from tests.support.symmetry import symmetric
+from tests.support.worlds import check_world, law_of
 
 from podium.mechanisms import RisingTopK
 from podium.privacy.guarantee import Guarantee

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import flint
 import pytest
-from tests.worlds import PRECISION, SmallLaw, check_pair
+from tests.support.worlds import PRECISION, SmallLaw, check_pair
 
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram

@@ -10,15 +10,15 @@ from typing import Any
 
 import flint
 import pytest
-from tests.paid import check_paid_pairs
-from tests.worlds import SmallHistogram, SmallLaw, neighbours, world
+from tests.support.paid import check_paid_pairs
+from tests.support.worlds import SmallHistogram, SmallLaw, neighbours, world
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.piecewise import Piecewise, noise_cdf, noise_density, noise_survival
-from podium.mechanisms.sparse_vector import Found, SparseVector
-from podium.mechanisms.sparse_vector_laws import sparse_law
-from podium.mechanisms.sparse_vector_plan import SparseNoise, SparsePlan
+from podium.mechanisms.sparse_vector.distribution import sparse_law
+from podium.mechanisms.sparse_vector.scales import SparseNoise, SparsePlan
+from podium.mechanisms.sparse_vector.technique import Found, SparseVector
 
 NOISES: tuple[SparseNoise, ...] = ("laplace", "exponential", "geometric")
 TWO = ("a", "b")

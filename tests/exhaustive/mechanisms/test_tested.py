@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.symmetry import symmetric
-from tests.worlds import LawOf, SmallHistogram, SmallLaw, check_world, law_of
+from tests.support.symmetry import symmetric
+from tests.support.worlds import LawOf, SmallHistogram, SmallLaw, check_world, law_of
 
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram

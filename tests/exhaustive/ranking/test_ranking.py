@@ -10,8 +10,8 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from tests.comparisons import Tally, added, changed, exact_shares, scored, tallies
-from tests.worlds import check_pair, check_pure
+from tests.support.comparisons import Tally, added, changed, exact_shares, scored, tallies
+from tests.support.worlds import check_pair, check_pure
 
 from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
 from podium.ranking import Borda, ComparisonGraph, RankingMethod, Spectral, Wins

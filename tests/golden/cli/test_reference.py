@@ -6,7 +6,7 @@ import json
 
 import jsonschema
 import pytest
-from tests.command_line import ROOT, SCHEMAS, podium
+from tests.support.command_line import ROOT, SCHEMAS, podium
 
 from podium.cli.exit_codes import EXIT_CODES
 from podium.cli.reference import help_texts, reference

@@ -11,11 +11,11 @@ import psycopg
 import pytest
 import sqlglot
 from sqlglot import exp
-from tests.postgres import new_database
+from tests.support.postgres import new_database
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Wildcard
 from podium.sources import DomainItems, DomainSize, DomainTable, Reading
-from podium.sources.postgresql import PostgreSQLSource
+from podium.sources.postgresql.source import PostgreSQLSource
 
 SALT = "0123456789abcdef" * 2
 TEXTS = ("name", "label", "code", "kind", "tags", "item0")

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 from sqlglot import exp
-from tests.contract.sources.data import utc
+from tests.support.sources.data import utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.schema import Column, Kind, Schema
 from podium.sources import DomainSize, Reading
-from podium.sources.dialects import ClickHouse, Dialect, DuckDB, Postgres, Spark
-from podium.sources.relation import Listed, Relation
-from podium.sources.sql import SqlBuilder
-from podium.sources.sqlite import SQLite
+from podium.sources.sql.builder import SqlBuilder
+from podium.sources.sql.dialect import ClickHouse, Dialect, DuckDB, Postgres, Spark
+from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sqlalchemy.sqlite_sql import SQLite
 
 DIALECTS = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), Spark(), ClickHouse())}
 SCHEMA = Schema(

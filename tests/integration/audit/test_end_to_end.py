@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.statistical.audit.cases import ALPHA
+from tests.support.audit_cases import ALPHA
 
 from podium.audit import CuratorSampler, Pair, neighbouring_tables, statistical_audit
 from podium.errors import InvalidArgument

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.command_line import ASK, TOTAL, create_budget, write_views
+from tests.support.command_line import ASK, TOTAL, create_budget, write_views
 
 from podium.ledger import Kind, open_ledger
 

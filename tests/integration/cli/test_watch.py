@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import podium, succeeded
-from tests.integration.curator.monitoring import FIRST, events
+from tests.support.command_line import podium, succeeded
+from tests.support.curator.monitoring import FIRST, events
 
 from podium.ledger import open_ledger
 

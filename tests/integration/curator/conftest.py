@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.integration.curator.tables import views
+from tests.support.curator.tables import views
 
 
 @pytest.fixture(scope="session")

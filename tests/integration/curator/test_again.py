@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.integration.curator.tables import BUDGET, PURE, Watched, curator, events
+from tests.support.curator.tables import BUDGET, PURE, Watched, curator, events
 
 from podium import BOTTOM, Budget, Curator, Release
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, SourceFailure

@@ -12,13 +12,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.integration.curator.tables import BUDGET, PURE, Watched, curator, events
+from tests.support.curator.tables import BUDGET, PURE, Watched, curator, events
 
 import podium
 from podium import BOTTOM, Budget, Curator, Preview, Release
 from podium.privacy import worst_case
 from podium.sources import DomainTable, Reading, open_source
-from podium.sources.duckdb_connection import DuckDBSession
+from podium.sources.duckdb.connection import DuckDBSession
 
 SURE: dict[str, Any] = {"epsilon": 10**6, "delta": "1e-6"}
 """A budget at which noise is next to nothing: what comes out are the true counts, but with probability below 1e-9."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.integration.curator.tables import BUDGET, PURE, Watched, curator
+from tests.support.curator.tables import BUDGET, PURE, Watched, curator
 
 import podium
 from podium import Budget, Curator

@@ -14,16 +14,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.integration.curator.monitoring import monitor
-from tests.integration.curator.tables import BUDGET, COUNTS, curator, events
+from tests.support.curator.monitoring import monitor
+from tests.support.curator.tables import BUDGET, COUNTS, curator, events
 
 from podium import Curator
-from podium.curator.monitor_questions import subject_of
+from podium.curator.monitor.windows import subject_of
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.ledger import Kind, open_ledger
-from podium.planning.schedule import Schedule
-from podium.sources import open_source, sqlite
-from podium.sources import sqlalchemy as engines
+from podium.planning.schedule.calendar import Schedule
+from podium.sources import open_source
+from podium.sources.sqlalchemy import source as engines
+from podium.sources.sqlalchemy import sqlite_sql
 
 Ask = Callable[[Curator], object]
 COMPARED: dict[str, Any] = {"winner": "item", "loser": "other", "items": ["a", "b"], "comparisons_per_pair": 100}
@@ -60,7 +61,7 @@ def require_unpaid(ledger: Path) -> None:
 
 @pytest.mark.parametrize("ask", BOUNDED.values(), ids=BOUNDED)
 def test_an_engine_without_the_hash(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask) -> None:
-    monkeypatch.delitem(sqlite.FUNCTIONS, "MD5")
+    monkeypatch.delitem(sqlite_sql.FUNCTIONS, "MD5")
     with asking(url, tmp_path) as asked, pytest.raises(SourceUnavailable, match="does not hash"):
         ask(asked)
     require_unpaid(tmp_path / "ledger.db")
@@ -155,7 +156,7 @@ def test_a_condition_that_the_engine_cannot_parse(url: str, tmp_path: Path, k: i
 
 
 def test_a_condition_on_an_engine_that_is_not_asked(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("podium.sources.sqlalchemy_flavours._SQLite.explain", None)
+    monkeypatch.setattr("podium.sources.sqlalchemy.dialect._SQLite.explain", None)
     with asking(url, tmp_path) as asked:
         with pytest.raises(InvalidArgument, match="nested at most 8 deep"):
             asked.top("item", k=20, where=nested(9))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.curator.tables import events
+from tests.support.curator.tables import events
 
 import podium
 from podium import Budget, Curator

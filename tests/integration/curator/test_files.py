@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.integration.curator.tables import BUDGET
+from tests.support.curator.tables import BUDGET
 
 from podium import Curator
 from podium.errors import SourceUnavailable

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.hostile import HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
-from tests.integration.curator.tables import Watched, curator, events
+from tests.support.curator.tables import Watched, curator, events
+from tests.support.hostile import HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
 
 import podium
 from podium import Curator

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.curator.tables import BUDGET, COUNTS, PURE, Watched, curator, events
+from tests.support.curator.tables import BUDGET, COUNTS, PURE, Watched, curator, events
 
 from podium import Budget, Curator, Histogram, Release
 from podium.curator import curator as curator_module
-from podium.curator import settling
+from podium.curator import settle
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, SourceFailure
 from podium.ledger import Kind, Ledger, Status, open_ledger
 from podium.mechanisms import ExponentialTopK, HybridTopK, LimitedDomain, SparseVector, TestedTopK
@@ -161,11 +161,11 @@ def test_a_question_in_flight_shows_nothing_before_it_is_settled(table: Path, mo
         def look() -> None:
             seen.append((ledger.status("views"), [entry.kind for entry in ledger.history("views")]))
 
-        settle = settling.settled
+        unwatched = settle.settled
 
         def settled(*arguments: Any) -> Release:
             look()
-            return settle(*arguments)
+            return unwatched(*arguments)
 
         monkeypatch.setattr(curator_module, "settled", settled)
         source.meanwhile = look

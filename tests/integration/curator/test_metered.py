@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.integration.curator import monitoring
-from tests.metering.meter import Meter, MeteredSource
-from tests.metering.prices import Due, Facts, check_links, check_receipt, due
+from tests.support.curator import monitoring
+from tests.support.metering.meter import Meter, MeteredSource
+from tests.support.metering.prices import Due, Facts, check_links, check_receipt, due
 
 import podium
 from podium import Budget, Curator

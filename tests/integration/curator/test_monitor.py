@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.curator import monitoring
-from tests.integration.curator.monitoring import DAYS, FIRST, LATER, monitor
-from tests.processes import context
+from tests.support.curator import monitoring
+from tests.support.curator.monitoring import DAYS, FIRST, LATER, monitor
+from tests.support.processes import context
 
 import podium
-from podium.curator import monitor_turn
+from podium.curator.monitor import turn
 from podium.errors import BudgetExceeded, DatasetExists, InvalidArgument, LedgerUnavailable, PodiumError
 from podium.ledger import Kind, Ledger, open_ledger, reservations
 from podium.mechanisms import ExponentialTopK, LimitedDomain
@@ -167,7 +167,7 @@ def test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_peri
         next(releases)
         with monitor(table, **options) as other, monkeypatch.context() as patch:
             # It finds items for the second day, and is gone before it asks for the list.
-            patch.setattr(monitor_turn.Turn, "_list", _interrupted)
+            patch.setattr(turn.Turn, "_list", _interrupted)
             with pytest.raises(KeyboardInterrupt):
                 list(other.run())
         assert next(releases).items == FIRST
@@ -201,7 +201,7 @@ def test_a_period_whose_list_is_still_to_come_is_not_told_as_empty(
         next(releases)
         with monkeypatch.context() as patch:
             # The round of finding of a day without rows is over, and the list, of what was found before, is not.
-            patch.setattr(monitor_turn.Turn, "_list", _interrupted)
+            patch.setattr(turn.Turn, "_list", _interrupted)
             with pytest.raises(KeyboardInterrupt):
                 next(releases)
         assert list(watching.releases) == ["2026-01-10"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.integration.curator.monitoring import events, monitor
+from tests.support.curator.monitoring import events, monitor
 
-from podium.curator import monitor_turn
-from podium.curator.monitor_questions import schedule_question
+from podium.curator.monitor import turn
+from podium.curator.monitor.windows import schedule_question
 from podium.errors import InvalidArgument
 from podium.ledger import Kind, open_ledger
 from podium.privacy import Cost
@@ -29,7 +29,7 @@ def test_a_question_charged_after_the_record_was_read_is_not_overlooked(
             other.reserve(ACCOUNT, Cost(epsilon=None, rho="1e-6"), "from elsewhere", schedule=schedule)
         return schedule_question(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(monitor_turn, "schedule_question", meanwhile)
+    monkeypatch.setattr(turn, "schedule_question", meanwhile)
     with (
         monitor(table, unit="user-period", window="3 days", periods=3) as watching,
         pytest.raises(InvalidArgument, match=r"^after=.* Allowed: the hash of the last entry of 'daily@2026-01-01'\."),

@@ -9,10 +9,10 @@ from pathlib import Path
 import psycopg
 import pyarrow.parquet as pq
 import pytest
-from tests.clickhouse import embedded_clickhouse
-from tests.integration.curator import monitoring
-from tests.integration.curator.monitoring import DAYS, FIRST, LATER, monitor
-from tests.postgres import new_database
+from tests.support.clickhouse import embedded_clickhouse
+from tests.support.curator import monitoring
+from tests.support.curator.monitoring import DAYS, FIRST, LATER, monitor
+from tests.support.postgres import new_database
 
 from podium.sources import Source, open_source
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.curator.tables import COUNTS, Watched, curator, views
+from tests.support.curator.tables import COUNTS, Watched, curator, views
 
 import podium
 from podium import Preview, Release

@@ -9,9 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.integration.curator import workers
-from tests.integration.curator.tables import BUDGET, curator
-from tests.processes import context, together
+from tests.support.curator import workers
+from tests.support.curator.tables import BUDGET, curator
+from tests.support.processes import context, together
 
 from podium import Budget, Curator, Release
 from podium.ledger import Kind, Reason, open_ledger

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.integration.curator.tables import BUDGET, PURE, Watched
+from tests.support.curator.tables import BUDGET, PURE, Watched
 
 import podium
 from podium import Budget, Curator, Preview, Release

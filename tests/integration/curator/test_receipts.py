@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import podium
-from tests.integration.curator import monitoring
-from tests.integration.curator.monitoring import monitor
+from tests.support.command_line import podium
+from tests.support.curator import monitoring
+from tests.support.curator.monitoring import monitor
 
 from podium.curator import Curator
 from podium.errors import InvalidArgument

@@ -11,9 +11,9 @@ import duckdb
 import psycopg
 import pyarrow as pa
 import pytest
-from tests.clickhouse import embedded_clickhouse
-from tests.integration.curator.tables import BUDGET, PURE, curator, events
-from tests.postgres import new_database
+from tests.support.clickhouse import embedded_clickhouse
+from tests.support.curator.tables import BUDGET, PURE, curator, events
+from tests.support.postgres import new_database
 
 from podium import Curator
 from podium.errors import DatasetExists, InvalidArgument, UnknownDataset

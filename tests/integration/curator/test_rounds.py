@@ -14,10 +14,10 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.integration.curator import workers
-from tests.integration.curator.tables import BUDGET, Watched, curator, events
-from tests.postgres import new_database
-from tests.processes import context
+from tests.support.curator import workers
+from tests.support.curator.tables import BUDGET, Watched, curator, events
+from tests.support.postgres import new_database
+from tests.support.processes import context
 
 import podium
 from podium import Budget, Curator, Release
@@ -26,7 +26,7 @@ from podium.exact import exact_fraction
 from podium.ledger import Kind, Reason, open_ledger
 from podium.privacy import GaussianNoise, HiddenItems, best_bound, worst_case
 from podium.sources import Domain, Reading, Snapshot, open_source
-from podium.sources.duckdb_connection import DuckDBSession
+from podium.sources.duckdb.connection import DuckDBSession
 
 ITEMS = {f"item {number:02}": 410 - 8 * number for number in range(40)}
 PAIRS = [((7 * place + user) % 500, item) for place, (item, count) in enumerate(ITEMS.items()) for user in range(count)]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.command_line import ASK, TOTAL, podium, write_views
-from tests.integration.curator.monitoring import TWO_OVER, events, monitor
-from tests.integration.curator.tables import BUDGET, curator, views
+from tests.support.command_line import ASK, TOTAL, podium, write_views
+from tests.support.curator.monitoring import TWO_OVER, events, monitor
+from tests.support.curator.tables import BUDGET, curator, views
 
 from podium import Curator
-from podium.curator.schedule import on_schedule, time_left
+from podium.curator.timing import on_schedule, time_left
 from podium.errors import InvalidArgument, QuestionForfeited
 from podium.ledger import Kind, open_ledger
 

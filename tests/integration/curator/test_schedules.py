@@ -6,8 +6,8 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from tests.integration.curator import monitoring
-from tests.integration.curator.monitoring import monitor
+from tests.support.curator import monitoring
+from tests.support.curator.monitoring import monitor
 
 import podium
 from podium.curator import Curator
@@ -71,7 +71,7 @@ def test_a_clock_that_is_ahead_of_the_ledgers_makes_nothing_due(
     table: Path, monkeypatch: pytest.MonkeyPatch, unit: str
 ) -> None:
     ahead = dt.datetime(2066, 1, 1)  # noqa: DTZ001 - all times are UTC
-    monkeypatch.setattr("podium.curator.monitor._now", lambda: ahead)
+    monkeypatch.setattr("podium.curator.monitor.topk_monitor._now", lambda: ahead)
     with monitor(table, start="2060-01-01", periods=5, unit=unit, dataset="future") as watching:
         assert list(watching.run(catch_up=True)) == []
         assert watching._ledger().datasets() == ()

@@ -13,11 +13,11 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.integration.curator.tables import BUDGET, curator
+from tests.support.curator.tables import BUDGET, curator
 
 import podium
 from podium import Curator
-from podium.curator import settling
+from podium.curator import settle
 from podium.errors import (
     EntropyFailure,
     LedgerUnavailable,
@@ -31,7 +31,7 @@ from podium.estimates import MeasureCounts
 from podium.ledger import Kind, Ledger, Reason, open_ledger
 from podium.mechanisms import LimitedDomain
 from podium.release import Release
-from podium.sources.engine import SqlSnapshot
+from podium.sources.sql.sql_source import SqlSnapshot
 
 SECRET = "the-secret-of-user-4711"  # noqa: S105 - not a password
 FORFEITED = (
@@ -187,7 +187,7 @@ def test_anything_that_fails_after_the_read(
 
 
 def test_the_answer_is_not_in_the_frames_of_a_failed_settlement(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settling, "PATIENCE", 0)
+    monkeypatch.setattr(settle, "PATIENCE", 0)
     with curator(table) as (asked, _):
         monkeypatch.setattr(Ledger, "settle", raising(LedgerUnavailable("gone")))
         with pytest.raises(QuestionForfeited) as caught:
@@ -303,7 +303,7 @@ def test_an_interruption_after_the_answer_was_settled_says_that_it_is_stored(
 
 def test_a_ledger_that_stays_away_leaves_the_reservation_charged(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with curator(table) as (asked, _):
-        monkeypatch.setattr(settling, "PATIENCE", 0)
+        monkeypatch.setattr(settle, "PATIENCE", 0)
         for name in ("settle", "forfeit"):
             monkeypatch.setattr(Ledger, name, raising(LedgerUnavailable("gone")))
         with pytest.raises(QuestionForfeited):

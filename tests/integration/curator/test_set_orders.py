@@ -9,16 +9,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.collisions import COLLIDING, told
-from tests.integration.curator.tables import PURE
+from tests.support.collisions import COLLIDING, told
+from tests.support.curator.tables import PURE
 
 import podium
 from podium import Curator, Release
-from podium.curator.answering import answer
-from podium.curator.asking import Options, ask, question_about
+from podium.curator.answer import answer
+from podium.curator.prepare import Options, ask, question_about
 from podium.estimates import MeasureCounts
 from podium.mechanisms import TestedTopK
-from podium.planning.plan import allowance_for
+from podium.planning.planner import allowance_for
 from podium.sources import open_source
 
 LEADS = ((400, 300), (300, 400))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.integration.curator.tables import PURE, curator, events
+from tests.support.curator.tables import PURE, curator, events
 
 import podium
 from podium import Histogram, Preview, Release
-from podium.curator.answering import _at_places, _measured, _named
+from podium.curator.answer import _at_places, _measured, _named
 from podium.estimates import MeasureCounts
 from podium.mechanisms import CanonicalTopK, TestedTopK
 from podium.present import release_text

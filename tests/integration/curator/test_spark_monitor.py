@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.curator import monitoring
-from tests.integration.curator.monitoring import FIRST, monitor
-from tests.spark import SparkCluster, spark_threads
+from tests.support.curator import monitoring
+from tests.support.curator.monitoring import FIRST, monitor
+from tests.support.spark import SparkCluster, spark_threads
 
 from podium.sources import open_source
 

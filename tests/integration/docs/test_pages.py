@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.clickhouse import served_clickhouse
-from tests.postgres import new_database
+from tests.support.clickhouse import served_clickhouse
+from tests.support.postgres import new_database
 from tools.pages import Mismatch, blocks_of, picture_names, run_page
 
 ROOT = Path(__file__).parents[3]

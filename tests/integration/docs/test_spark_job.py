@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from tests.spark import SparkCluster, spark_threads
+from tests.support.spark import SparkCluster, spark_threads
 
 from podium import Release
 

@@ -8,12 +8,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.command_line import podium
-from tests.integration.faults.limits import files_no_larger_than, without_rights
+from tests.support.command_line import podium
+from tests.support.limits import files_no_larger_than, without_rights
 
 from podium.errors import InvalidArgument, LedgerUnavailable
-from podium.ledger import Budget, mounts, open_ledger, store
+from podium.ledger import Budget, open_ledger
+from podium.ledger.tables import store
 from podium.privacy import Cost
+from podium.storage import mounts
 
 PURE = Budget(epsilon=1, items=10, questions=10)
 TENTH = Cost(epsilon="0.1", rho="0.005")

@@ -12,12 +12,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.command_line import ASK, podium, write_views
-from tests.integration.curator.tables import BUDGET, Watched, curator, views
-from tests.integration.faults.limits import files_no_larger_than
+from tests.support.command_line import ASK, podium, write_views
+from tests.support.curator.tables import BUDGET, Watched, curator, views
+from tests.support.limits import files_no_larger_than
 
 from podium import Curator
-from podium.curator import settling
+from podium.curator import settle
 from podium.errors import QuestionForfeited
 from podium.sources import Domain, Reading, Snapshot, open_source
 
@@ -36,7 +36,7 @@ class Filling(Watched):
 
 def test_the_disk_is_full_when_the_answer_should_be_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is released, everything reserved stays charged, and the ledger is sound."""
-    monkeypatch.setattr(settling, "PATIENCE", 0.5)
+    monkeypatch.setattr(settle, "PATIENCE", 0.5)
     path, ledger = views(tmp_path / "views.parquet"), tmp_path / "ledger.db"
     with ExitStack() as shortage:
         source = Filling(path, shortage, lambda: 1)

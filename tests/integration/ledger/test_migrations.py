@@ -7,12 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.integration.ledger import workers
-from tests.processes import together
+from tests.support.ledger import workers
+from tests.support.processes import together
 
 from podium.errors import LedgerUnavailable
 from podium.ledger import Reason, open_ledger
-from podium.ledger.schema import LATEST
+from podium.ledger.tables.migrations import LATEST
 from podium.privacy import Cost
 
 VERSION_1 = Path(__file__).with_name("version_1.sql")

@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
-from tests.integration.ledger import workers
-from tests.processes import context, together
+from tests.support.ledger import workers
+from tests.support.processes import context, together
 
 from podium.errors import BudgetExceeded
 from podium.ledger import Budget, Kind, Reason, open_ledger, reservations
-from podium.ledger.owner import Owner
 from podium.privacy import Cost
+from podium.storage.processes import Owner
 
 PURE = Budget(epsilon=1, items=10, questions=10)
 TENTH = Cost(epsilon="0.1", rho="0.005")
@@ -139,7 +139,7 @@ def test_a_forked_child_opens_connections_of_its_own(url: str) -> None:
 HOLDER = """
 import sys, time
 from podium.ledger import open_ledger
-from podium.ledger.owner import Owner
+from podium.storage.processes import Owner
 from podium.privacy import Cost
 ledger = open_ledger(sys.argv[1])
 ledger.reserve("clicks", Cost(epsilon="0.1", rho="0.005"), "q")

@@ -18,8 +18,8 @@ from podium.curator import Curator
 from podium.errors import DatasetLocked, InvalidArgument, LedgerTampered
 from podium.ledger import Budget, Entry, Kind, Ledger, open_ledger
 from podium.ledger.budget import RULES
-from podium.ledger.rows import ENTRY_COLUMNS, entry_to_row
-from podium.ledger.schema import LATEST
+from podium.ledger.tables.migrations import LATEST
+from podium.ledger.tables.rows import ENTRY_COLUMNS, entry_to_row
 from podium.privacy import Cost
 
 VERSION_2 = Path(__file__).with_name("version_2.sql")

@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.integration.curator.tables import curator, events
+from tests.support.curator.tables import curator, events
 
 from podium.errors.installing import install_command
-from podium.present.margins import margin_of
+from podium.present.intervals import margin_of
 
 NAMES = ("ranking", "counts", "fewer", "budget", "composition", "profile", "recall")
 

@@ -16,10 +16,10 @@ from math import exp
 
 import pytest
 
-from podium.curator.monitor_record import merged_domain
+from podium.curator.monitor.periods import merged_domain
 from podium.histogram import Histogram
 from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram, Weights
-from podium.planning.sharing import Purse, Sharing, candidates_for, stage_for
+from podium.planning.schedule.shares import Purse, Sharing, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, zcdp_delta
 from podium.privacy.costs import spent
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
-from tests.serving import Running, new_token, running
+from tests.support.serving import Running, new_token, running
 
 import podium
+from podium.client import Client
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionRefused, SourceUnavailable, UnknownColumn
 from podium.release import Receipt
-from podium.service.client import Client
-from podium.service.refusals import Refusal
+from podium.wire.refusals import Refusal
 
 
 @pytest.fixture(scope="module")

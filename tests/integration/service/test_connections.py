@@ -16,9 +16,9 @@ from typing import Any, cast
 
 import pytest
 import uvicorn
-from tests.serving import GENEROUS, World, world
+from tests.support.serving import GENEROUS, World, world
 
-from podium.service.connections import Connection, Crowd
+from podium.service.http.connections import Connection, Crowd
 
 HALF = b"GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: "
 PATIENCE = 60.0

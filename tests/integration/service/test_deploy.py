@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 from bench.postgresql import postgresql
-from tests.command_line import podium as run_podium
-from tests.serving import views
+from tests.support.command_line import podium as run_podium
+from tests.support.serving import views
 
 from podium.service.settings import load
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from bench.load import disturbed
 from bench.postgresql import postgresql
-from bench.storm import Seen, audit_books
-from tests.serving import GENEROUS, views, world
+from bench.service.storm import Seen, audit_books
+from tests.support.serving import GENEROUS, views, world
 
 from podium.ledger import Budget, Kind, open_ledger
 from podium.privacy import Cost, Selection
-from podium.service.questions import Asking
+from podium.wire.question_body import Asking
 
 ANALYSTS = 64
 

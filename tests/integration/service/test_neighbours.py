@@ -10,9 +10,9 @@ from typing import Any
 import duckdb
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from tests.integration.service.neighbours import Exchange, conversations
+from tests.support.service_neighbours import Exchange, conversations
 
-from podium.curator import asking, curator
+from podium.curator import curator, prepare
 from podium.errors import InvalidArgument
 
 
@@ -76,7 +76,7 @@ def _padding(app: ASGIApp, table: Path) -> ASGIApp:
 def test_an_app_that_tells_of_rows_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leak: Callable[[ASGIApp, Path], ASGIApp]
 ) -> None:
-    monkeypatch.setattr("tests.integration.service.neighbours.questions", lambda: iter([{"item": "article", "k": 3}]))
+    monkeypatch.setattr("tests.support.service_neighbours.questions", lambda: iter([{"item": "article", "k": 3}]))
     sides = conversations(tmp_path, monkeypatch, leak)
     assert len(differing(sides)) == len(sides[0])
 
@@ -84,8 +84,8 @@ def test_an_app_that_tells_of_rows_is_caught(
 def test_an_error_that_depends_on_rows_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A helpful curator, who refuses questions about nobody before they cost anything."""
     bodies = [{"item": "article", "k": 2, "where": f"user_id = 'u{number}'"} for number in (2, 1, 0)]
-    monkeypatch.setattr("tests.integration.service.neighbours.questions", lambda: iter(bodies))
-    ask = asking.ask
+    monkeypatch.setattr("tests.support.service_neighbours.questions", lambda: iter(bodies))
+    ask = prepare.ask
 
     def helpful(source: Any, question: Any, *rest: Any) -> Any:
         users = set(_users(tmp_path / "service" / "views.parquet"))

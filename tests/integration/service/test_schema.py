@@ -10,7 +10,7 @@ from typing import Any
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.result import Ok
-from tests.serving import World, world
+from tests.support.serving import World, world
 
 EXAMPLES = 18
 

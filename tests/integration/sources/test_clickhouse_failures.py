@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.clickhouse import PASSWORD, embedded_clickhouse, served_clickhouse
-from tests.overheard import Overheard, failure, overheard
+from tests.support.clickhouse import PASSWORD, embedded_clickhouse, served_clickhouse
+from tests.support.overheard import Overheard, failure, overheard
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.errors.installing import install_command

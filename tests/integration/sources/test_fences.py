@@ -12,13 +12,13 @@ import duckdb
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.clickhouse import embedded_clickhouse
-from tests.postgres import new_database
+from tests.support.clickhouse import embedded_clickhouse
+from tests.support.postgres import new_database
 
 from podium.errors import SourceUnavailable
 from podium.query.predicate import And, Compare, Operator
 from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
-from podium.sources.sqlalchemy import SQLAlchemySource
+from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 ONE = Compare("u", Operator.EQUAL, 1)
 CONSTANT = And((ONE, Compare("i", Operator.EQUAL, 1)))
@@ -222,7 +222,7 @@ def test_other_engines_refuse_what_is_computed(tmp_path: Path, monkeypatch: pyte
             "CREATE TABLE t (u BIGINT, i BIGINT, v BIGINT AS (u + 1)); CREATE VIEW w AS SELECT u, i FROM t"
         )
     engine = sa.create_engine(f"sqlite:///{path}")
-    monkeypatch.setattr("podium.sources.sqlalchemy_flavours._SQLite.fences", False)
+    monkeypatch.setattr("podium.sources.sqlalchemy.dialect._SQLite.fences", False)
     for table, item, domain in (("w", "i", None), ("t", "v", None), ("t", "i", DomainTable("w"))):
         source = open_source(engine, table=table)
         with pytest.raises(SourceUnavailable, match="Copy what the view shows, CREATE TABLE"):

@@ -13,14 +13,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.hostile_files import HOSTILE_FILE_ROWS, SECRET, HostileRow, invalid_text, write_parquet, write_rows
+from tests.support.hostile_files import HOSTILE_FILE_ROWS, SECRET, HostileRow, invalid_text, write_parquet, write_rows
 
 import podium
 from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
 from podium.query.predicate import Compare, Operator
 from podium.sources import DuckDBSource, Reading
-from podium.sources.validity import blocks
-from podium.sources.validity.csv_lines import CsvShape, records_of
+from podium.sources.duckdb.validity import blocks
+from podium.sources.duckdb.validity.csv_lines import CsvShape, records_of
 
 GOOD = [(str(user), "ab"[user % 2]) for user in range(40)]
 OTHERS = {"a": 20, "b": 20}

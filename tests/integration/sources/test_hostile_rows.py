@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.hostile_files import HOSTILE_FILE_ROWS, invalid_text, write_parquet, write_rows
-from tests.integration.sources.databases import DATABASES, Database, open_database
-from tests.integration.sources.extremes import COMBINATIONS, make_extremes
-from tests.integration.sources.hostile_rows import (
+from tests.support.hostile_files import HOSTILE_FILE_ROWS, invalid_text, write_parquet, write_rows
+from tests.support.sources.databases import DATABASES, Database, open_database
+from tests.support.sources.extremes import COMBINATIONS, make_extremes
+from tests.support.sources.hostile_rows import (
     FILES,
     GOOD,
     INSIDE,

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from tests.overheard import Overheard, failure, overheard
-from tests.postgres import new_database
+from tests.support.overheard import Overheard, failure, overheard
+from tests.support.postgres import new_database
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.sources import DomainItems, Reading, Source, open_source
-from podium.sources.postgresql import PostgreSQLSource
-from podium.sources.sqlalchemy import SQLAlchemySource
+from podium.sources.postgresql.source import PostgreSQLSource
+from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
 READING = Reading(("item",), "user_id")

@@ -9,14 +9,14 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.postgres import LINGUISTIC, new_database
+from tests.support.postgres import LINGUISTIC, new_database
 
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Like, Operator, Wildcard
 from podium.query.schema import Column, Kind
 from podium.sources import Reading, Source
-from podium.sources.postgresql import PostgreSQLSource
-from podium.sources.sqlalchemy import SQLAlchemySource
+from podium.sources.postgresql.source import PostgreSQLSource
+from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 TYPES = {
     "user_id": ("smallint", Column("user_id", Kind.INTEGER)),

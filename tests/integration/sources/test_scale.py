@@ -9,8 +9,8 @@ import duckdb
 import psycopg
 import pytest
 from bench.measure import peak_extra_bytes
-from bench.scale_data import wide
-from tests.postgres import new_database
+from bench.scale.data import wide
+from tests.support.postgres import new_database
 
 import podium
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.spark import SparkCluster, spark_cluster
+from tests.support.spark import SparkCluster, spark_cluster
 
 from podium import Budget, Curator
 from podium.errors import QuestionForfeited
 from podium.ledger import Kind, open_ledger
 from podium.sources import DomainSize, Reading, Source, open_source
-from podium.sources.spark import SparkQuestion
+from podium.sources.spark.source import SparkQuestion
 
 READING = Reading(("item",), "user_id")
 ROWS, PARTS = 2_000, 8

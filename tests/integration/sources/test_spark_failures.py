@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
-from tests.overheard import Overheard, failure, overheard
-from tests.spark import SMALL, SparkCluster, spark_cluster
+from tests.support.overheard import Overheard, failure, overheard
+from tests.support.spark import SMALL, SparkCluster, spark_cluster
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.errors.installing import install_library

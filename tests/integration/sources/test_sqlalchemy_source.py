@@ -17,15 +17,17 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 from sqlglot import exp
-from tests.postgres import LINGUISTIC, new_database
+from tests.support.postgres import LINGUISTIC, new_database
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.query.predicate import And, Compare, Like, Not, Operator, Predicate, Wildcard
 from podium.query.schema import Kind
 from podium.sources import DomainItems, Reading, Source, open_source
-from podium.sources import sqlalchemy as module
-from podium.sources.dialects import Dialect, Postgres
-from podium.sources.self_test import (
+from podium.sources.sql.dialect import Dialect, Postgres
+from podium.sources.sqlalchemy import source as module
+from podium.sources.sqlalchemy.connection import SQLAlchemySession, open_session, quiet_engine
+from podium.sources.sqlalchemy.dialect import Flavour, flavour_of
+from podium.sources.sqlalchemy.self_test import (
     Engine,
     hashes_alike,
     keeps_tables,
@@ -33,10 +35,8 @@ from podium.sources.self_test import (
     patterns_are_exact,
     weighs_alike,
 )
-from podium.sources.sqlalchemy import SQLAlchemySource
-from podium.sources.sqlalchemy_connection import SQLAlchemySession, open_session, quiet_engine
-from podium.sources.sqlalchemy_flavours import Flavour, flavour_of
-from podium.sources.sqlite import SQLite, clean
+from podium.sources.sqlalchemy.source import SQLAlchemySource
+from podium.sources.sqlalchemy.sqlite_sql import SQLite, clean
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
 SALT = "ab" * 16
@@ -148,7 +148,7 @@ def test_an_unknown_engine_is_used_as_far_as_it_passes(url: str, monkeypatch: py
     generic = flavour_of("unknown")
     assert generic.dialect.name == ""
     monkeypatch.setattr(module, "flavour_of", lambda _name: generic)
-    monkeypatch.setattr("podium.sources.sqlite.FUNCTIONS", {})
+    monkeypatch.setattr("podium.sources.sqlalchemy.sqlite_sql.FUNCTIONS", {})
     source = SQLAlchemySource(url, table="events")
     assert top(source) == [("a", 2), (SECRET, 1)]
     with source.snapshot(READING, domain=DomainItems(("a", "b"))) as snapshot:

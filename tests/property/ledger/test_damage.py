@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.damage import HOSTILE_TEXTS
+from tests.support.damage import HOSTILE_TEXTS
 
 from podium.errors import LedgerError, PodiumError
 from podium.ledger import Budget, Ledger, open_ledger

@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from podium.histogram import Item
-from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram, Weights, adaptive, border
-from podium.planning.pairs import PairsReader
+from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram, Weights
+from podium.mechanisms.gaussian import adaptive, border
+from podium.planning.memory_table import PairsReader
 from podium.privacy.events import GaussianNoise, HiddenItems
 from podium.randomness import centred_values, noisy_values
 from podium.randomness.replay import ReplayableBits

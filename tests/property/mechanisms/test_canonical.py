@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.canonical import CanonicalTopK
-from podium.mechanisms.canonical_classes import Ranking, block_size
+from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
+from podium.mechanisms.canonical.classes import Ranking, block_size
 from podium.randomness.replay import ReplayableBits
 
 _COUNTS = st.lists(st.integers(0, 6), min_size=2, max_size=6)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from podium.histogram import Histogram, Scores
 from podium.mechanisms import JointTopK
-from podium.mechanisms.joint_sampler import Ladder, pieces_of
+from podium.mechanisms.joint.sampler import Ladder, pieces_of
 from podium.randomness.replay import ReplayableBits
 
 _COUNTS = st.lists(st.integers(0, 6), min_size=1, max_size=5)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from podium.histogram import Histogram
 from podium.mechanisms.base import Mechanism
 from podium.mechanisms.fixed_threshold import FixedThreshold
-from podium.mechanisms.limited_domain import LimitedDomain, PrivateKBar
-from podium.mechanisms.private_k_bar import _blocks, first_rows
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
+from podium.mechanisms.limited_domain.private_k_bar import _blocks, first_rows
 from podium.release import BOTTOM
 
 ITEMS = ("a", "b", "c", "d", "e")

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.histogram import Histogram
-from podium.mechanisms.hybrid import HybridTopK, Priority
-from podium.mechanisms.sparse_vector import SparseVector
-from podium.mechanisms.sparse_vector_plan import SparseNoise
+from podium.mechanisms.sparse_vector.hybrid import HybridTopK, Priority
+from podium.mechanisms.sparse_vector.scales import SparseNoise
+from podium.mechanisms.sparse_vector.technique import SparseVector
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
 

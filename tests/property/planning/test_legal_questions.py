@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.curator.answering import _at_places, _measured
+from podium.curator.answer import _at_places, _measured
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
-from podium.planning.pairs import PairsReader
-from podium.planning.plan import Allowance, GaussianAllowance, Plan, allowance_for, plan_for
+from podium.planning.memory_table import PairsReader
+from podium.planning.planner import Allowance, GaussianAllowance, Plan, allowance_for, plan_for
 from podium.release import Release
 
 EXPONENTS = (-310, -31, -30, -20, -13, -12, -6, 0, 3, 8, 9, 10, 310)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import GaussianSparseHistogram, Weights
-from podium.planning.pairs import PairsReader
+from podium.planning.memory_table import PairsReader
 from podium.randomness.replay import ReplayableBits
 
 Table = list[tuple[int, int]]

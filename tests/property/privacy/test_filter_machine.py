@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from tests.property.privacy.worlds import events
+from tests.support.privacy_worlds import events
 
 from podium.errors import BudgetExceeded, BudgetMismatch
 from podium.privacy import Event, Filter, Guarantee, PureMechanism, zcdp_epsilon

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.privacy.worlds import deltas, epsilons, events, guarantees, pairs, rhos
+from tests.support.privacy_worlds import deltas, epsilons, events, guarantees, pairs, rhos
 
 from podium.errors import InvalidArgument
 from podium.privacy import (

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.property.privacy.worlds import deltas, epsilons, events, rhos
+from tests.support.privacy_worlds import deltas, epsilons, events, rhos
 
 from podium.privacy import (
     Event,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.hostile import HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
+from tests.support.hostile import HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
 from tests.unit.query.test_query import SCHEMA
 
 from podium.errors import PodiumError

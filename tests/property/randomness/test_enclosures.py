@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.exact import ball, ball_precision, float_above, float_below, rational_bounds
-from podium.randomness import first_pass
+from podium.randomness import float_filter
+from podium.randomness.candidates import Lineup, Special, exact_integers, multiplicity_vector
 from podium.randomness.choice import _weight_bounds
-from podium.randomness.first_pass import FirstPass
-from podium.randomness.lineup import Lineup, Special, exact_integers, multiplicity_vector
+from podium.randomness.float_filter import FirstPass
 from podium.randomness.noise import NOISES, exponential_bounds
 from podium.randomness.replay import KeyedStreams
 
@@ -68,7 +68,7 @@ def test_rates_of_order_statistics(size: int, block: int, seed: int) -> None:
     one = np.zeros(1, dtype=np.intp)
     first = streams.heads(one, np.ones(1, dtype=np.intp))
     words = streams.heads(one[:, None], np.arange(2, 2 + block)[None, :])
-    low, high = first_pass._quotients(*exponential_bounds(first, 52), counts[0])
+    low, high = float_filter._quotients(*exponential_bounds(first, 52), counts[0])
     remaining = counts[0][:, None] - 1 - np.arange(block)
     lows, highs = stage._accumulate(words, remaining, low, high)
     with ball_precision(PRECISION):
@@ -86,7 +86,7 @@ def test_rates_of_order_statistics(size: int, block: int, seed: int) -> None:
 @given(size=sizes, drawn=st.integers(0, 5), rate=st.floats(1e-20, 50.0))
 def test_quotients(size: int, drawn: int, rate: float) -> None:
     remaining = multiplicity_vector([size], 1)[0] - drawn
-    low, high = first_pass._quotients(np.array([rate]), np.array([rate]), remaining)
+    low, high = float_filter._quotients(np.array([rate]), np.array([rate]), remaining)
     assert encloses(float(low[0]), float(high[0]), Fraction(rate) / (size - drawn))
 
 
@@ -97,8 +97,8 @@ def test_long_sums_that_round_in_one_direction(word: int, monkeypatch: pytest.Mo
     lineup = Lineup(np.zeros(1, dtype=np.int64), Fraction(1), *multiplicity_vector([size], 1))
     stage = FirstPass(lineup, NOISES["gumbel"], KeyedStreams(0), places=8, head=52)
     step = np.full((1, block), float(word) / 2.0**60)
-    monkeypatch.setattr(first_pass, "exponential_bounds", lambda *_: (step, step))
-    monkeypatch.setattr(first_pass, "_quotients", lambda low, high, _: (low, high))
+    monkeypatch.setattr(float_filter, "exponential_bounds", lambda *_: (step, step))
+    monkeypatch.setattr(float_filter, "_quotients", lambda low, high, _: (low, high))
     start = np.array([0.1])
     low, high = stage._accumulate(np.zeros((1, block), dtype=np.uint64), np.full((1, block), 1.0), start, start)
     for i in range(0, block, 7):
@@ -152,21 +152,21 @@ factors = st.one_of(
 @given(one=numbers, other=numbers, offset=numbers, factor=factors)
 def test_scaled_and_added(one: float, other: float, offset: float, factor: Fraction) -> None:
     ends = np.array([min(one, other)]), np.array([max(one, other)])
-    low, high = first_pass._scaled(*ends, np.array([float_below(factor)]), np.array([float_above(factor)]))
+    low, high = float_filter._scaled(*ends, np.array([float_below(factor)]), np.array([float_above(factor)]))
     for number in (one, other):
         # Not a number means: nothing is known, and the sum is then unbounded.
         assert np.isnan(low[0]) or encloses(float(low[0]), math.inf, Fraction(number) * factor)
         assert np.isnan(high[0]) or encloses(-math.inf, float(high[0]), Fraction(number) * factor)
-    below = first_pass._sum(np.array([offset]), np.array([one]), -1.0)
-    above = first_pass._sum(np.array([offset]), np.array([one]), 1.0)
+    below = float_filter._sum(np.array([offset]), np.array([one]), -1.0)
+    above = float_filter._sum(np.array([offset]), np.array([one]), 1.0)
     assert encloses(float(below[0]), float(above[0]), Fraction(offset) + Fraction(one))
 
 
 def test_infinities_that_cancel_leave_a_side_open() -> None:
     infinite = np.array([np.inf])
-    assert first_pass._sum(-infinite, infinite, -1.0)[0] == -np.inf
-    assert first_pass._sum(-infinite, infinite, 1.0)[0] == np.inf
-    assert first_pass._sum(np.array([np.nan]), infinite, -1.0)[0] == -np.inf
+    assert float_filter._sum(-infinite, infinite, -1.0)[0] == -np.inf
+    assert float_filter._sum(-infinite, infinite, 1.0)[0] == np.inf
+    assert float_filter._sum(np.array([np.nan]), infinite, -1.0)[0] == -np.inf
 
 
 @settings(max_examples=60)

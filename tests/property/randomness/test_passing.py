@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from podium.errors import InvalidArgument
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness import passing
-from podium.randomness.gaussian import family_named
-from podium.randomness.lineup import Lineup, exact_integers, multiplicity_vector
+from podium.randomness.candidates import Lineup, exact_integers, multiplicity_vector
+from podium.randomness.normal import family_named
 from podium.randomness.race import Heat
 from podium.randomness.replay import KeyedStreams, ReplayableBits
 

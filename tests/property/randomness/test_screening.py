@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.exact import ball, ball_precision, rational_bounds
-from podium.randomness.lineup import Lineup, Special, exact_integers, multiplicity_vector
+from podium.randomness.candidates import Lineup, Special, exact_integers, multiplicity_vector
 from podium.randomness.noise import NOISES, NoiseName
 from podium.randomness.race import Heat
 from podium.randomness.replay import KeyedStreams

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.comparisons import exact_shares
+from tests.support.comparisons import exact_shares
 
 from podium.ranking import Borda, ComparisonGraph, RankingMethod, Spectral, Wins
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.damage import damaged, values
+from tests.support.damage import damaged, values
 
 from podium.errors import PodiumError
 from podium.present import release_text
-from podium.present.card import card
-from podium.present.documents import release_document
+from podium.present.card.release_card import card
 from podium.present.explanation import explanation
 from podium.present.html import release_html
-from podium.present.terminal import release_drawing
-from podium.present.text import mechanism_text
+from podium.present.json import release_document
+from podium.present.text.release_text import mechanism_text
+from podium.present.text.terminal import release_drawing
 from podium.privacy import Guarantee, Selection, events_from_json, events_to_json
 from podium.privacy.encoding import REGISTRY
 from podium.privacy.events import (

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.damage import HOSTILE_TEXTS, damaged, values
 from tests.property.readers.test_releases import refused_or_read
+from tests.support.damage import HOSTILE_TEXTS, damaged, values
 
 from podium.errors import (
     BudgetExceeded,
@@ -24,9 +24,9 @@ from podium.errors import (
     UnknownColumn,
 )
 from podium.ledger import Budget
-from podium.service.problems import problem, restored
-from podium.service.questions import Asking
 from podium.service.settings import Settings, load, read
+from podium.wire.problems import problem, restored
+from podium.wire.question_body import Asking
 
 GOOD: dict[str, Any] = {
     "ledger": "ledger.db",

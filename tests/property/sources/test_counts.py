@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.contract.sources import reference
-from tests.contract.sources.data import AMOUNTS, DAYS, MOMENTS, NUMBERS, TEXTS, Table
+from tests.support.sources import reference
+from tests.support.sources.data import AMOUNTS, DAYS, MOMENTS, NUMBERS, TEXTS, Table
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
 from podium.query.schema import Column, Kind

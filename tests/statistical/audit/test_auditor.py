@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from tests.statistical.audit.cases import ALPHA, NUMBERS, OTHERS, SOUND, false_alarm
+from tests.support.audit_cases import ALPHA, NUMBERS, OTHERS, SOUND, false_alarm
 
 from podium.audit import audit_mechanism, numeric_audit, statistical_audit
-from podium.audit.draws import MechanismSampler
-from podium.audit.shipped import EXAMPLES, Sessions, pairs_for
+from podium.audit.statistical.draws import MechanismSampler
+from podium.audit.targets.shipped import EXAMPLES, Sessions, pairs_for
 from podium.mechanisms import PayWhatYouGet
 from podium.privacy import Guarantee
 from podium.randomness.replay import ReplayableBits

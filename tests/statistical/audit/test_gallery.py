@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.statistical.audit.cases import ALPHA, MENDED
+from tests.support.audit_cases import ALPHA, MENDED
 
 from podium.audit.gallery import GALLERY, Exhibit, catch, gallery_text
 from podium.audit.gallery.everyday import time_of_day

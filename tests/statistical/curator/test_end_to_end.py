@@ -16,14 +16,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.laws import FALSE_ALARM, assert_three_way, p_bound
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_bound
 
 import podium
 from podium import Budget, Curator, Histogram
 from podium.mechanisms import LimitedDomain, NoisyTopK, RisingTopK
 from podium.mechanisms.base import describe
 from podium.planning.facts import Facts
-from podium.planning.plan import Plan, allowance_for, plan_for
+from podium.planning.planner import Plan, allowance_for, plan_for
 from podium.sources import Source, open_source
 
 COUNTS = {"a": 9, "b": 8, "c": 7, "d": 2, "e": 1}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.statistical.audit.cases import ALPHA
+from tests.support.audit_cases import ALPHA
 
 import podium
 from podium.audit import Pair, statistical_audit

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import stats
-from tests.laws import FALSE_ALARM
+from tests.support.distributions import FALSE_ALARM
 
 from podium.estimates import MeasureCounts, blue, blue_error_ratio, gap_noise_ratio, lower_bounds, selected_items
 from podium.histogram import Histogram
-from podium.mechanisms.sparse_vector import SparseVector
+from podium.mechanisms.sparse_vector.technique import SparseVector
 from podium.randomness import discrete_laplace, noisy_values
 from podium.randomness.replay import ReplayableBits
 

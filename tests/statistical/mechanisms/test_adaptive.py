@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from podium.mechanisms import AdaptiveTopK
-from podium.planning.pairs import PairsReader
+from podium.planning.memory_table import PairsReader
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import integrate
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 
 from podium.histogram import Histogram, KnownDomain, Scores
-from podium.mechanisms import canonical_envelope
-from podium.mechanisms.canonical import CanonicalTopK
-from podium.mechanisms.canonical_classes import Ranking, block_size
-from podium.mechanisms.canonical_sampler import SubsetSampler, uniform_subset
+from podium.mechanisms.canonical import envelope
+from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
+from podium.mechanisms.canonical.classes import Ranking, block_size
+from podium.mechanisms.canonical.rejection import SubsetSampler, uniform_subset
 from podium.randomness.replay import ReplayableBits
 
 _DRAWS = 5000
@@ -83,7 +83,7 @@ def test_other_inputs_follow_the_law(name: str, noise: Any) -> None:
 
 
 def test_without_sound_floats_the_law_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(canonical_envelope, "float_stage_is_sound", lambda: False)
+    monkeypatch.setattr(envelope, "float_stage_is_sound", lambda: False)
     mechanism = CanonicalTopK(2, "0.8", noise="exponential")
     assert p_value(_drawn(mechanism, _DISTINCT, 3000, seed=5), _law(mechanism, _DISTINCT)) > FALSE_ALARM
 

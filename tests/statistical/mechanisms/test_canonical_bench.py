@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from bench import canonical
-from tests.laws import FALSE_ALARM, p_value
+from tests.support.distributions import FALSE_ALARM, p_value
 
 from podium.histogram import Histogram
-from podium.mechanisms.canonical import CanonicalTopK
+from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 
 _COUNTS = np.array([3, 9, 6, 7, 1, 6], dtype=np.int64)
 

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import pytest
 from scipy import integrate
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.hybrid import HybridTopK, Priority
+from podium.mechanisms.sparse_vector.hybrid import HybridTopK, Priority
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
 

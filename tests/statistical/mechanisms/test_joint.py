@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 
 from podium.histogram import Histogram, KnownDomain, Scores
 from podium.mechanisms import JointTopK
-from podium.mechanisms.joint_sampler import Ladder, SequenceSampler, _falls_short, _sequence
+from podium.mechanisms.joint.sampler import Ladder, SequenceSampler, _falls_short, _sequence
 from podium.randomness.replay import ReplayableBits
 
 _DISTINCT = Histogram({"a": 9, "b": 7, "c": 6, "d": 3})

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bench import joint
-from tests.laws import FALSE_ALARM, p_value
+from tests.support.distributions import FALSE_ALARM, p_value
 
 from podium.histogram import Histogram
 from podium.mechanisms import JointTopK

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from scipy import integrate
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 
 from podium.histogram import Histogram
 from podium.mechanisms.base import Mechanism
 from podium.mechanisms.fixed_threshold import FixedThreshold
-from podium.mechanisms.limited_domain import LimitedDomain, PrivateKBar
-from podium.mechanisms.pay_what_you_get import PayWhatYouGet
-from podium.mechanisms.private_k_bar import choose_k_bar
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
+from podium.mechanisms.limited_domain.pay_what_you_get import PayWhatYouGet
+from podium.mechanisms.limited_domain.private_k_bar import choose_k_bar
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
 

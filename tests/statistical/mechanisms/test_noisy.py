@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 
 import pytest
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 
 from podium.histogram import Histogram, KnownDomain, Scores
 from podium.mechanisms.base import Mechanism

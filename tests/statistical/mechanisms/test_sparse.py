@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import stats
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram
 from podium.mechanisms import GaussianSparseHistogram, SetUnionThenTopK, TwoReadings, Weights
-from podium.mechanisms.gaussian_laws import GaussianRace
+from podium.mechanisms.gaussian.level_distribution import GaussianRace
 from podium.randomness import noisy_values
 from podium.randomness.replay import ReplayableBits
 

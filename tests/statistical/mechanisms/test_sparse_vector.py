@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 from scipy import integrate
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.sparse_vector import Found, SparseVector
-from podium.mechanisms.sparse_vector_plan import SparseNoise
+from podium.mechanisms.sparse_vector.scales import SparseNoise
+from podium.mechanisms.sparse_vector.technique import Found, SparseVector
 from podium.randomness.replay import ReplayableBits
 
 DRAWS = 3000

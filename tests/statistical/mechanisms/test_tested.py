@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 
 from podium.histogram import Histogram
 from podium.mechanisms.tested import TestedTopK

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from fractions import Fraction
 
 from scipy import stats
-from tests.laws import assert_three_way
+from tests.support.distributions import assert_three_way
 
 from podium.randomness import centred_values
 from podium.randomness.replay import ReplayableBits

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from tests.laws import FALSE_ALARM, assert_three_way, p_value
-from tests.survival import SURVIVAL
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
+from tests.support.survival import SURVIVAL
 
 from podium.randomness import (
     bernoulli_exp,

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
-from tests.laws import assert_three_way
+from tests.support.distributions import assert_three_way
 
 from podium.randomness import discrete_gaussian, discrete_laplace, geometric, grid_bits_for, noisy_values, race
 from podium.randomness.discrete import _Coins

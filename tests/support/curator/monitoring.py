@@ -6,15 +6,16 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
-from tests.integration.curator.workers import Step, after, before
+from tests.support.curator.workers import Step, after, before
 
 import podium
-from podium.curator import monitor_turn, settling
+from podium.curator import settle
+from podium.curator.monitor import turn
 from podium.ledger import Ledger, reservations
 from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram
 from podium.sources import DuckDBSource, Source
-from podium.sources.engine import SqlSnapshot
 from podium.sources.parquet import write_parquet
+from podium.sources.sql.sql_source import SqlSnapshot
 
 __all__ = [
     "DAYS",
@@ -72,7 +73,7 @@ STEPS: dict[str, Step] = {
     "before registering": before(Ledger, "register"),
     "after registering": after(Ledger, "register"),
     "before reading the record": before(Ledger, "history"),
-    "before planning": before(monitor_turn, "schedule_question"),
+    "before planning": before(turn, "schedule_question"),
     "before reserving": before(Ledger, "reserve"),
     "while reserving, before it commits": after(reservations, "reserve"),
     "after reserving": after(Ledger, "reserve"),
@@ -81,9 +82,9 @@ STEPS: dict[str, Step] = {
     "after finding": after(GaussianSparseHistogram, "release"),
     "after choosing": after(ExponentialTopK, "release"),
     "before settling": before(Ledger, "settle"),
-    "while settling, before it commits": after(reservations, "settle"),
+    "while settle, before it commits": after(reservations, "settle"),
     "after settling": after(Ledger, "settle"),
-    "before the answer is returned": before(settling, "replace"),
+    "before the answer is returned": before(settle, "replace"),
 }
 """Every place between two steps of a period."""
 NOTHING_LOST = {

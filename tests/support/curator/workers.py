@@ -11,13 +11,13 @@ from typing import Any
 
 from podium import Curator
 from podium.curator import curator as path
-from podium.curator import settling
+from podium.curator import settle
 from podium.errors import BudgetExceeded
 from podium.estimates import MeasureCounts
 from podium.ledger import Ledger, open_ledger, reservations
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain
 from podium.sources import DuckDBSource
-from podium.sources.engine import SqlSnapshot
+from podium.sources.sql.sql_source import SqlSnapshot
 
 __all__ = ["DOMAIN", "STEPS", "Step", "ask", "spend"]
 
@@ -75,9 +75,9 @@ STEPS: dict[str, Step] = {
     "before naming": before(SqlSnapshot, "names"),
     "after naming": after(SqlSnapshot, "names"),
     "before settling": before(Ledger, "settle"),
-    "while settling, before it commits": after(reservations, "settle"),
+    "while settle, before it commits": after(reservations, "settle"),
     "after settling": after(Ledger, "settle"),
-    "before the answer is returned": before(settling, "replace"),
+    "before the answer is returned": before(settle, "replace"),
 }
 """Every place between two steps of a question."""
 

@@ -22,14 +22,14 @@ import numpy as np
 import pytest
 
 from podium import randomness
-from podium.curator.asking import Asked
+from podium.curator.prepare import Asked
 from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
-from podium.mechanisms import private_k_bar
-from podium.mechanisms.adaptive import Reader
-from podium.mechanisms.canonical_sampler import SubsetSampler
+from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
-from podium.mechanisms.joint_sampler import SequenceSampler
-from podium.mechanisms.sparse import GaussianSparseHistogram
+from podium.mechanisms.gaussian.adaptive import Reader
+from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
+from podium.mechanisms.joint.sampler import SequenceSampler
+from podium.mechanisms.limited_domain import private_k_bar
 from podium.mechanisms.weights import Weights
 from podium.query.schema import Schema
 from podium.randomness.bits import Words

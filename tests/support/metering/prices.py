@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-from tests.metering.meter import Draw, Meter, Read, Steps
+from tests.support.metering.meter import Draw, Meter, Read, Steps
 
 from podium.release import Receipt
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from tests.contract.sources import reference
-from tests.contract.sources.data import Table
+from tests.support.sources import reference
+from tests.support.sources.data import Table
 
 from podium.sources import Domain, Reading, Snapshot, Source
 

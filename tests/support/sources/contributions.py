@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.sources import reference
-from tests.contract.sources.checks import SALT, SCALARS, Load, check_groups, check_top, rows_of
-from tests.contract.sources.data import COMPARISONS, EVENTS, TEXTS
+from tests.support.sources import reference
+from tests.support.sources.checks import SALT, SCALARS, Load, check_groups, check_top, rows_of
+from tests.support.sources.data import COMPARISONS, EVENTS, TEXTS
 
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Missing, Operator

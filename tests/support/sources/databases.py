@@ -10,13 +10,13 @@ from pathlib import Path
 
 import duckdb
 import psycopg
-from tests.clickhouse import embedded_clickhouse
-from tests.integration.sources.hostile_rows import COLUMNS, GOOD, Row, parquet
-from tests.postgres import new_database
-from tests.spark import spark_threads
+from tests.support.clickhouse import embedded_clickhouse
+from tests.support.postgres import new_database
+from tests.support.sources.hostile_rows import COLUMNS, GOOD, Row, parquet
+from tests.support.spark import spark_threads
 
 from podium.sources import Source, open_source
-from podium.sources.sqlalchemy import SQLAlchemySource
+from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 __all__ = ["DATABASES", "Database", "open_database"]
 

@@ -8,8 +8,8 @@ from itertools import cycle, islice
 from typing import Any
 
 import duckdb
-from tests.contract.sources.data import utc
-from tests.integration.sources.databases import Database
+from tests.support.sources.data import utc
+from tests.support.sources.databases import Database
 
 __all__ = ["COMBINATIONS", "make_extremes"]
 

@@ -1,7 +1,7 @@
 """Rows that might make a question fail, the files and frames that hold them, and the questions that are asked.
 
 Rows of values are in ``ROWS`` and go into every engine and format. Rows that only a file can hold, such as a line that
-breaks its own quoting, are in ``tests.hostile_files``.
+breaks its own quoting, are in ``tests.support.hostile_files``.
 """
 
 from __future__ import annotations

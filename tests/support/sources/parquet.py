@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.contract.sources.data import Table
+from tests.support.sources.data import Table
 
 from podium.query.schema import Column, Kind
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import product
 from typing import Any
 
-from tests.contract.sources.data import Table, utc
+from tests.support.sources.data import Table, utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
 from podium.sources import Reading

@@ -17,11 +17,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.contract.sources import reference
-from tests.contract.sources.checks import SALT, SCALARS, Load, check_groups, check_top, rows_of
-from tests.contract.sources.conditions import CONDITIONS
-from tests.contract.sources.contributions import ContributionContract, weighted
-from tests.contract.sources.data import DOMAIN, EMPTY, EVENTS, FLOATS, NAMES, WIDE, utc
+from tests.support.sources import reference
+from tests.support.sources.checks import SALT, SCALARS, Load, check_groups, check_top, rows_of
+from tests.support.sources.conditions import CONDITIONS
+from tests.support.sources.contributions import ContributionContract, weighted
+from tests.support.sources.data import DOMAIN, EMPTY, EVENTS, FLOATS, NAMES, WIDE, utc
 
 from podium.errors import InvalidArgument, UnknownColumn
 from podium.query.predicate import And, Compare, Like, Missing, Operator, Predicate

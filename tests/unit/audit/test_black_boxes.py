@@ -16,9 +16,9 @@ import pytest
 
 from podium import BOTTOM
 from podium.audit import REFUSED, Pair, Progress, Transcripts, statistical_audit, worst_pairs
-from podium.audit.draws import Recorder
-from podium.audit.pairs import as_pairs
-from podium.audit.seen import Raised
+from podium.audit.statistical.draws import Recorder
+from podium.audit.statistical.observation import Raised
+from podium.audit.targets.neighbours import as_pairs
 from podium.errors import AuditError, BudgetExceeded, InvalidArgument, NotRandom, SamplerFailed, UnusableOutcome
 
 PAIRS = [Pair("zero or one", 0, 1)]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from podium.audit.draws import Draws, Recorder
-from podium.audit.evidence import choose_events, lower_bound, repetition_p_value, try_event, upper_bound
-from podium.audit.views import NUMERIC_VIEWS, VIEWS, fit_views
+from podium.audit.statistical.draws import Draws, Recorder
+from podium.audit.statistical.evidence import choose_events, lower_bound, repetition_p_value, try_event, upper_bound
+from podium.audit.statistical.views import NUMERIC_VIEWS, VIEWS, fit_views
 
 
 @pytest.mark.parametrize("trials", [1, 20, 500])

@@ -11,7 +11,7 @@ import pytest
 
 from podium import Histogram
 from podium.audit import ExactReport, World, exact_audit
-from podium.audit.divergence import hockey_stick
+from podium.audit.exact.divergence import hockey_stick
 from podium.errors import InvalidArgument
 from podium.mechanisms import ExponentialTopK, LimitedDomain, PermuteAndFlip
 from podium.privacy import Guarantee

@@ -12,7 +12,7 @@ import pytest
 
 from podium.audit import World, audit_mechanism, exact_audit, law_audit, numeric_audit, statistical_audit
 from podium.audit.picture import plot_audit
-from podium.audit.shipped import EXAMPLES, build, level_of, mechanism_names, pairs_for
+from podium.audit.targets.shipped import EXAMPLES, build, level_of, mechanism_names, pairs_for
 from podium.errors import InvalidArgument, UnusableOutcome
 from podium.mechanisms import LimitedDomain, SetUnionThenTopK
 

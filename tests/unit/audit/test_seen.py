@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.collisions import COLLIDING
+from tests.support.collisions import COLLIDING
 
 from podium import Histogram
 from podium.audit import Pair, Transcripts, law_audit, statistical_audit
-from podium.audit.draws import Recorder
-from podium.audit.seen import Entries, Raised, look
+from podium.audit.statistical.draws import Recorder
+from podium.audit.statistical.observation import Entries, Raised, look
 from podium.errors import SamplerFailed
 from podium.mechanisms import LimitedDomain
 from podium.privacy import Guarantee

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from podium.audit import World
-from podium.audit.worlds import replacements
+from podium.audit.exact.worlds import replacements
 from podium.errors import InvalidArgument
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.command_line import ASK, RANKED, TOTAL, check, create_budget, document, podium, succeeded
+from tests.support.command_line import ASK, RANKED, TOTAL, check, create_budget, document, podium, succeeded
 
 from podium import Release
 

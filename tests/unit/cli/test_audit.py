@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.command_line import document, podium, succeeded
+from tests.support.command_line import document, podium, succeeded
 
 from podium.cli.exit_codes import REFUTED, exit_code_of
 from podium.errors import NotRandom

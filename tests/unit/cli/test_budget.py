@@ -8,11 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.command_line import ASK, create_budget, document, podium, succeeded
+from tests.support.command_line import ASK, create_budget, document, podium, succeeded
 
 from podium.ledger import open_ledger
-from podium.ledger.owner import this_process
 from podium.privacy import Selection
+from podium.storage.processes import this_process
 
 LEDGER = ("--ledger", "ledger.db")
 

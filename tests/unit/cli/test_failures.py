@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from tests.command_line import ASK, TOTAL, create_budget, podium
+from tests.support.command_line import ASK, TOTAL, create_budget, podium
 
 import podium as library
 from podium import errors

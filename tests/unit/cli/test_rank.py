@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import podium
+from tests.support.command_line import podium
 
 from podium import Release
 

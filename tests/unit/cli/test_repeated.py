@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import typer
-from tests.command_line import ASK, TOTAL, podium, succeeded
+from tests.support.command_line import ASK, TOTAL, podium, succeeded
 
 from podium.cli import app
 from podium.cli.exit_codes import USAGE

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
-from tests.command_line import ASK, TOTAL, create_budget, document, podium, succeeded
+from tests.support.command_line import ASK, TOTAL, create_budget, document, podium, succeeded
 
 from podium.cli.console import Settings, print_result, using
 from podium.cli.options import Mechanism

@@ -7,14 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import ASK, TOTAL, succeeded
+from tests.support.command_line import ASK, TOTAL, succeeded
 
 import podium as library
-from podium.present.card import card, card_markdown
+from podium.present.card.release_card import card, card_markdown
 from podium.present.explanation import explanation
 from podium.present.html import release_html
-from podium.present.terminal import release_drawing
-from podium.present.text import release_text
+from podium.present.text.release_text import release_text
+from podium.present.text.terminal import release_drawing
 from podium.privacy import Guarantee
 from podium.release import Release
 from podium.sources.parquet import write_parquet

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from podium.curator.answering import bare
-from podium.curator.asking import Asked, Options
-from podium.curator.repeating import answered_by, question_key, question_text
+from podium.curator.answer import bare
+from podium.curator.prepare import Asked, Options
+from podium.curator.reuse import answered_by, question_key, question_text
 from podium.errors import InvalidArgument, QuestionForfeited
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
-from podium.planning.plan import Allowance, GaussianAllowance, allowance_for, plan_for
+from podium.planning.planner import Allowance, GaussianAllowance, allowance_for, plan_for
 from podium.query import Question
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from podium.curator.monitor_record import Record, Role, question_identity
+from podium.curator.monitor.periods import Record, Role, question_identity
 from podium.histogram import Histogram
 from podium.ledger.entries import Entry, Kind
 from podium.mechanisms import ExponentialTopK

@@ -13,10 +13,10 @@ from podium.errors import InvalidArgument
 from podium.estimates import Estimate, gap_confidence, gap_estimates, gap_margin, lower_bounds
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.histogram import Histogram
-from podium.mechanisms.hybrid import HybridTopK
-from podium.mechanisms.sparse_vector import Found, SparseVector
-from podium.mechanisms.sparse_vector_laws import noise_calculus
-from podium.mechanisms.sparse_vector_plan import SparseNoise, noise_mean
+from podium.mechanisms.sparse_vector.distribution import noise_calculus
+from podium.mechanisms.sparse_vector.hybrid import HybridTopK
+from podium.mechanisms.sparse_vector.scales import SparseNoise, noise_mean
+from podium.mechanisms.sparse_vector.technique import Found, SparseVector
 from podium.privacy.events import PureMechanism
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM, Outcome, Receipt, Release

@@ -11,9 +11,9 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.estimates import Interval, MeasureCounts, selected_items
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.hybrid import HybridTopK
-from podium.mechanisms.limited_domain import LimitedDomain
-from podium.mechanisms.sparse_vector import SparseVector
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.mechanisms.sparse_vector.hybrid import HybridTopK
+from podium.mechanisms.sparse_vector.technique import SparseVector
 from podium.privacy.events import GaussianNoise, LaplaceNoise
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from podium.ledger.owner import Owner, certainly_gone, this_process
+from podium.storage.processes import Owner, certainly_gone, this_process
 
 ANOTHER = "of another process, or of another ledger object in this one"
 

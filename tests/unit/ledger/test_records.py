@@ -21,9 +21,9 @@ from podium.errors import (
 )
 from podium.ledger.account import Contradiction, Sum, charge_of
 from podium.ledger.entries import Entry, Kind, canonical_json
-from podium.ledger.rows import entry_from_row, entry_to_row
-from podium.ledger.texts import label, long_text, withheld_text
+from podium.ledger.tables.rows import entry_from_row, entry_to_row
 from podium.privacy import Cost, GaussianNoise, PureMechanism
+from podium.storage.labels import label, long_text, withheld_text
 
 FULL = Entry(
     "clicks", 7, Kind.SETTLED, "2026-01-01T00:00:00+00:00", "before", "salt",

@@ -8,10 +8,10 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.mechanisms import AdaptiveTopK
-from podium.planning.pairs import PairsReader
+from podium.planning.memory_table import PairsReader
 from podium.privacy import gaussian_epsilon
-from podium.privacy.conversion import split_delta
 from podium.privacy.events import GaussianNoise, HiddenItems
+from podium.privacy.theorems.conversion import split_delta
 from podium.randomness.replay import ReplayableBits
 
 HINT = "An unknown domain cannot be private with delta=0."

@@ -15,11 +15,11 @@ import pytest
 
 from podium.errors import EntropyFailure, InvalidArgument
 from podium.histogram import Histogram, Scores
-from podium.mechanisms import canonical_envelope, canonical_sampler
-from podium.mechanisms.canonical import CanonicalTopK
-from podium.mechanisms.canonical_classes import Ranking
-from podium.mechanisms.canonical_envelope import LOOSENESS, Envelope, log_binomial
-from podium.mechanisms.canonical_sampler import uniform_subset
+from podium.mechanisms.canonical import envelope, rejection
+from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
+from podium.mechanisms.canonical.classes import Ranking
+from podium.mechanisms.canonical.envelope import LOOSENESS, Envelope, log_binomial
+from podium.mechanisms.canonical.rejection import uniform_subset
 from podium.privacy.events import PureMechanism, SetSelection
 from podium.randomness.replay import ConstantBits, ReplayableBits
 from podium.release import Release
@@ -214,7 +214,7 @@ def test_log_binomials_are_bounded_from_above_and_closely() -> None:
     pairs = [(m, n - m) for n in range(60) for m in range(n + 1)]
     pairs += [(1000, 16770), (999, 10**12), (1, 10**15), (10**6, 10**6), (500, 2**70)]
     below, above = (np.array(side, dtype=object) for side in zip(*pairs, strict=True))
-    for bound in (log_binomial(below, above), canonical_envelope._log_binomial_by_balls(below, above)):
+    for bound in (log_binomial(below, above), envelope._log_binomial_by_balls(below, above)):
         for high, (m, rest) in zip(bound, pairs, strict=True):
             true = (
                 mpmath.log(mpmath.mpf(math.comb(m + rest, m))) if m < 10**5 else mpmath.log(mpmath.binomial(2 * m, m))
@@ -225,7 +225,7 @@ def test_log_binomials_are_bounded_from_above_and_closely() -> None:
 def test_the_exact_coin_agrees_with_the_float_coin(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanisms = [CanonicalTopK(2, "0.5"), CanonicalTopK(2, "0.5", noise="exponential"), CanonicalTopK(3, 1, gamma=0)]
     fast = [m.release(_EXAMPLE, bits=ReplayableBits(seed)).outcome for m in mechanisms for seed in range(40)]
-    monkeypatch.setattr(canonical_sampler, "float_stage_is_sound", lambda: False)
+    monkeypatch.setattr(rejection, "float_stage_is_sound", lambda: False)
     slow = [m.release(_EXAMPLE, bits=ReplayableBits(seed)).outcome for m in mechanisms for seed in range(40)]
     assert fast == slow
 
@@ -235,7 +235,7 @@ def test_without_sound_floats_the_envelope_is_the_same_up_to_slack(monkeypatch: 
     mechanism = CanonicalTopK(12, 1)
     ranking = Ranking(histogram.groups(), 12)
     fast = Envelope(ranking, mechanism._loss(histogram, ranking))
-    monkeypatch.setattr(canonical_envelope, "float_stage_is_sound", lambda: False)
+    monkeypatch.setattr(envelope, "float_stage_is_sound", lambda: False)
     slow = Envelope(ranking, mechanism._loss(histogram, ranking))
     assert [fast.ranges(i) for i in range(len(fast) - 1)] == [slow.ranges(i) for i in range(len(slow) - 1)]
     scale = math.exp(slow.top - fast.top)

@@ -15,7 +15,7 @@ import pytest
 
 from podium.exact import ball_precision
 from podium.mechanisms.base import Law, certified, certified_floats
-from podium.mechanisms.finish_laws import gap_density, order_law, rational_set_law, set_law
+from podium.mechanisms.finish_distribution import gap_density, order_law, rational_set_law, set_law
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.randomness import NoiseName
 

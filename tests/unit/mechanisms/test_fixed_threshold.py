@@ -10,10 +10,10 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold
-from podium.privacy.bounds import best_bound
-from podium.privacy.composition import advanced
 from podium.privacy.costs import Cost
 from podium.privacy.events import ApproximateMechanism
+from podium.privacy.theorems.best_bound import best_bound
+from podium.privacy.theorems.composition import advanced
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 

@@ -12,7 +12,7 @@ from scipy import integrate
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.hybrid import HybridScales, HybridTopK, Priority
+from podium.mechanisms.sparse_vector.hybrid import HybridScales, HybridTopK, Priority
 from podium.privacy.events import PureMechanism
 from podium.randomness import race
 from podium.randomness.replay import ReplayableBits

@@ -14,8 +14,8 @@ import pytest
 
 from podium.errors import EntropyFailure, InvalidArgument
 from podium.histogram import Histogram, Scores
-from podium.mechanisms import JointTopK, joint_sampler
-from podium.mechanisms.joint_sampler import Ladder, SequenceSampler, pieces_of
+from podium.mechanisms import JointTopK
+from podium.mechanisms.joint.sampler import Ladder, SequenceSampler, pieces_of
 from podium.privacy.events import SetSelection
 from podium.randomness.replay import ConstantBits, ReplayableBits
 from podium.release import Release
@@ -203,7 +203,7 @@ def test_broken_bits_release_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sampler = SequenceSampler(ladder, Fraction(1, 4))
     with pytest.raises(EntropyFailure):
         sampler.draw(ConstantBits(255))
-    monkeypatch.setattr(joint_sampler, "_TRIES", 0)
+    monkeypatch.setattr(sampler, "_TRIES", 0)
     with pytest.raises(EntropyFailure) as caught:
         sampler.draw(ReplayableBits(1))
     assert str(caught.value) == (

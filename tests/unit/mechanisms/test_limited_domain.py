@@ -13,8 +13,8 @@ from scipy import integrate
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
-from podium.mechanisms.limited_domain import LimitedDomain, PrivateKBar
-from podium.mechanisms.limited_domain_laplace import laplace_cost
+from podium.mechanisms.limited_domain.laplace import laplace_cost
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
 from podium.privacy.events import ApproximateMechanism, Bottom, LimitedDomainCall, Selection
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM, Release

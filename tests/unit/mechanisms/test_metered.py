@@ -13,8 +13,8 @@ from typing import Any
 
 import mpmath
 import pytest
-from tests.metering.meter import Draw, Meter, MeteredReader
-from tests.metering.prices import Due, Facts, check_links, check_receipt, due
+from tests.support.metering.meter import Draw, Meter, MeteredReader
+from tests.support.metering.prices import Due, Facts, check_links, check_receipt, due
 
 from podium.estimates import MeasureCounts
 from podium.histogram import Histogram, Scores
@@ -42,9 +42,9 @@ from podium.mechanisms import (
     exponential,
 )
 from podium.mechanisms.catalogue import catalogue
-from podium.planning.pairs import PairsReader
+from podium.planning.memory_table import PairsReader
 from podium.privacy import spent, worst_case
-from podium.privacy.adaptive import scheduled_optimum
+from podium.privacy.theorems.adaptive_optimum import scheduled_optimum
 from podium.randomness.replay import ReplayableBits
 from podium.release import Receipt, Release
 

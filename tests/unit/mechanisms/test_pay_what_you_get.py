@@ -10,10 +10,10 @@ import pytest
 
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.histogram import Histogram
-from podium.mechanisms.limited_domain import PrivateKBar
-from podium.mechanisms.pay_what_you_get import PayWhatYouGet, Remaining
-from podium.privacy.bounded_range import bounded_range_rho
+from podium.mechanisms.limited_domain.limited_domain import PrivateKBar
+from podium.mechanisms.limited_domain.pay_what_you_get import PayWhatYouGet, Remaining
 from podium.privacy.events import Bottom, LimitedDomainCall, Selection
+from podium.privacy.theorems.bounded_range import bounded_range_rho
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
 

@@ -14,8 +14,8 @@ from podium.histogram import Histogram
 from podium.mechanisms import RisingTopK
 from podium.mechanisms.rising import rising_schedule
 from podium.privacy import bounded_range_curve, calibrate_epsilon, calibrate_schedule
-from podium.privacy.adaptive import adaptive_optimum, scheduled_optimum
 from podium.privacy.events import Selection
+from podium.privacy.theorems.adaptive_optimum import adaptive_optimum, scheduled_optimum
 from podium.randomness.replay import ReplayableBits
 
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.collisions import COLLIDING, told
+from tests.support.collisions import COLLIDING, told
 
 from podium import Histogram
-from podium.audit.inputs import reading
-from podium.audit.shipped import EXAMPLES
+from podium.audit.targets.inputs import reading
+from podium.audit.targets.shipped import EXAMPLES
 from podium.histogram import Scores
 from podium.mechanisms import CanonicalTopK, FixedThreshold, NoisyTopK, OneshotLaplace, PayWhatYouGet, TestedTopK
 from podium.randomness.replay import ReplayableBits

@@ -15,9 +15,9 @@ from scipy import integrate, stats
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.exact import ball_precision, rational_bounds
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.sparse_vector import Answer, Found, SparseVector
-from podium.mechanisms.sparse_vector_plan import SparseNoise, noise_mean, noise_variance
-from podium.mechanisms.threshold_budget import optimal_theta
+from podium.mechanisms.sparse_vector.scales import SparseNoise, noise_mean, noise_variance
+from podium.mechanisms.sparse_vector.technique import Answer, Found, SparseVector
+from podium.mechanisms.sparse_vector.threshold_budget import optimal_theta
 from podium.privacy.events import PureMechanism
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release

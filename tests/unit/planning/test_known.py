@@ -10,8 +10,8 @@ import pytest
 from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
-from podium.planning.known import known_mechanism
-from podium.planning.plan import Allowance, allowance_for, plan_for
+from podium.planning.known_domain import known_mechanism
+from podium.planning.planner import Allowance, allowance_for, plan_for
 from podium.privacy import Theorem
 
 

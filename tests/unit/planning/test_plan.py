@@ -13,7 +13,7 @@ from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain, NoisyTopK, RisingTopK
 from podium.planning.facts import LARGEST_K, LARGEST_K_BAR, LARGEST_MAX_ITEMS_PER_USER, Facts
-from podium.planning.plan import GaussianAllowance, Plan, allowance_for, plan_for
+from podium.planning.planner import GaussianAllowance, Plan, allowance_for, plan_for
 from podium.privacy import GaussianNoise, LaplaceNoise, Theorem, best_bound, total
 from podium.release import BOTTOM
 

@@ -10,8 +10,8 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.mechanisms import AdaptiveTopK, LimitedDomain
 from podium.planning.facts import Facts
-from podium.planning.pairs import PairsReader
-from podium.planning.plan import Plan, allowance_for, plan_for
+from podium.planning.memory_table import PairsReader
+from podium.planning.planner import Plan, allowance_for, plan_for
 from podium.planning.prediction import Predicted, Prior, predict_recall, recall, run_plan
 from podium.release import Release
 

@@ -8,7 +8,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
-from podium.planning.plan import Allowance, Plan, allowance_for
+from podium.planning.planner import Allowance, Plan, allowance_for
 from podium.planning.ranking import RankingFacts, plan_ranking
 from podium.ranking import ComparisonGraph, RankingMethod
 

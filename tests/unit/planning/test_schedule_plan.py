@@ -9,9 +9,9 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.planning.facts import LARGEST_K
-from podium.planning.schedule import Schedule
-from podium.planning.schedule_plan import SchedulePlan, plan_schedule
-from podium.privacy.adaptive import adaptive_optimum_delta
+from podium.planning.schedule.calendar import Schedule
+from podium.planning.schedule.schedule_plan import SchedulePlan, plan_schedule
+from podium.privacy.theorems.adaptive_optimum import adaptive_optimum_delta
 
 
 def planned(k: int, *, window: str | None = None, domain_size: int | None = 50, delta: str = "1e-6") -> SchedulePlan:

@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.unit.present.pictures import made
+from tests.support.pictures import made
 
 import podium
 from podium import Histogram, Release
 from podium.mechanisms import ExponentialTopK, LimitedDomain, NoisyTopK
-from podium.present.card import card, card_markdown
-from podium.present.card_schema import card_schema
+from podium.present.card.card_schema import card_schema
+from podium.present.card.release_card import card, card_markdown
 from podium.privacy import Guarantee
 from podium.release import Receipt
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.present.pictures import HOSTILE, made
+from tests.support.pictures import HOSTILE, made
 
 from podium import Release
 from podium.present.html import release_html

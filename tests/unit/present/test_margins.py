@@ -7,15 +7,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.unit.present.pictures import made
+from tests.support.pictures import made
 
 from podium import Histogram
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts
 from podium.mechanisms import OneshotLaplace
-from podium.present.margins import margin_of
-from podium.present.names import clip, printable
-from podium.present.text import mechanism_text, release_text
+from podium.present.intervals import margin_of
+from podium.present.text.names import clip, printable
+from podium.present.text.release_text import mechanism_text, release_text
 from podium.privacy import GaussianNoise, LaplaceNoise, Selection
 from podium.release import Receipt
 

@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
 from PIL import Image
-from tests.unit.present.pictures import HOSTILE, assert_readable, by_role, drawn_texts, made
+from tests.support.pictures import HOSTILE, assert_readable, by_role, drawn_texts, made
 
 from podium import Histogram, Release
 from podium.errors import InvalidArgument, MissingLibrary

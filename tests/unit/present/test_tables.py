@@ -20,15 +20,15 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.present.pictures import HOSTILE, made
+from tests.support.pictures import HOSTILE, made
 
 from podium import Histogram, Release
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.errors.installing import install_command
 from podium.estimates import selected_items
 from podium.mechanisms import CanonicalTopK, NoisyTopK, SparseVector
-from podium.present.lists import lists_csv
 from podium.present.tables import release_in
+from podium.present.text.timeline import lists_csv
 
 NOON = dt.datetime(2020, 1, 1, 12)  # noqa: DTZ001
 

@@ -10,9 +10,9 @@ from rich.console import Console, RenderableType
 from podium import Histogram, Release
 from podium.mechanisms import LimitedDomain, NoisyTopK, OneshotLaplace
 from podium.present import release_text
-from podium.present.documents import json_text, release_document
 from podium.present.explanation import explanation
-from podium.present.terminal import fact_lines, facts_table, plain_table, release_drawing, rich_table
+from podium.present.json import json_text, release_document
+from podium.present.text.terminal import fact_lines, facts_table, plain_table, release_drawing, rich_table
 
 
 def drawn(what: RenderableType) -> str:

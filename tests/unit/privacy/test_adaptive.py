@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from podium.errors import InvalidArgument
 from podium.privacy import adaptive_optimum, adaptive_optimum_delta, bounded_range_curve, nonadaptive_optimum
-from podium.privacy.adaptive import resolution_for
+from podium.privacy.theorems.adaptive_optimum import resolution_for
 
 # The lower bound is computed in floats; its own rounding is far below this.
 ROUNDING = 1e-9

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from podium.privacy.__main__ import main
-from podium.privacy.comparison import compare
+from podium.privacy.theorems.comparison import compare
 
 
 def test_json_has_the_numbers_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:

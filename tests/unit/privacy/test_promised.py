@@ -7,17 +7,17 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from tests.command_line import podium as run_podium
+from tests.support.command_line import podium as run_podium
 
 from podium.errors import InvalidArgument
 from podium.ledger import Budget
 from podium.ledger.budget import Totals
 from podium.planning.facts import Facts
-from podium.planning.plan import allowance_for, plan_for
-from podium.planning.schedule import Schedule
-from podium.planning.schedule_plan import plan_schedule
+from podium.planning.planner import allowance_for, plan_for
+from podium.planning.schedule.calendar import Schedule
+from podium.planning.schedule.schedule_plan import plan_schedule
 from podium.privacy import Guarantee
-from podium.privacy.comparison import compare
+from podium.privacy.theorems.comparison import compare
 
 OUTSIDE: list[dict[str, Any]] = [
     {"epsilon": "1e400", "delta": "1e-6"},

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from podium.errors import BudgetExceeded
 from podium.privacy import Filter, Guarantee, PureMechanism, Selection, adaptive_optimum, optimal_pure
-from podium.privacy.conversion import renyi_epsilon
+from podium.privacy.theorems.conversion import renyi_epsilon
 
 
 def totals(number: int) -> tuple[Fraction, Fraction, Fraction]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.hostile import COUNT, GOOD_TAIL, HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
+from tests.support.hostile import COUNT, GOOD_TAIL, HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
 
 from podium.errors import PodiumError, QuestionRefused, UnknownColumn
 from podium.query import Column, Kind, Question, Schema, parse_sql, parse_where

@@ -15,13 +15,13 @@ import flint
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.survival import SURVIVAL_BALL
+from tests.support.survival import SURVIVAL_BALL
 
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness import NoisyNumber, bernoulli_exp, choose, discrete_gaussian, geometric, noisy_value, race
 from podium.randomness.bits import Words
-from podium.randomness.first_pass import Candidates
-from podium.randomness.lineup import Lineup, Special
+from podium.randomness.candidates import Lineup, Special
+from podium.randomness.float_filter import Candidates
 from podium.randomness.noise import NOISES, NoiseName
 from podium.randomness.race import Heat
 from podium.randomness.replay import KeyedStreams, ReplayableBits

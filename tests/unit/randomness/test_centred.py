@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from podium.errors import EntropyFailure, InvalidArgument
-from podium.randomness import centred, centred_values
+from podium.randomness import centred_gaussian, centred_values
 from podium.randomness.bits import Words
 from podium.randomness.replay import ConstantBits, ReplayableBits
 
@@ -74,7 +74,7 @@ def test_floats_decide_what_balls_would(monkeypatch: pytest.MonkeyPatch) -> None
         """What the float stage knows of a stream that begins with zeros or ones only."""
         return np.zeros(words.shape), np.full(words.shape, np.inf)
 
-    monkeypatch.setattr(centred, "exponential_bounds", endless)
+    monkeypatch.setattr(centred_gaussian, "exponential_bounds", endless)
     assert [centred_values(values, scale=7, bits=ReplayableBits(seed)) for seed in range(5)] == drawn
 
 
@@ -92,8 +92,8 @@ def test_rounding_before_centring_would_show_the_constant() -> None:
 def test_a_difference_is_rounded_only_once_every_continuation_rounds_alike() -> None:
     half = Fraction(1, 2)
     # Each lies in [0, 1/2], so their mean does too: a difference may be on either side of 0.
-    assert centred._floors([(Fraction(0), half)] * 2, Fraction(1)) is None
-    assert centred._floors([(Fraction(0), Fraction(0)), (half, half)], Fraction(1)) == [-1, 0]
+    assert centred_gaussian._floors([(Fraction(0), half)] * 2, Fraction(1)) is None
+    assert centred_gaussian._floors([(Fraction(0), Fraction(0)), (half, half)], Fraction(1)) == [-1, 0]
 
 
 def test_arguments_are_checked() -> None:

@@ -14,8 +14,8 @@ from podium.errors import InvalidArgument
 from podium.exact import ball_precision, rational_bounds
 from podium.mechanisms import CanonicalTopK, HybridTopK, LimitedDomain, NoisyTopK, SparseVector
 from podium.randomness import noise_named, noisy_value, race
-from podium.randomness.gaussian import GAUSSIAN, family_named, gaussian_stage_is_sound
 from podium.randomness.noise import NOISES, exponential_bounds
+from podium.randomness.normal import GAUSSIAN, family_named, gaussian_stage_is_sound
 
 RATES = np.concatenate(
     [2.0 ** np.arange(-1070, -40, 37.0), 10.0 ** np.arange(-18, 2.7, 0.073), [np.log(2.0), 0.6931471805599452, 511.9]]

@@ -8,7 +8,7 @@ import flint
 import mpmath
 import numpy as np
 import pytest
-from tests.survival import SURVIVAL, SURVIVAL_BALL
+from tests.support.survival import SURVIVAL, SURVIVAL_BALL
 
 from podium.errors import InvalidArgument
 from podium.exact import ball_precision, rational_bounds

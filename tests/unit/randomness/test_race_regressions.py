@@ -18,9 +18,9 @@ from podium.errors import EntropyFailure, InvalidArgument
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness import bernoulli_exp, choose, discrete_gaussian, geometric, noisy_values, race
 from podium.randomness.bits import SecureBits
+from podium.randomness.candidates import exact_integers
 from podium.randomness.grouping import Grouping, group_equal
 from podium.randomness.integers import distinct_below
-from podium.randomness.lineup import exact_integers
 from podium.randomness.noise import NOISES, NoiseName, exponential_bounds, float_stage_is_sound
 from podium.randomness.replay import ConstantBits, ReplayableBits
 

@@ -10,7 +10,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.randomness import race
-from podium.randomness.lineup import Lineup, Special
+from podium.randomness.candidates import Lineup, Special
 from podium.randomness.noise import NOISES, NoiseName
 from podium.randomness.race import Heat
 from podium.randomness.replay import KeyedStreams, ReplayableBits

@@ -6,7 +6,7 @@ import pytest
 
 from podium.histogram import Histogram
 from podium.mechanisms import GaussianSparseHistogram, NoisyTopK
-from podium.randomness import contender, race
+from podium.randomness import partial_sample, race
 from podium.randomness.bits import Words
 from podium.randomness.replay import ReplayableBits
 
@@ -33,13 +33,13 @@ class CountedBits:
 def logarithms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry, how many digits, for each random number whose logarithm was enclosed in balls."""
     seen: list[int] = []
-    plain = contender._exponential_ends
+    plain = partial_sample._exponential_ends
 
     def counted(digits: int, count: int) -> tuple[object, object]:
         seen.append(count)
         return plain(digits, count)
 
-    monkeypatch.setattr(contender, "_exponential_ends", counted)
+    monkeypatch.setattr(partial_sample, "_exponential_ends", counted)
     return seen
 
 

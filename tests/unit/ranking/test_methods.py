@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.comparisons import exact_shares
+from tests.support.comparisons import exact_shares
 
 from podium.errors import InvalidArgument
 from podium.ranking import METHODS, Borda, ComparisonGraph, RankingMethod, Spectral, Wins

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from fastapi.routing import APIRoute
-from tests.serving import BUDGET, World, views, world
+from tests.support.serving import BUDGET, World, views, world
 
-from podium.service import api, api_jobs, api_owner
-from podium.service.state import now
-from podium.service.tokens import Role
+from podium.service.api import job_routes, owner_routes, routes
+from podium.service.store.database import now
+from podium.service.store.tokens import Role
 
 ENTRY = "0" * 64
 ID = "0" * 32
@@ -65,8 +65,8 @@ def _path(route: str) -> str:
 
 
 def test_the_matrix_knows_every_route() -> None:
-    routes = [*api.router.routes, *api_jobs.router.routes, *api_owner.router.routes]
-    real = {(method, route.path) for route in routes if isinstance(route, APIRoute) for method in route.methods or ()}
+    served = [*routes.router.routes, *job_routes.router.routes, *owner_routes.router.routes]
+    real = {(method, route.path) for route in served if isinstance(route, APIRoute) for method in route.methods or ()}
     assert {(method, route) for method, route, *_ in MATRIX} == real
 
 
@@ -129,7 +129,7 @@ def test_an_expired_token_opens_nothing(here: World, monkeypatch: pytest.MonkeyP
     here.give("short", "viewer", "views", days=1)
     assert here.call("GET", "/v1", who="short").status_code == 200
     later = now() + 86_401
-    monkeypatch.setattr("podium.service.tokens.now", lambda: later)
+    monkeypatch.setattr("podium.service.store.tokens.now", lambda: later)
     assert here.call("GET", "/v1", who="short").status_code == NO_TOKEN
 
 

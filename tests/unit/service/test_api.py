@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.serving import World, world
+from tests.support.serving import World, world
 
 from podium import Histogram
 from podium.mechanisms import LimitedDomain
 from podium.present.tables import release_in
 from podium.release import Release
-from podium.service.api import Form, rendered
-from podium.service.records import Record
+from podium.service.api.records import Record
+from podium.service.api.routes import Form, rendered
 
 QUESTION = {"item": "article", "k": 3}
 RELEASES = "/v1/datasets/views/releases"

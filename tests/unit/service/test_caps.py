@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from tests.serving import BUDGET, World, world
+from tests.support.serving import BUDGET, World, world
 from tests.unit.service.test_pages import Browser
 
 QUESTION = {"item": "article", "k": 3}

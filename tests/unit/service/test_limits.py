@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.serving import World, world
+from tests.support.serving import World, world
 
-from podium.service.questions import Asking
+from podium.wire.question_body import Asking
 
 PLAN = "/v1/datasets/views/plan"
 

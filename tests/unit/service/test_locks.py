@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.serving import BUDGET, World, world
+from tests.support.serving import BUDGET, World, world
 from tests.unit.service.test_pages import Browser
 
 from podium.errors import DatasetLocked
 from podium.privacy import Selection
-from podium.service.problems import restored
+from podium.wire.problems import restored
 
 RELEASES = "/v1/datasets/views/releases"
 QUESTION = {"item": "article", "k": 2}

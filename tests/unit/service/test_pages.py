@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
-from tests.serving import BUDGET, World, views, world
+from tests.support.serving import BUDGET, World, views, world
 
-from podium.service import pages, pages_ask, pages_owner
-from podium.service.tokens import Role
+from podium.service.pages import ask_pages, main_pages, owner_pages
+from podium.service.store.tokens import Role
 
 ID = "0" * 32
 ENTRY = "0" * 64
@@ -107,7 +107,7 @@ def _path(route: str) -> str:
 
 
 def test_the_matrix_knows_every_page() -> None:
-    routes = [*pages.router.routes, *pages_ask.router.routes, *pages_owner.router.routes]
+    routes = [*main_pages.router.routes, *ask_pages.router.routes, *owner_pages.router.routes]
     real = {(method, route.path) for route in routes if isinstance(route, APIRoute) for method in route.methods or ()}
     assert {(method, route) for method, route, *_ in MATRIX} == real
 

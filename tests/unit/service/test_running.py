@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from podium.service.refusals import Refusal
-from podium.service.running import Line, Runner
+from podium.service.ops.turns import Line, Runner
+from podium.wire.refusals import Refusal
 
 GREEDY, HONEST = Line("greedy", "views"), Line("honest", "views")
 

@@ -10,7 +10,7 @@ import traceback
 import pytest
 
 from podium.errors import SourceFailure, SourceUnavailable
-from podium.sources.guard import attempt, guarded, interruptible
+from podium.sources.isolation import attempt, guarded, interruptible
 
 QUOTED = "secret row 4711"
 

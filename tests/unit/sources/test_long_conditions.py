@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from sqlglot import exp
-from tests.serving import views
+from tests.support.serving import views
 
 import podium
 from podium.sources import Source, open_source

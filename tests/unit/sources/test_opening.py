@@ -67,7 +67,7 @@ def test_types_are_for_files() -> None:
 
 @pytest.mark.parametrize(("url", "library", "extra"), [("postgresql://localhost/db", "psycopg", "postgresql")])
 def test_a_missing_library_names_the_extra(url: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [name for name in sys.modules if name.startswith("podium.sources.postgresql")]:
+    for module in [name for name in sys.modules if name.startswith("podium.sources.postgresql.source")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(SourceUnavailable) as caught:

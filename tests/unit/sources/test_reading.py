@@ -7,7 +7,7 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
 from podium.sources import DomainSize, Reading
-from podium.sources.declared import declared_column
+from podium.sources.declared_types import declared_column
 
 SALT = "0123456789abcdef" * 2
 

@@ -8,7 +8,7 @@ __all__ = ["MUTANTS"]
 
 MUTANTS = (
     Mutant(
-        "randomness/values.py",
+        "randomness/noisy_values.py",
         'offsets = [exact_fraction(value, "value") / factor for value in values]',
         'offsets = [exact_fraction(value, "value") * 2 / factor for value in values]',
         "the scale of noise on values",
@@ -64,7 +64,7 @@ MUTANTS = (
         ("unit/randomness/test_borders.py::test_own_scales_and_handicaps_are_in_score_units",),
     ),
     Mutant(
-        "randomness/contender.py",
+        "randomness/partial_sample.py",
         "left = self._multiplicity - place",
         "left = self._multiplicity",
         "the second of a group is drawn from one member fewer",
@@ -78,14 +78,14 @@ MUTANTS = (
         ("unit/randomness/test_borders.py::test_digits_are_appended_and_never_drawn_anew",),
     ),
     Mutant(
-        "randomness/centred.py",
+        "randomness/centred_gaussian.py",
         "below = [(low - highest) * grid // 1 for low, _ in ends]",
         "below = [(low - lowest) * grid // 1 for low, _ in ends]",
         "a difference is rounded only once it is certain",
         ("unit/randomness/test_centred.py::test_a_difference_is_rounded_only_once_every_continuation_rounds_alike",),
     ),
     Mutant(
-        "randomness/centred.py",
+        "randomness/centred_gaussian.py",
         "factor * Fraction(least), number + factor * Fraction(most))",
         "Fraction(least), number + Fraction(most))",
         "the scale of noise on differences",

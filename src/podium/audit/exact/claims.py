@@ -1,6 +1,6 @@
 """Two exact laws against a claim: a guarantee's whole curve, a pure epsilon, or a bounded range.
 
-"Kept" is a proof for the pair that was compared, up to the slack of ``podium.audit.divergence``; "violated" is a
+"Kept" is a proof for the pair that was compared, up to the slack of ``podium.audit.exact.divergence``; "violated" is a
 counterexample.
 """
 
@@ -17,7 +17,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.audit.divergence import (
+from podium.audit.exact.divergence import (
     PRECISION,
     SLACK,
     ExactLaw,

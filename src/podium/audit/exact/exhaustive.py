@@ -21,11 +21,11 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.audit.claims import Comparison, Finding, Kind, comparison, headline
-from podium.audit.divergence import PRECISION, SLACK, ExactLaw, extreme_ratios, hockey_stick
-from podium.audit.inputs import reading
+from podium.audit.exact.claims import Comparison, Finding, Kind, comparison, headline
+from podium.audit.exact.divergence import PRECISION, SLACK, ExactLaw, extreme_ratios, hockey_stick
+from podium.audit.exact.worlds import SmallHistogram, World
 from podium.audit.reports import ExactReport, ProfilePoint
-from podium.audit.worlds import SmallHistogram, World
+from podium.audit.targets.inputs import reading
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, positive_integer, rational_bounds
 from podium.privacy.guarantee import Guarantee

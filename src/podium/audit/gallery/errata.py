@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from podium.audit.gallery.exhibit import BatchSampler, Counts, Exhibit
-from podium.audit.gallery.noise import FloatNoise, Numbers
-from podium.audit.pairs import Pair, worst_pairs
+from podium.audit.gallery.textbook_noise import FloatNoise, Numbers
+from podium.audit.targets.neighbours import Pair, worst_pairs
 from podium.mechanisms import FixedThreshold, LimitedDomain
 from podium.privacy.guarantee import Guarantee
 from podium.randomness import BitSource

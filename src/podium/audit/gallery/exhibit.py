@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from podium.audit.numeric import numeric_audit
-from podium.audit.pairs import Pair
 from podium.audit.reports import StatisticalReport
-from podium.audit.sequential import DEFAULT_ALPHA, statistical_audit
+from podium.audit.statistical.numeric import numeric_audit
+from podium.audit.statistical.sequential import DEFAULT_ALPHA, statistical_audit
+from podium.audit.targets.neighbours import Pair
 from podium.errors import NotRandom
 from podium.exact import Number, probability
 from podium.privacy.guarantee import Guarantee

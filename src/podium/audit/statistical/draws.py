@@ -1,6 +1,6 @@
 """Black boxes: what a sampler returns, checked and made countable.
 
-An outcome is split into a discrete part (``podium.audit.seen``) and its real numbers, so that an audit can bin the
+An outcome is split into a discrete part (``observation``) and its real numbers, so that an audit can bin the
 numbers and count the rest. Nothing is assumed of the sampler but that its draws are independent.
 """
 
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.audit.exhaustive import picklable
-from podium.audit.inputs import reading
-from podium.audit.seen import REAL, Entries, Raised, SeenRelease, look
+from podium.audit.exact.exhaustive import picklable
+from podium.audit.statistical.observation import REAL, Entries, Raised, SeenRelease, look
+from podium.audit.targets.inputs import reading
 from podium.errors import InvalidArgument, SamplerFailed, UnusableOutcome
 from podium.exact import positive_integer
 from podium.randomness import BitSource

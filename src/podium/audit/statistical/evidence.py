@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from podium.audit.draws import Draws, Recorder
 from podium.audit.reports import EventTest
-from podium.audit.views import FittedView, View, fit_views
+from podium.audit.statistical.draws import Draws, Recorder
+from podium.audit.statistical.views import FittedView, View, fit_views
 
 __all__ = [
     "ChosenEvent",

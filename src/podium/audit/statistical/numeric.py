@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from podium.audit.draws import BlackBox, Recorder
 from podium.audit.reports import LawReport, StatisticalReport
-from podium.audit.sequential import DEFAULT_ALPHA, statistical_audit
-from podium.audit.views import NUMERIC_VIEWS
+from podium.audit.statistical.draws import BlackBox, Recorder
+from podium.audit.statistical.sequential import DEFAULT_ALPHA, statistical_audit
+from podium.audit.statistical.views import NUMERIC_VIEWS
 from podium.errors import InvalidArgument, UnusableOutcome
 from podium.exact import Number, positive_integer, probability
 from podium.privacy.guarantee import Guarantee

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.audit.claims import curve, headline
-from podium.audit.draws import BlackBox, Draws, MechanismSampler, Recorder, Sampler
-from podium.audit.evidence import (
+from podium.audit.exact.claims import curve, headline
+from podium.audit.reports import EventTest, StatisticalReport
+from podium.audit.statistical.draws import BlackBox, Draws, MechanismSampler, Recorder, Sampler
+from podium.audit.statistical.evidence import (
     ChosenEvent,
     choose_events,
     distinct_events,
@@ -27,9 +28,8 @@ from podium.audit.evidence import (
     repetition_p_value,
     try_event,
 )
-from podium.audit.pairs import Pair, as_pairs, worst_pairs
-from podium.audit.reports import EventTest, StatisticalReport
-from podium.audit.views import VIEWS, View
+from podium.audit.statistical.views import VIEWS, View
+from podium.audit.targets.neighbours import Pair, as_pairs, worst_pairs
 from podium.errors import InvalidArgument, NotRandom, SamplerFailed
 from podium.exact import Number, positive_integer, probability
 from podium.privacy.guarantee import Guarantee

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.audit.draws import Draws, Recorder
+from podium.audit.statistical.draws import Draws, Recorder
 
 __all__ = ["NUMERIC_VIEWS", "VIEWS", "FittedView", "View", "fit_views"]
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
-from podium.audit.pairs import Pair
+from podium.audit.targets.neighbours import Pair
 from podium.curator import Curator
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_integer

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from podium.audit.worlds import SmallHistogram
+from podium.audit.exact.worlds import SmallHistogram
 from podium.errors import InvalidArgument
 from podium.exact import exact_integer, positive_integer
 

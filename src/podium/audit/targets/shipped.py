@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from podium import mechanisms
-from podium.audit.pairs import Pair, worst_pairs
-from podium.audit.worlds import World
+from podium.audit.exact.worlds import World
+from podium.audit.targets.neighbours import Pair, worst_pairs
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import (

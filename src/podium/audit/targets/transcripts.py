@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from podium.audit.seen import Raised
+from podium.audit.statistical.observation import Raised
 from podium.errors import BudgetError
 from podium.exact import positive_integer
 from podium.release import Release

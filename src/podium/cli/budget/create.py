@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import podium
-from podium.cli.accounts import DatasetArgument, RequiredLedger, print_status, print_totals
+from podium.cli.budget.printing import DatasetArgument, RequiredLedger, print_status, print_totals
 from podium.cli.options import (
     BadLines,
     BadLinesOption,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podium.cli.accounts import DatasetArgument, RequiredLedger
+from podium.cli.budget.printing import DatasetArgument, RequiredLedger
 from podium.cli.console import on_terminal, print_result, say
 from podium.cli.options import Format, PlotFile, TextFormatOption
 from podium.cli.output import check_picture, print_document
@@ -25,8 +25,8 @@ def history(
       podium budget history views --ledger ledger.db --plot budget.png
     """
     from podium.ledger import open_ledger
-    from podium.present.accounts import history_rows
-    from podium.present.terminal import plain_table, rich_table
+    from podium.present.text.accounts import history_rows
+    from podium.present.text.terminal import plain_table, rich_table
 
     if plot is not None:
         check_picture(plot)

@@ -31,14 +31,14 @@ RequiredLedger = Annotated[
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Labels and texts, wrapped on a terminal."""
-    from podium.present.terminal import fact_lines, facts_table
+    from podium.present.text.terminal import fact_lines, facts_table
 
     print_result(facts_table(facts) if on_terminal() else fact_lines(facts))
 
 
 def print_status(status: Status, form: Format) -> None:
     """Where a data set stands, as ``podium budget show`` prints it."""
-    from podium.present.accounts import status_facts
+    from podium.present.text.accounts import status_facts
 
     if form is Format.JSON:
         print_document({"datasets": [status.to_json()]})
@@ -48,7 +48,7 @@ def print_status(status: Status, form: Format) -> None:
 
 def print_totals(totals: Totals, form: Format, *, user: str | None) -> None:
     """What a budget would promise and allow, and whom it would protect."""
-    from podium.present.accounts import totals_facts, unit_sentence
+    from podium.present.text.accounts import totals_facts, unit_sentence
 
     if form is Format.JSON:
         print_document(totals.to_json())

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.accounts import RequiredLedger
+from podium.cli.budget.printing import RequiredLedger
 from podium.cli.console import print_result
 
 __all__ = ["recover"]

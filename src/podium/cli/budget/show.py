@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podium.cli.accounts import OptionalDataset, RequiredLedger, print_facts
+from podium.cli.budget.printing import OptionalDataset, RequiredLedger, print_facts
 from podium.cli.console import print_result, say
 from podium.cli.options import Format, TextFormatOption
 from podium.cli.output import print_document
@@ -19,7 +19,7 @@ def show(dataset: OptionalDataset = None, *, ledger: RequiredLedger, form: TextF
       podium budget show views --ledger ledger.db --format json
     """
     from podium.ledger import open_ledger
-    from podium.present.accounts import status_facts
+    from podium.present.text.accounts import status_facts
 
     with open_ledger(ledger, create=False) as opened:
         names = opened.datasets() if dataset is None else (dataset,)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.accounts import DatasetArgument, RequiredLedger, print_status
+from podium.cli.budget.printing import DatasetArgument, RequiredLedger, print_status
 from podium.cli.options import Format, TextFormatOption
 
 __all__ = ["unlock"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from podium.cli.accounts import OptionalDataset, RequiredLedger, print_facts
+from podium.cli.budget.printing import OptionalDataset, RequiredLedger, print_facts
 from podium.cli.exit_codes import UNSOUND
 from podium.cli.options import Format, TextFormatOption
 from podium.cli.output import print_document

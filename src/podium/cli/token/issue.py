@@ -32,9 +32,9 @@ def create(
       podium token create ana --config podium.toml --dataset views
       podium token create olga --config podium.toml --role owner --dataset '*'
     """
-    from podium.service.datasets import Datasets
-    from podium.service.state import open_state
-    from podium.service.tokens import Tokens
+    from podium.service.store.database import open_state
+    from podium.service.store.datasets import Datasets
+    from podium.service.store.tokens import Tokens
 
     settings = settings_in(config)
     state = open_state(settings.state)

@@ -17,9 +17,9 @@ def list_(*, config: Config, form: TextFormatOption = Format.TABLE) -> None:
     Example:
       podium token list --config podium.toml
     """
-    from podium.present.terminal import plain_table, rich_table
-    from podium.service.state import open_state
-    from podium.service.tokens import Tokens
+    from podium.present.text.terminal import plain_table, rich_table
+    from podium.service.store.database import open_state
+    from podium.service.store.tokens import Tokens
 
     state = open_state(settings_in(config).state)
     try:

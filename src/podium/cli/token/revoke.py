@@ -21,8 +21,8 @@ def revoke(
     Example:
       podium token revoke 8d1f0c55a2f04c58b1a6f7f0b6f2c0a1 --config podium.toml
     """
-    from podium.service.state import open_state
-    from podium.service.tokens import Tokens
+    from podium.service.store.database import open_state
+    from podium.service.store.tokens import Tokens
 
     state = open_state(settings_in(config).state)
     try:

@@ -9,22 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from podium.curator.asking import Options, column_name
 from podium.curator.curator import Curator
-from podium.curator.holding import HeldSource
-from podium.curator.monitor_curator import ScheduleCurator
-from podium.curator.monitor_questions import schedule_key, subject_of
-from podium.curator.monitor_record import Record, Role
-from podium.curator.monitor_turn import Task, Turn, listed_nothing
-from podium.curator.repeating import domain_fingerprint
-from podium.curator.schedule import period_of
+from podium.curator.held_source import HeldSource
+from podium.curator.monitor.periods import Record, Role
+from podium.curator.monitor.schedule_curator import ScheduleCurator
+from podium.curator.monitor.turn import Task, Turn, listed_nothing
+from podium.curator.monitor.windows import schedule_key, subject_of
+from podium.curator.prepare import Options, column_name
+from podium.curator.reuse import domain_fingerprint
+from podium.curator.timing import period_of
 from podium.errors import DatasetExists, InvalidArgument, LedgerTampered
 from podium.exact import Number, exact_fraction, positive_integer
 from podium.histogram import Item
 from podium.ledger import Budget, Entry, Ledger, open_ledger
-from podium.planning.schedule import Period, Schedule, moment
-from podium.planning.schedule_plan import MOST_ITEMS, SchedulePlan, plan_schedule
-from podium.planning.sharing import Unit
+from podium.planning.schedule.calendar import Period, Schedule, moment
+from podium.planning.schedule.schedule_plan import MOST_ITEMS, SchedulePlan, plan_schedule
+from podium.planning.schedule.shares import Unit
 from podium.release import Release
 from podium.sources import Domain, open_source
 

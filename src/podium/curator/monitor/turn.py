@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from podium.curator.asking import Asked
 from podium.curator.curator import Curator
-from podium.curator.monitor_questions import Subject, schedule_question
-from podium.curator.monitor_record import Record, Role, merged_domain
+from podium.curator.monitor.periods import Record, Role, merged_domain
+from podium.curator.monitor.windows import Subject, schedule_question
+from podium.curator.prepare import Asked
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.histogram import Item
-from podium.planning.schedule import Period
-from podium.planning.schedule_plan import SchedulePlan
-from podium.planning.sharing import Purse, Sharing, Unit, candidates_for
+from podium.planning.schedule.calendar import Period
+from podium.planning.schedule.schedule_plan import SchedulePlan
+from podium.planning.schedule.shares import Purse, Sharing, Unit, candidates_for
 from podium.release import Receipt, Release
 from podium.sources import Domain, DomainItems
 

@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from podium.curator.asking import SHOWN_SALT, Asked, question_about
-from podium.curator.monitor_record import Role, question_identity
-from podium.curator.repeating import question_text
+from podium.curator.monitor.periods import Role, question_identity
+from podium.curator.prepare import SHOWN_SALT, Asked, question_about
+from podium.curator.reuse import question_text
 from podium.errors import InvalidArgument
 from podium.mechanisms import Weights
 from podium.planning.facts import Facts
-from podium.planning.plan import Allowance, Plan, plan_for
-from podium.planning.schedule import Every, Period, Schedule
-from podium.planning.sharing import stage_for
+from podium.planning.planner import Allowance, Plan, plan_for
+from podium.planning.schedule.calendar import Every, Period, Schedule
+from podium.planning.schedule.shares import stage_for
 from podium.privacy import total
 from podium.query import Column, Kind, Predicate, Question
 from podium.query.canonical import all_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podium.ledger.account import Contradiction
-from podium.ledger.store import Located, Store
+from podium.ledger.tables.store import Located, Store
 from podium.ledger.verification import walked_state
 
 __all__ = ["Checker"]

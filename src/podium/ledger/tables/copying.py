@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from podium.ledger.backend import Row, Session
-from podium.ledger.rows import ACCOUNT_COLUMNS, ENTRY_COLUMNS
+from podium.ledger.tables.rows import ACCOUNT_COLUMNS, ENTRY_COLUMNS
+from podium.storage.backend import Row, Session
 
 __all__ = ["Copy", "RawDataset", "Registration", "raw_datasets", "read_copy"]
 

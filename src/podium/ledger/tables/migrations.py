@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from podium.errors import LedgerUnavailable
 from podium.ledger.account import Contradiction
-from podium.ledger.backend import Backend, Session
-from podium.ledger.rows import whole_number
-from podium.ledger.sqlite import APPLICATION_ID
-from podium.ledger.store import rebuild_analysts
+from podium.ledger.tables.rows import whole_number
+from podium.ledger.tables.store import rebuild_analysts
 from podium.randomness import system_bits
+from podium.storage.backend import Backend, Session
+from podium.storage.sqlite import APPLICATION_ID
 
 __all__ = ["LATEST", "migrate"]
 

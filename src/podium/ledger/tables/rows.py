@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from podium.ledger.account import Account, Contradiction, Sum
-from podium.ledger.backend import Row, Value
 from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.privacy import Cost
+from podium.storage.backend import Row, Value
 
 __all__ = [
     "ACCOUNT_COLUMNS",

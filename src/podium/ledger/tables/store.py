@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from podium.ledger.account import Account, Contradiction, Sum, analyst_sums
-from podium.ledger.backend import Session, Value
-from podium.ledger.copying import RawDataset, raw_datasets
 from podium.ledger.entries import Entry, Kind, canonical_json
-from podium.ledger.rows import (
+from podium.ledger.state import State
+from podium.ledger.tables.copying import RawDataset, raw_datasets
+from podium.ledger.tables.rows import (
     ACCOUNT_COLUMNS,
     ENTRY_COLUMNS,
     account_from_row,
@@ -22,8 +22,8 @@ from podium.ledger.rows import (
     sum_to_row,
     whole_number,
 )
-from podium.ledger.state import State
 from podium.randomness import system_bits
+from podium.storage.backend import Session, Value
 
 __all__ = ["Holder", "Located", "Store", "rebuild_analysts"]
 

@@ -16,8 +16,8 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Law, Mechanism
-from podium.mechanisms.canonical_classes import Loss, Ranking, block_size
-from podium.mechanisms.canonical_sampler import CanonicalNoise, SubsetSampler
+from podium.mechanisms.canonical.classes import Loss, Ranking, block_size
+from podium.mechanisms.canonical.rejection import CanonicalNoise, SubsetSampler
 from podium.mechanisms.domain import flag, listed
 from podium.privacy.events import Event, PureMechanism, SetSelection
 from podium.randomness import BitSource, system_bits

@@ -20,7 +20,7 @@ from podium.errors import InvalidArgument
 from podium.exact import float_below
 from podium.histogram import Groups, Item
 from podium.mechanisms.domain import domain_size
-from podium.randomness.lineup import exact_integers
+from podium.randomness.candidates import exact_integers
 
 __all__ = ["Blocks", "Loss", "Ranking", "block_size"]
 

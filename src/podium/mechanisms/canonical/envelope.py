@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.exact import ball, ball_precision
-from podium.mechanisms.canonical_classes import Floats, Integers, Loss, Ranking
+from podium.mechanisms.canonical.classes import Floats, Integers, Loss, Ranking
 from podium.randomness import BitSource, uniform_below
 from podium.randomness.noise import float_stage_is_sound
 

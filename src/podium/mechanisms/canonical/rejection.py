@@ -16,8 +16,8 @@ import numpy as np
 
 from podium.errors import EntropyFailure
 from podium.exact import ball, ball_precision, float_above, float_below
-from podium.mechanisms.canonical_classes import Integers, Loss, Ranking
-from podium.mechanisms.canonical_envelope import GRID, LOOSENESS, SLACK, Envelope, binomial
+from podium.mechanisms.canonical.classes import Integers, Loss, Ranking
+from podium.mechanisms.canonical.envelope import GRID, LOOSENESS, SLACK, Envelope, binomial
 from podium.randomness import BitSource, uniform_below
 from podium.randomness.noise import exponential_bounds, float_stage_is_sound
 from podium.randomness.streams import FreshStreams, Uniform

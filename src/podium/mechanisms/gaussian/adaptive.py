@@ -12,13 +12,13 @@ from typing import ClassVar, Protocol
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Item
 from podium.mechanisms.base import describe
-from podium.mechanisms.border import EDGES, BorderWeights, floor_for
 from podium.mechanisms.domain import flag
-from podium.mechanisms.sparse import GaussianSparseHistogram
+from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
+from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_gaussian, calibrate_sigma, total
-from podium.privacy.conversion import split_delta
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
+from podium.privacy.theorems.conversion import split_delta
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Receipt, Release
 

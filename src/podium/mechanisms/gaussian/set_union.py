@@ -16,8 +16,8 @@ from podium.exact import Number, positive_fraction, positive_integer, probabilit
 from podium.histogram import Histogram, Item
 from podium.mechanisms.base import Law, Mechanism, describe
 from podium.mechanisms.exponential import ExponentialTopK
+from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.peeling import peeling_law
-from podium.mechanisms.sparse import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event, Selection
 from podium.randomness import BitSource

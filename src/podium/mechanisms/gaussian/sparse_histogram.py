@@ -15,7 +15,7 @@ from podium.exact import Number, positive_fraction, positive_integer, probabilit
 from podium.histogram import Groups, Histogram, Item
 from podium.mechanisms.base import Law, Mechanism, certified_floats
 from podium.mechanisms.domain import listed
-from podium.mechanisms.gaussian_laws import LONGEST_ORDER, GaussianRace
+from podium.mechanisms.gaussian.level_distribution import LONGEST_ORDER, GaussianRace
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems

@@ -14,7 +14,7 @@ from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Law, Mechanism
 from podium.mechanisms.domain import flag, listed
-from podium.mechanisms.joint_sampler import Ladder, SequenceSampler
+from podium.mechanisms.joint.sampler import Ladder, SequenceSampler
 from podium.privacy.events import Event, SetSelection
 from podium.randomness import BitSource, system_bits
 from podium.release import Release

@@ -25,7 +25,7 @@ from podium.errors import EntropyFailure, InvalidArgument
 from podium.histogram import Groups, Item
 from podium.mechanisms.domain import require_items
 from podium.randomness import BitSource, bernoulli_exp, choose, uniform_below
-from podium.randomness.lineup import exact_integers
+from podium.randomness.candidates import exact_integers
 
 __all__ = ["Ladder", "Piece", "SequenceSampler", "pieces_of"]
 

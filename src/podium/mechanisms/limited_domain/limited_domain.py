@@ -24,9 +24,9 @@ from podium.exact import (
 )
 from podium.histogram import Histogram, Item, TopRows
 from podium.mechanisms.base import Law, Mechanism, certified_floats, describe
-from podium.mechanisms.limited_domain_laplace import LaplaceRace, laplace_cost
+from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
+from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_law
 from podium.mechanisms.peeling import peeling_law
-from podium.mechanisms.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_law
 from podium.privacy.events import Event, Selection, limited_domain_events
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from podium.errors import BudgetExceeded
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Histogram
-from podium.mechanisms.limited_domain import LimitedDomain, PrivateKBar
-from podium.privacy.composition import limited_domain_delta
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import Event, LimitedDomainCall, Selection
 from podium.privacy.guarantee import Guarantee
+from podium.privacy.theorems.composition import limited_domain_delta
 from podium.randomness import BitSource
 from podium.release import Receipt, Release
 

@@ -18,7 +18,7 @@ from podium.exact import ball
 from podium.histogram import Item
 from podium.mechanisms.base import Law
 from podium.mechanisms.piecewise import Piecewise, noise_cdf, noise_density, noise_survival
-from podium.mechanisms.sparse_vector_plan import Branch, SparseNoise, SparsePlan
+from podium.mechanisms.sparse_vector.scales import Branch, SparseNoise, SparsePlan
 
 __all__ = ["Found", "lattice_sum", "noise_calculus", "sparse_density", "sparse_law"]
 

@@ -16,8 +16,14 @@ from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Groups, Item, KnownDomain
 from podium.mechanisms.base import Law, Mechanism
 from podium.mechanisms.domain import domain_size, flag, listed
-from podium.mechanisms.hybrid_laws import Candidate, Field, chained_density, hybrid_law, level_density
-from podium.mechanisms.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
+from podium.mechanisms.sparse_vector.hybrid_distribution import (
+    Candidate,
+    Field,
+    chained_density,
+    hybrid_law,
+    level_density,
+)
+from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
 from podium.privacy.events import Event, PureMechanism
 from podium.randomness import BitSource, grid_bits_for, race
 from podium.release import BOTTOM, Release

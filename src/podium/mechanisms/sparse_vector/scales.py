@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import flint
 
 from podium.exact import ball, ball_precision, rational_bounds
-from podium.mechanisms.threshold_budget import Movement
+from podium.mechanisms.sparse_vector.threshold_budget import Movement
 
 __all__ = ["Branch", "SparseNoise", "SparsePlan", "noise_mean", "noise_variance", "sparse_plan"]
 

@@ -15,9 +15,9 @@ from podium.exact import Number, exact_fraction, positive_fraction, positive_int
 from podium.histogram import Item, KnownDomain, Scores, item_order
 from podium.mechanisms.base import Law, Mechanism
 from podium.mechanisms.domain import domain_size, flag, listed
-from podium.mechanisms.sparse_vector_laws import Found, sparse_density, sparse_law
-from podium.mechanisms.sparse_vector_plan import Branch, SparseNoise, SparsePlan, sparse_plan
-from podium.mechanisms.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
+from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_law
+from podium.mechanisms.sparse_vector.scales import Branch, SparseNoise, SparsePlan, sparse_plan
+from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
 from podium.privacy.events import Event, PureMechanism
 from podium.randomness import BitSource, NoisyNumber, geometric, grid_bits_for
 from podium.release import Receipt, Release

@@ -12,8 +12,8 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, dyadic_above, exact_integer, rational_bounds
 from podium.mechanisms import GaussianSparseHistogram
 from podium.planning.facts import LARGEST_K
-from podium.planning.schedule import Schedule
-from podium.planning.sharing import Purse, Sharing, Unit, candidates_for, stage_for
+from podium.planning.schedule.calendar import Schedule
+from podium.planning.schedule.shares import Purse, Sharing, Unit, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho, zcdp_epsilon
 from podium.privacy.guarantee import unit_named
 from podium.privacy.rounding import display

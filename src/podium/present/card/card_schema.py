@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from podium.present.card import CARD_VERSION
+from podium.present.card.release_card import CARD_VERSION
 
 __all__ = ["card_schema"]
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final
 
-from podium import __version__
 from podium.exact import float_above
-from podium.present.margins import margin_of
-from podium.present.text import mechanism_text, paid_sentence
+from podium.present.intervals import margin_of
+from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.privacy import encode_event
 from podium.privacy.guarantee import unit_named
 from podium.privacy.rounding import display
 from podium.release import Release
+from podium.version import __version__
 
 __all__ = ["CARD_VERSION", "card", "card_markdown"]
 

@@ -22,8 +22,8 @@ from podium.privacy import (
     optimal_pure_delta,
     zcdp_delta,
 )
-from podium.privacy.nonadaptive import LARGEST_K
 from podium.privacy.rounding import display
+from podium.privacy.theorems.nonadaptive import LARGEST_K
 
 __all__ = ["ProfileRows", "TheoremRow", "composition_totals", "profile_deltas"]
 

@@ -10,9 +10,9 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
 from podium.present.drawing.style import font
-from podium.present.margins import Margin, margin_of
-from podium.present.names import NO_ORDER, item_texts, why_fewer
-from podium.present.text import paid_sentence, release_text
+from podium.present.intervals import Margin, margin_of
+from podium.present.text.names import NO_ORDER, item_texts, why_fewer
+from podium.present.text.release_text import paid_sentence, release_text
 from podium.release import Release
 
 __all__ = ["draw_ranking"]

@@ -20,7 +20,7 @@ from matplotlib.font_manager import FontProperties
 
 from podium.errors import InvalidArgument
 from podium.present.drawing.style import DARK, LIGHT, Style, drawable, font
-from podium.present.names import clip
+from podium.present.text.names import clip
 
 __all__ = ["SMALL", "TEXT", "WIDTH", "Page", "Picture"]
 

@@ -8,7 +8,7 @@ from typing import Final
 from podium.histogram import Item
 from podium.present.drawing.page import SMALL, Page, Picture
 from podium.present.drawing.style import font
-from podium.present.names import clip
+from podium.present.text.names import clip
 from podium.release import Release
 
 __all__ = ["draw_lists"]

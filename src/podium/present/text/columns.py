@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podium.present.margins import CONFIDENCE, margin_of
-from podium.present.names import item_texts, printable
+from podium.present.intervals import CONFIDENCE, margin_of
+from podium.present.text.names import item_texts, printable
 from podium.privacy.rounding import display
 from podium.release import Release
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
-from podium.present.names import NO_ORDER, printable, why_fewer
-from podium.present.ranking import ranking_lines
+from podium.present.text.columns import ranking_lines
+from podium.present.text.names import NO_ORDER, printable, why_fewer
 from podium.privacy.rounding import display
 from podium.release import Release
 

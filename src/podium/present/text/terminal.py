@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from podium.present.names import NO_ORDER, why_fewer
-from podium.present.ranking import ranking
-from podium.present.text import mechanism_text, paid_sentence, theorem_texts
+from podium.present.text.columns import ranking
+from podium.present.text.names import NO_ORDER, why_fewer
+from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
 from podium.release import Release
 
 __all__ = ["fact_lines", "facts_table", "plain_table", "release_drawing", "rich_table"]

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 
-from podium.present.names import item_texts, spreadsheet_text
+from podium.present.text.names import item_texts, spreadsheet_text
 from podium.release import Release
 
 __all__ = ["lists_csv", "lists_text"]

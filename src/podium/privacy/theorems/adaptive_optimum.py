@@ -25,9 +25,9 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
-from podium.privacy.bounded_range import bounded_range_rho
-from podium.privacy.recursion import Aim, profile_of
 from podium.privacy.rounding import above, below, certified, significant_above
+from podium.privacy.theorems.bounded_range import bounded_range_rho
+from podium.privacy.theorems.recursion import Aim, profile_of
 
 __all__ = ["adaptive_optimum", "adaptive_optimum_delta", "resolution_for", "scheduled_optimum"]
 

@@ -18,9 +18,6 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, probability
-from podium.privacy.adaptive import adaptive_optimum, resolution_for, scheduled_optimum
-from podium.privacy.composition import advanced, bounded_range_three_terms, optimal_pure
-from podium.privacy.conversion import renyi_epsilon, split_delta, zcdp_epsilon
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import (
     Bottom,
@@ -32,8 +29,11 @@ from podium.privacy.events import (
     Selection,
     SetSelection,
 )
-from podium.privacy.gaussian import gaussian_epsilon
 from podium.privacy.rounding import display
+from podium.privacy.theorems.adaptive_optimum import adaptive_optimum, resolution_for, scheduled_optimum
+from podium.privacy.theorems.composition import advanced, bounded_range_three_terms, optimal_pure
+from podium.privacy.theorems.conversion import renyi_epsilon, split_delta, zcdp_epsilon
+from podium.privacy.theorems.gaussian import gaussian_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from podium.exact import Number, positive_fraction, positive_integer, probability
-from podium.privacy.bounds import Theorem, best_bound
-from podium.privacy.composition import bounded_range_zcdp, optimal_pure_discrete
 from podium.privacy.events import Selection
 from podium.privacy.guarantee import Guarantee
-from podium.privacy.nonadaptive import LARGEST_K, nonadaptive_optimum
 from podium.privacy.rounding import display
+from podium.privacy.theorems.best_bound import Theorem, best_bound
+from podium.privacy.theorems.composition import bounded_range_zcdp, optimal_pure_discrete
+from podium.privacy.theorems.nonadaptive import LARGEST_K, nonadaptive_optimum
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
-from podium.privacy.bounded_range import bounded_range_renyi, bounded_range_rho, bounded_range_rho_simple
-from podium.privacy.conversion import renyi_epsilon, zcdp_epsilon
 from podium.privacy.rounding import above, certified, significant_above
+from podium.privacy.theorems.bounded_range import bounded_range_renyi, bounded_range_rho, bounded_range_rho_simple
+from podium.privacy.theorems.conversion import renyi_epsilon, zcdp_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

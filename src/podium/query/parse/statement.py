@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
-from podium.query.conditions import column_named, has_only, predicate_of
+from podium.query.parse.syntax import parse_statement
+from podium.query.parse.where import column_named, has_only, predicate_of
 from podium.query.question import Question
 from podium.query.schema import Schema
-from podium.query.text import parse_statement
 
 __all__ = ["parse_sql"]
 

@@ -8,10 +8,10 @@ from sqlglot import exp
 
 from podium.errors import QuestionRefused
 from podium.query.canonical import all_of, any_of, negated, one_of
-from podium.query.literals import literal_for, literal_text
+from podium.query.parse.literals import literal_for, literal_text
+from podium.query.parse.syntax import parse_condition
 from podium.query.predicate import Between, Compare, Like, Missing, Operator, Predicate, Wildcard
 from podium.query.schema import Column, Kind, Schema
-from podium.query.text import parse_condition
 
 __all__ = ["column_named", "has_only", "parse_conditions", "parse_where", "predicate_of"]
 

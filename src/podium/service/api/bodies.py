@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from podium.ledger import Budget
-from podium.service.questions import Asking
+from podium.wire.question_body import Asking
 
 __all__ = ["BudgetBody", "DataVersionBody", "QuestionBody", "RegistrationBody", "TokenBody", "UnlockBody"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from podium.service.problems import MEDIA_TYPE
+from podium.wire.problems import MEDIA_TYPE
 
 __all__ = ["PROBLEMS", "RELEASE", "example"]
 

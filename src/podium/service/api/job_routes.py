@@ -10,11 +10,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import StreamingResponse
 
-from podium.service.access import Caller, role_of, service
+from podium.service.api.examples import PROBLEMS
 from podium.service.core import Service
-from podium.service.examples import PROBLEMS
-from podium.service.jobs import JobState
-from podium.service.tokens import Role, Token
+from podium.service.http.access import Caller, role_of, service
+from podium.service.ops.jobs import JobState
+from podium.service.store.tokens import Role, Token
 
 __all__ = ["JobId", "events_of", "router"]
 

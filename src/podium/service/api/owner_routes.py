@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import JSONResponse
 
-from podium.service.access import Access, Caller, access, everything, role_of, service
+from podium.service.api.bodies import BudgetBody, DataVersionBody, RegistrationBody, TokenBody, UnlockBody
+from podium.service.api.examples import PROBLEMS
 from podium.service.core import Service
-from podium.service.examples import PROBLEMS
-from podium.service.refusals import forbidden, not_found
-from podium.service.schemas import BudgetBody, DataVersionBody, RegistrationBody, TokenBody, UnlockBody
-from podium.service.tokens import Role, Token
+from podium.service.http.access import Access, Caller, access, everything, role_of, service
+from podium.service.store.tokens import Role, Token
+from podium.wire.refusals import forbidden, not_found
 
 __all__ = ["give_token", "own_tokens", "revoke_token", "router"]
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from podium.errors import LedgerTampered
 from podium.ledger import Entry, Kind, Status
-from podium.present.accounts import left_sentence
+from podium.present.text.accounts import left_sentence
 from podium.release import Receipt, Release
-from podium.service.datasets import Datasets
-from podium.service.refusals import forbidden, not_found
-from podium.service.tokens import Role, Token
+from podium.service.store.datasets import Datasets
+from podium.service.store.tokens import Role, Token
+from podium.wire.refusals import forbidden, not_found
 
 __all__ = ["Record", "Records"]
 

@@ -11,15 +11,15 @@ from fastapi.responses import JSONResponse
 
 import podium
 from podium.errors import LedgerLocked, LedgerUnavailable, PodiumError
-from podium.present.card import card
-from podium.present.documents import preview_document, release_document
+from podium.present.card.release_card import card
+from podium.present.json import preview_document, release_document
 from podium.present.tables import csv_text, parquet_bytes
-from podium.service.access import Access, Caller, access, service
+from podium.service.api.bodies import QuestionBody
+from podium.service.api.examples import PROBLEMS, RELEASE, example
+from podium.service.api.records import Record
 from podium.service.core import Service
-from podium.service.examples import PROBLEMS, RELEASE, example
-from podium.service.records import Record
-from podium.service.schemas import QuestionBody
-from podium.service.tokens import Role, Token
+from podium.service.http.access import Access, Caller, access, service
+from podium.service.store.tokens import Role, Token
 
 __all__ = ["dataset_document", "listed", "rendered", "router"]
 

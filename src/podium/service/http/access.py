@@ -10,8 +10,8 @@ from fastapi import Depends, Path, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from podium.service.core import Service
-from podium.service.refusals import forbidden, not_found, not_signed_in
-from podium.service.tokens import EVERYTHING, Role, Token
+from podium.service.store.tokens import EVERYTHING, Role, Token
+from podium.wire.refusals import forbidden, not_found, not_signed_in
 
 __all__ = [
     "Access", "Caller", "DatasetName", "Holder", "access", "address_of", "caller", "check", "everything", "role_of",

@@ -18,11 +18,11 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from podium.service.envelope import problem_body
-from podium.service.problems import MEDIA_TYPE
-from podium.service.refusals import Refusal
+from podium.service.http.middleware import problem_body
 from podium.service.settings import CONFIG_VARIABLE, Limits, load
-from podium.service.state import new_id
+from podium.wire.identifiers import new_id
+from podium.wire.problems import MEDIA_TYPE
+from podium.wire.refusals import Refusal
 
 __all__ = ["Connection", "Crowd"]
 

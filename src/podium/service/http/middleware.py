@@ -11,10 +11,10 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from podium.service.core import Service
-from podium.service.logs import log
-from podium.service.problems import MEDIA_TYPE, problem, status_of
-from podium.service.refusals import Refusal, ambiguous_length, too_large
-from podium.service.state import new_id
+from podium.service.ops.logs import log
+from podium.wire.identifiers import new_id
+from podium.wire.problems import MEDIA_TYPE, problem, status_of
+from podium.wire.refusals import Refusal, ambiguous_length, too_large
 
 __all__ = ["Envelope", "problem_body"]
 

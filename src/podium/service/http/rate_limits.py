@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from threading import Lock
 
-from podium.service.refusals import too_many
+from podium.wire.refusals import too_many
 
 __all__ = ["Rate"]
 

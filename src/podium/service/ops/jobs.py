@@ -18,13 +18,14 @@ from enum import StrEnum
 from typing import Any
 
 from podium.errors import LedgerError
-from podium.ledger.owner import Owner, certainly_gone, this_process
 from podium.release import Release
-from podium.service.problems import problem
-from podium.service.questions import Asking
-from podium.service.refusals import Refusal, not_found
-from podium.service.state import State, new_id, now
-from podium.service.tokens import Token
+from podium.service.store.database import State, now
+from podium.service.store.tokens import Token
+from podium.storage.processes import Owner, certainly_gone, this_process
+from podium.wire.identifiers import new_id
+from podium.wire.problems import problem
+from podium.wire.question_body import Asking
+from podium.wire.refusals import Refusal, not_found
 
 __all__ = ["Job", "JobState", "Jobs", "run_job"]
 

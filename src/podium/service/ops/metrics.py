@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from threading import Lock
 
-from podium import __version__
+from podium.version import __version__
 
 __all__ = ["Metrics"]
 

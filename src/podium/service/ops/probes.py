@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from podium.errors import PodiumError
-from podium.service.access import Holder, caller, everything, service
-from podium.service.examples import PROBLEMS
+from podium.service.api.examples import PROBLEMS
+from podium.service.http.access import Holder, caller, everything, service
 
 __all__ = ["router"]
 

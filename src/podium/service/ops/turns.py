@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from podium.service.refusals import Refusal, too_many_waiting
+from podium.wire.refusals import Refusal, too_many_waiting
 
 __all__ = ["Line", "Runner"]
 

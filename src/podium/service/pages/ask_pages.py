@@ -11,26 +11,26 @@ from pydantic import ValidationError
 from podium.curator import Preview
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
 from podium.ledger import Remaining
-from podium.present.margins import margin_of
-from podium.present.names import why_fewer
+from podium.present.intervals import margin_of
 from podium.present.plots import plot_release
-from podium.present.ranking import ranking
-from podium.present.text import mechanism_text, paid_sentence
+from podium.present.text.columns import ranking
+from podium.present.text.names import why_fewer
+from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.privacy import worst_case
 from podium.privacy.costs import spent
-from podium.service.access import role_of, service
-from podium.service.api import EntryHash, rendered
-from podium.service.api import Form as ReleaseForm
-from podium.service.api_jobs import JobId, events_of
-from podium.service.jobs import Job, JobState
-from podium.service.pages_access import Form, Looking, Posted, View, view, whole
-from podium.service.questions import Asking
-from podium.service.records import Record
-from podium.service.rendering import page
-from podium.service.schemas import QuestionBody
-from podium.service.sessions import new_secret
-from podium.service.tokens import Role
-from podium.service.wording import asking_of, asks_the_same, question_sentence
+from podium.service.api.bodies import QuestionBody
+from podium.service.api.job_routes import JobId, events_of
+from podium.service.api.records import Record
+from podium.service.api.routes import EntryHash, rendered
+from podium.service.api.routes import Form as ReleaseForm
+from podium.service.http.access import role_of, service
+from podium.service.ops.jobs import Job, JobState
+from podium.service.pages.cookies import Form, Looking, Posted, View, view, whole
+from podium.service.pages.rendering import page
+from podium.service.pages.wording import asking_of, asks_the_same, question_sentence
+from podium.service.store.sessions import new_secret
+from podium.service.store.tokens import Role
+from podium.wire.question_body import Asking
 
 __all__ = ["router"]
 

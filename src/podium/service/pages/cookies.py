@@ -11,11 +11,11 @@ from fastapi import Depends, Request
 from fastapi.responses import Response
 
 from podium.errors import InvalidArgument
-from podium.service.access import DatasetName, check, service
 from podium.service.core import Service
-from podium.service.refusals import Refusal, not_signed_in
-from podium.service.sessions import SignedIn, form_token, new_secret, same
-from podium.service.tokens import Role
+from podium.service.http.access import DatasetName, check, service
+from podium.service.store.sessions import SignedIn, form_token, new_secret, same
+from podium.service.store.tokens import Role
+from podium.wire.refusals import Refusal, not_signed_in
 
 __all__ = [
     "SESSION", "SIGN_IN", "Form", "Looking", "Posted", "View", "check_sign_in", "cookie_name", "form_of", "looking",

@@ -9,10 +9,10 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from podium.errors import PodiumError
-from podium.service.pages_access import looking
-from podium.service.problems import UNEXPECTED, status_of
-from podium.service.rendering import page
-from podium.service.sessions import SignedIn
+from podium.service.pages.cookies import looking
+from podium.service.pages.rendering import page
+from podium.service.store.sessions import SignedIn
+from podium.wire.problems import UNEXPECTED, status_of
 
 __all__ = ["error_page", "local_path", "wants_page"]
 

@@ -10,11 +10,11 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 import podium
 from podium.errors import PodiumError
 from podium.ledger import Problem, Status
-from podium.present.accounts import history_rows, left_sentence, status_facts
 from podium.present.plots import plot_budget
-from podium.service.access import address_of, service
-from podium.service.api import dataset_document, listed
-from podium.service.pages_access import (
+from podium.present.text.accounts import history_rows, left_sentence, status_facts
+from podium.service.api.routes import dataset_document, listed
+from podium.service.http.access import address_of, service
+from podium.service.pages.cookies import (
     SESSION,
     SIGN_IN,
     Form,
@@ -29,11 +29,11 @@ from podium.service.pages_access import (
     sign_in_secret,
     view,
 )
-from podium.service.pages_errors import local_path
-from podium.service.rendering import page
-from podium.service.sessions import form_token
-from podium.service.tokens import Role, Token
-from podium.service.wording import question_sentence
+from podium.service.pages.error_pages import local_path
+from podium.service.pages.rendering import page
+from podium.service.pages.wording import question_sentence
+from podium.service.store.sessions import form_token
+from podium.service.store.tokens import Role, Token
 
 __all__ = ["router"]
 

@@ -9,13 +9,13 @@ from fastapi.responses import RedirectResponse, Response
 
 from podium.errors import InvalidArgument, PodiumError
 from podium.ledger import Budget
-from podium.present.accounts import status_facts
-from podium.service.access import everything, role_of, service
-from podium.service.api_owner import TokenId, give_token, own_tokens, revoke_token
-from podium.service.pages_access import Form, Looking, Posted, View, view, whole
-from podium.service.rendering import page
-from podium.service.sessions import SignedIn
-from podium.service.tokens import EVERYTHING, Role
+from podium.present.text.accounts import status_facts
+from podium.service.api.owner_routes import TokenId, give_token, own_tokens, revoke_token
+from podium.service.http.access import everything, role_of, service
+from podium.service.pages.cookies import Form, Looking, Posted, View, view, whole
+from podium.service.pages.rendering import page
+from podium.service.store.sessions import SignedIn
+from podium.service.store.tokens import EVERYTHING, Role
 
 __all__ = ["router"]
 

@@ -15,8 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import podium
 from podium.privacy.rounding import display
-from podium.service.sessions import SignedIn
-from podium.service.tokens import Role
+from podium.service.store.sessions import SignedIn
+from podium.service.store.tokens import Role
 
 if TYPE_CHECKING:
     from podium.present.drawing.page import Picture

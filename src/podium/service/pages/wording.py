@@ -8,7 +8,7 @@ from typing import Any
 
 from podium.curator import Preview
 from podium.planning.facts import Facts
-from podium.service.questions import Asking
+from podium.wire.question_body import Asking
 
 __all__ = ["asking_of", "asks_the_same", "condition_text", "question_sentence"]
 

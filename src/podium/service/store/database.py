@@ -12,11 +12,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from podium.errors import LedgerUnavailable
-from podium.ledger.backend import Backend, Row, Session, Value
-from podium.ledger.sqlite import APPLICATION_ID, SQLiteBackend
-from podium.randomness import system_bits
+from podium.storage.backend import Backend, Row, Session, Value
+from podium.storage.sqlite import APPLICATION_ID, SQLiteBackend
 
-__all__ = ["State", "new_id", "now", "open_state"]
+__all__ = ["State", "now", "open_state"]
 
 _TIMEOUT = 10.0
 _VERSION = 2
@@ -97,7 +96,7 @@ def open_state(url: str) -> State:
     """The state at a path or a PostgreSQL URL; made if there is none."""
     if not url.startswith(("postgresql://", "postgres://")):
         return State(SQLiteBackend(Path(url), timeout=_TIMEOUT, create=True))
-    from podium.ledger.postgresql import PostgreSQLBackend  # noqa: PLC0415 - the driver is an extra
+    from podium.storage.postgresql import PostgreSQLBackend  # noqa: PLC0415 - the driver is an extra
 
     return State(PostgreSQLBackend(url, timeout=_TIMEOUT))
 
@@ -109,8 +108,3 @@ def _create(session: Session) -> None:
     for statement in _TABLES:
         session.run(statement)
     session.run("INSERT INTO service_version (version) VALUES (?)", (_VERSION,))
-
-
-def new_id() -> str:
-    """A name that nobody can guess."""
-    return system_bits().read(16).hex()

@@ -12,12 +12,12 @@ from pathlib import Path
 from podium.curator import Curator
 from podium.errors import InvalidArgument, SourceError, SourceUnavailable, UnknownDataset
 from podium.ledger import Budget, Ledger, Status, open_ledger
-from podium.ledger.backend import BrokenRule
 from podium.query.schema import Kind, Schema
-from podium.service.refusals import not_found
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
-from podium.service.state import State, now
-from podium.service.tokens import EVERYTHING, Token
+from podium.service.store.database import State, now
+from podium.service.store.tokens import EVERYTHING, Token
+from podium.storage.backend import BrokenRule
+from podium.wire.refusals import not_found
 
 __all__ = ["Dataset", "Datasets"]
 

@@ -11,8 +11,8 @@ import hmac
 from dataclasses import dataclass
 
 from podium.randomness import system_bits
-from podium.service.state import State, now
-from podium.service.tokens import Token, Tokens
+from podium.service.store.database import State, now
+from podium.service.store.tokens import Token, Tokens
 
 __all__ = ["Sessions", "SignedIn", "form_token", "new_secret", "same"]
 

@@ -17,9 +17,10 @@ from typing import Any
 
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
-from podium.ledger.texts import label
 from podium.randomness import system_bits
-from podium.service.state import State, new_id, now
+from podium.service.store.database import State, now
+from podium.storage.labels import label
+from podium.wire.identifiers import new_id
 
 __all__ = ["EVERYTHING", "PREFIX", "Role", "Token", "Tokens"]
 

@@ -21,12 +21,12 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_command
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.clickhouse_types import column_of, converted, type_of
-from podium.sources.dialects import ClickHouse
-from podium.sources.engine import SqlSource
-from podium.sources.guard import Process, attempt, guarded
+from podium.sources.clickhouse.types import column_of, converted, type_of
+from podium.sources.isolation import Process, attempt, guarded
 from podium.sources.quiet import hushed
-from podium.sources.relation import Relation
+from podium.sources.sql.dialect import ClickHouse
+from podium.sources.sql.relation import Relation
+from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["ClickHouseSource"]
 

@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from podium.errors import SourceUnavailable, UnknownColumn
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.duckdb_connection import ATTACHED, DIALECT
-from podium.sources.duckdb_types import check_declared, column_of, converted
-from podium.sources.files import DataFiles, reader
-from podium.sources.relation import Relation
+from podium.sources.duckdb.connection import ATTACHED, DIALECT
+from podium.sources.duckdb.files import DataFiles, reader
+from podium.sources.duckdb.types import check_declared, column_of, converted
+from podium.sources.sql.relation import Relation
 
 __all__ = ["FRAME", "attached_table", "described", "json_relation", "readable_part"]
 

@@ -13,8 +13,8 @@ from sqlglot import exp
 from podium.errors import PodiumError, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.dialects import DuckDB
-from podium.sources.guard import guarded, interruptible
+from podium.sources.isolation import guarded, interruptible
+from podium.sources.sql.dialect import DuckDB
 
 __all__ = [
     "ATTACHED",

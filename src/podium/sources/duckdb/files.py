@@ -17,7 +17,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from podium.errors import SourceUnavailable
-from podium.sources.identity import file_identities
+from podium.sources.duckdb.identity import file_identities
 
 __all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "located_files", "reader"]
 

@@ -13,11 +13,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
-from podium.sources.aside import make_folder
-from podium.sources.base import Domain, Reading
-from podium.sources.conditions import columns_of
-from podium.sources.declared import Types, declared_columns
-from podium.sources.duckdb_connection import (
+from podium.sources.declared_types import Types, declared_columns
+from podium.sources.duckdb.catalog import FRAME, attached_table, described, json_relation, readable_part
+from podium.sources.duckdb.connection import (
     ATTACHED,
     DIALECT,
     DuckDBSession,
@@ -26,15 +24,17 @@ from podium.sources.duckdb_connection import (
     opened,
     values_are_readable,
 )
-from podium.sources.duckdb_resources import Resources
-from podium.sources.duckdb_tables import FRAME, attached_table, described, json_relation, readable_part
-from podium.sources.engine import SqlSource
-from podium.sources.files import DataFiles, FileFormat, csv_header, find_files, located_files, reader
-from podium.sources.frames import arrow_table, is_frame
-from podium.sources.guard import Process
-from podium.sources.identity import file_identities, fingerprint
-from podium.sources.relation import Relation
-from podium.sources.validity import BadLines, FileRules, checked_text
+from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header, find_files, located_files, reader
+from podium.sources.duckdb.frames import arrow_table, is_frame
+from podium.sources.duckdb.identity import file_identities, fingerprint
+from podium.sources.duckdb.resources import Resources
+from podium.sources.duckdb.validity import BadLines, FileRules, checked_text
+from podium.sources.isolation import Process
+from podium.sources.private_folder import make_folder
+from podium.sources.protocol import Domain, Reading
+from podium.sources.sql.conditions import columns_of
+from podium.sources.sql.relation import Relation
+from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["DuckDBSource"]
 

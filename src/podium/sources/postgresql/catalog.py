@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from podium.errors import SourceUnavailable
 from podium.query.schema import Schema
-from podium.sources.postgresql_connection import DIALECT
-from podium.sources.postgresql_types import Cleaner, NativeType, column_of, computed_query
-from podium.sources.relation import Relation
+from podium.sources.postgresql.connection import DIALECT
+from podium.sources.postgresql.types import Cleaner, NativeType, column_of, computed_query
+from podium.sources.sql.relation import Relation
 
 __all__ = ["describe"]
 

@@ -19,9 +19,9 @@ from sqlglot import exp
 
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.dialects import Postgres
-from podium.sources.guard import attempt, guarded
+from podium.sources.isolation import attempt, guarded
 from podium.sources.quiet import hushed
+from podium.sources.sql.dialect import Postgres
 
 __all__ = ["DIALECT", "PostgreSQLSession", "Server"]
 

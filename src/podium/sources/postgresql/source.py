@@ -13,11 +13,11 @@ from psycopg.conninfo import make_conninfo
 
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.exact import positive_fraction
-from podium.sources.base import Domain, Reading
-from podium.sources.engine import SqlSource
-from podium.sources.postgresql_catalog import describe
-from podium.sources.postgresql_connection import DIALECT, PostgreSQLSession, Server
-from podium.sources.relation import Relation
+from podium.sources.postgresql.catalog import describe
+from podium.sources.postgresql.connection import DIALECT, PostgreSQLSession, Server
+from podium.sources.protocol import Domain, Reading
+from podium.sources.sql.relation import Relation
+from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["PostgreSQLSource"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
-from podium.sources.dialects import WIDEST_SCALE
+from podium.sources.sql.dialect import WIDEST_SCALE
 
 __all__ = ["Cleaner", "NativeType", "column_of", "computed_query"]
 

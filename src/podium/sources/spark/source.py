@@ -24,12 +24,12 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_library
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.dialects import Spark
-from podium.sources.engine import SqlSource
-from podium.sources.guard import Process, attempt, guarded
+from podium.sources.isolation import Process, attempt, guarded
 from podium.sources.quiet import hushed
-from podium.sources.relation import Relation
-from podium.sources.spark_types import column_of, converted, type_of
+from podium.sources.spark.types import column_of, converted, type_of
+from podium.sources.sql.dialect import Spark
+from podium.sources.sql.relation import Relation
+from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["SparkSource"]
 

@@ -18,10 +18,10 @@ from itertools import groupby
 from sqlglot import exp
 
 from podium.query.schema import Column
-from podium.sources.base import DomainSize, Reading
-from podium.sources.choosing import chosen
-from podium.sources.dialects import Dialect
-from podium.sources.expressions import (
+from podium.sources.protocol import DomainSize, Reading
+from podium.sources.sql.contribution_bounding import chosen
+from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.expressions import (
     COUNT,
     MEMBERS,
     PAIRS,
@@ -35,8 +35,8 @@ from podium.sources.expressions import (
     numbered,
     rows,
 )
-from podium.sources.pairs import LISTED, Pairs, items_of, same_items
-from podium.sources.relation import Listed, Relation
+from podium.sources.sql.pairs import LISTED, Pairs, items_of, same_items
+from podium.sources.sql.relation import Listed, Relation
 
 __all__ = ["SqlBuilder"]
 

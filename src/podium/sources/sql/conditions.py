@@ -26,8 +26,8 @@ from podium.query.predicate import (
     Predicate,
 )
 from podium.query.schema import Column, Kind
-from podium.sources.dialects import Dialect
-from podium.sources.values import COUNTABLE
+from podium.sources.item_text import COUNTABLE
+from podium.sources.sql.dialect import Dialect
 
 __all__ = ["ColumnOf", "check_condition", "columns_of", "condition", "depth_of", "literal_fits", "value_fits"]
 

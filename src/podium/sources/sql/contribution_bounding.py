@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from podium.query.schema import Kind
-from podium.sources.dialects import concat
-from podium.sources.expressions import PAIRS, SIZE, USER, WEIGHT, column, numbered, rows
-from podium.sources.pairs import Pairs
+from podium.sources.sql.dialect import concat
+from podium.sources.sql.expressions import PAIRS, SIZE, USER, WEIGHT, column, numbered, rows
+from podium.sources.sql.pairs import Pairs
 
 __all__ = ["chosen"]
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from podium.query.predicate import Literal, Wildcard
 from podium.query.schema import Column, Kind
-from podium.sources.expressions import ROWS, row_column, rows
+from podium.sources.sql.expressions import ROWS, row_column, rows
 
 __all__ = ["WIDEST_SCALE", "ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
-from podium.sources.base import DomainSize, Reading
-from podium.sources.conditions import columns_of, condition
-from podium.sources.dialects import Dialect
-from podium.sources.expressions import MEMBERS, PAIRS, SIZE, USER, column, row_column, rows
-from podium.sources.relation import Listed, Relation
-from podium.sources.values import element_of
+from podium.sources.item_text import element_of
+from podium.sources.protocol import DomainSize, Reading
+from podium.sources.sql.conditions import columns_of, condition
+from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.expressions import MEMBERS, PAIRS, SIZE, USER, column, row_column, rows
+from podium.sources.sql.relation import Listed, Relation
 
 __all__ = ["LISTED", "Pairs", "items_of", "same_items"]
 

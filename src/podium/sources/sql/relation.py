@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.dialects import Dialect
-from podium.sources.expressions import ROWS, row_column
+from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.expressions import ROWS, row_column
 
 __all__ = ["Listed", "Relation"]
 

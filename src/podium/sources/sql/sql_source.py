@@ -15,13 +15,13 @@ from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.exact import positive_integer
 from podium.histogram import Histogram, Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.base import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading
-from podium.sources.conditions import check_condition, depth_of
-from podium.sources.dialects import Dialect
 from podium.sources.domains import check_listed, item_rows, listed_rows, matching
-from podium.sources.relation import Listed, Relation
-from podium.sources.sql import SqlBuilder
-from podium.sources.values import COUNTABLE, decode_item, element_of
+from podium.sources.item_text import COUNTABLE, decode_item, element_of
+from podium.sources.protocol import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading
+from podium.sources.sql.builder import SqlBuilder
+from podium.sources.sql.conditions import check_condition, depth_of
+from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.relation import Listed, Relation
 
 __all__ = ["Session", "SqlSnapshot", "SqlSource"]
 

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from podium.errors import SourceUnavailable
 from podium.query.schema import Schema
-from podium.sources.relation import Relation
-from podium.sources.sqlalchemy_flavours import Flavour
+from podium.sources.sql.relation import Relation
+from podium.sources.sqlalchemy.dialect import Flavour
 
 __all__ = ["describe"]
 

@@ -15,11 +15,11 @@ from sqlglot import exp
 
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources import sqlite
-from podium.sources.dialects import Dialect
-from podium.sources.guard import attempt, guarded
+from podium.sources.isolation import attempt, guarded
 from podium.sources.quiet import hushed
-from podium.sources.sqlalchemy_flavours import Flavour
+from podium.sources.sql.dialect import Dialect
+from podium.sources.sqlalchemy import sqlite_sql
+from podium.sources.sqlalchemy.dialect import Flavour
 
 __all__ = ["SQLAlchemySession", "ask", "open_session", "quiet_engine"]
 
@@ -69,7 +69,7 @@ def _only_read(_dialect: Any, _record: Any, arguments: list[Any], keywords: dict
 
 def _equip(connection: Any, _record: Any) -> None:
     """The functions that SQLite lacks."""
-    for name, function in sqlite.FUNCTIONS.items():
+    for name, function in sqlite_sql.FUNCTIONS.items():
         connection.create_function(name, 1, function, deterministic=True)
 
 

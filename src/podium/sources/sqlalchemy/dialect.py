@@ -12,9 +12,10 @@ from sqlalchemy.types import TypeEngine
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
-from podium.sources import postgresql_types, sqlite
-from podium.sources.dialects import Dialect, Postgres
-from podium.sources.postgresql_types import NativeType, computed_query
+from podium.sources.postgresql import types as postgresql_types
+from podium.sources.postgresql.types import NativeType, computed_query
+from podium.sources.sql.dialect import Dialect, Postgres
+from podium.sources.sqlalchemy import sqlite_sql
 
 __all__ = ["Flavour", "flavour_of"]
 
@@ -133,7 +134,7 @@ class _SQLite(Flavour):
 
     def cleaner(self, types: Mapping[str, TypeEngine[Any]]) -> Clean:
         """By kind alone: a declared type binds no value."""
-        return sqlite.clean
+        return sqlite_sql.clean
 
 
 class _PostgreSQL(Flavour):
@@ -204,7 +205,7 @@ def _virtual(column: ReflectedColumn) -> bool:
 def flavour_of(name: str) -> Flavour:
     """The flavour of the engine that SQLAlchemy calls by that name."""
     if name == "sqlite":
-        return _SQLite(sqlite.SQLite())
+        return _SQLite(sqlite_sql.SQLite())
     if name == "postgresql":
         return _PostgreSQL(Postgres())
     known = _SQLGLOT_NAMES.get(name, name)

@@ -20,12 +20,12 @@ from sqlglot import exp
 from podium.errors import PodiumError
 from podium.query.predicate import Compare, Like, Operator, Predicate, Wildcard
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.base import Reading
-from podium.sources.dialects import Dialect
-from podium.sources.engine import Session, SqlSnapshot
-from podium.sources.relation import Relation
-from podium.sources.sql import SqlBuilder
-from podium.sources.values import decode
+from podium.sources.item_text import decode
+from podium.sources.protocol import Reading
+from podium.sources.sql.builder import SqlBuilder
+from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.relation import Relation
+from podium.sources.sql.sql_source import Session, SqlSnapshot
 
 __all__ = ["Engine", "hashes_alike", "keeps_tables", "kind_is_exact", "patterns_are_exact", "weighs_alike"]
 

@@ -11,12 +11,16 @@ import sqlalchemy as sa
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.query.predicate import And, Like, Not, Or, Predicate
 from podium.query.schema import Kind, Schema
-from podium.sources.base import Domain, Reading
-from podium.sources.conditions import columns_of, depth_of
-from podium.sources.engine import SqlSource
-from podium.sources.guard import attempt
-from podium.sources.relation import Relation
-from podium.sources.self_test import (
+from podium.sources.isolation import attempt
+from podium.sources.item_text import COUNTABLE, element_of
+from podium.sources.protocol import Domain, Reading
+from podium.sources.sql.conditions import columns_of, depth_of
+from podium.sources.sql.relation import Relation
+from podium.sources.sql.sql_source import SqlSource
+from podium.sources.sqlalchemy.catalog import describe
+from podium.sources.sqlalchemy.connection import SQLAlchemySession, ask, open_session, quiet_engine
+from podium.sources.sqlalchemy.dialect import flavour_of
+from podium.sources.sqlalchemy.self_test import (
     Engine,
     hashes_alike,
     keeps_tables,
@@ -24,10 +28,6 @@ from podium.sources.self_test import (
     patterns_are_exact,
     weighs_alike,
 )
-from podium.sources.sqlalchemy_connection import SQLAlchemySession, ask, open_session, quiet_engine
-from podium.sources.sqlalchemy_flavours import flavour_of
-from podium.sources.sqlalchemy_tables import describe
-from podium.sources.values import COUNTABLE, element_of
 
 __all__ = ["SQLAlchemySource"]
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from podium.query.predicate import Wildcard
 from podium.query.schema import Column, Kind
-from podium.sources.dialects import Dialect
+from podium.sources.sql.dialect import Dialect
 
 __all__ = ["FUNCTIONS", "SQLite", "clean"]
 

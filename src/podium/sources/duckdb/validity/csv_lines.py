@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.sources.validity.blocks import NEWLINE, Positions
+from podium.sources.duckdb.validity.blocks import NEWLINE, Positions
 
 __all__ = ["LONGEST_RECORD", "CsvShape", "Records", "last_record_end", "records_of"]
 

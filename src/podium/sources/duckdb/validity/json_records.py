@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from podium.sources.duckdb_connection import hide_progress
-from podium.sources.validity.blocks import BOM, NEWLINE, Positions, in_utf8, last_line_end, read_blocks
+from podium.sources.duckdb.connection import hide_progress
+from podium.sources.duckdb.validity.blocks import BOM, NEWLINE, Positions, in_utf8, last_line_end, read_blocks
 
 __all__ = ["LONGEST_OBJECT", "SPACE", "Part", "RecordParser", "array_blocks", "line_blocks"]
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.errors import InvalidArgument, SourceUnavailable
-from podium.sources.files import DataFiles, FileFormat, csv_header
-from podium.sources.validity.blocks import BOM, Positions, first_bytes, in_utf8, last_line_end, read_blocks
-from podium.sources.validity.csv_lines import LONGEST_RECORD, CsvShape, Records, last_record_end, records_of
-from podium.sources.validity.json_records import SPACE, Part, RecordParser, array_blocks, line_blocks
-from podium.sources.validity.rules import FileRules
+from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header
+from podium.sources.duckdb.validity.blocks import BOM, Positions, first_bytes, in_utf8, last_line_end, read_blocks
+from podium.sources.duckdb.validity.csv_lines import LONGEST_RECORD, CsvShape, Records, last_record_end, records_of
+from podium.sources.duckdb.validity.json_records import SPACE, Part, RecordParser, array_blocks, line_blocks
+from podium.sources.duckdb.validity.rules import FileRules
 
 __all__ = ["checked_text"]
 

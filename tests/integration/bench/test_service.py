@@ -5,25 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench import service
-from bench.__main__ import available
-from bench.service_baseline import TABLE_VARIABLE, create_app
-from bench.serving import views
+from bench.__main__ import BENCHES
+from bench.service import run
+from bench.service.baseline import TABLE_VARIABLE, create_app
+from bench.service.serving import views
 from starlette.testclient import TestClient
 
 
 def test_it_is_registered() -> None:
-    assert "service" in available()
+    assert "service" in BENCHES
 
 
 def test_rates_and_slowest_hundredths_are_told_as_ratios() -> None:
     measured = {
-        "plan": service.Measured([0.001] * 99 + [0.5], elapsed=1.0),
-        "without privacy": service.Measured([0.002] * 50, elapsed=1.0),
+        "plan": run.Measured([0.001] * 99 + [0.5], elapsed=1.0),
+        "without privacy": run.Measured([0.002] * 50, elapsed=1.0),
     }
     assert measured["plan"].rate == 100
     assert 0.4 < measured["plan"].p99 < 0.5
-    lines = service.report(measured, service.QUICK).splitlines()
+    lines = run.report(measured, run.QUICK).splitlines()
     plan = next(line.split() for line in lines if line.startswith("plan"))
     assert (plan[1], plan[2], plan[4], plan[5]) == ("100.0", "1.0", "2.00", "0.50")
 
@@ -38,4 +38,4 @@ def test_the_baseline_answers_the_same_question_without_privacy(
 
 
 def test_fresh_questions_are_all_different() -> None:
-    assert service._fresh() != service._fresh()
+    assert run._fresh() != run._fresh()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bench import opendp_recall
 from bench.opendp_recall import Plan, measure, opendp_peeling, podium_peeling
-from bench.utility_data import Pairs
+from bench.utility.data import Pairs
 
 from podium.privacy import worst_case
 

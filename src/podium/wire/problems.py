@@ -14,7 +14,7 @@ from typing import Any
 from podium import errors
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
-from podium.service.refusals import Refusal
+from podium.wire.refusals import Refusal
 
 __all__ = ["MEDIA_TYPE", "STATUSES", "UNEXPECTED", "problem", "restored", "status_of"]
 

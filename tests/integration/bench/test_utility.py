@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench import utility, utility_report
-from bench.utility_cells import Cell, Column, Sample, cells, goals
-from bench.utility_columns import COLUMNS, answers
-from bench.utility_data import Pairs, missing
-from bench.utility_picture import draw
+from bench.utility import report, run
+from bench.utility.cells import Cell, Column, Sample, cells, goals
+from bench.utility.columns import COLUMNS, answers
+from bench.utility.data import Pairs, missing
+from bench.utility.picture import draw
 from rich.console import Console
 
-TINY = utility.Plan("tiny", ("msweb",), (10, 30), (1.0,), runs=2, counted=1, others=2, processes=1)
+TINY = run.Plan("tiny", ("msweb",), (10, 30), (1.0,), runs=2, counted=1, others=2, processes=1)
 
 
 def made_up() -> Pairs:
@@ -28,7 +28,7 @@ def made_up() -> Pairs:
 @pytest.mark.skipif(missing("msweb"), reason="the data is not here")
 def test_a_run_has_every_cell_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     told: list[str] = []
-    results = utility.run(TINY, tmp_path / "parts", told.append)
+    results = run.run(TINY, tmp_path / "parts", told.append)
     assert told == ["1 of 2: msweb, others", "2 of 2: msweb, podium, epsilon 1"]
     assert [(cell.name, cell.mechanism) for cell in results.cells] == [
         ("msweb k=10 epsilon=1", "LimitedDomain"),
@@ -38,10 +38,10 @@ def test_a_run_has_every_cell_and_goes_on_where_it_stopped(tmp_path: Path) -> No
     assert all(cell.podium.mean > 0.8 for cell in results.cells)
     assert [max(cell.reads) > 1 for cell in results.cells] == [cell.in_rounds is None for cell in results.cells]
     assert [(goal.met is None) for goal in results.goals] == [False, True, True]
-    again = utility.run(TINY, tmp_path / "parts", told.append)
+    again = run.run(TINY, tmp_path / "parts", told.append)
     assert again.cells == results.cells
     assert len(told) == 2
-    utility.write_json(results, tmp_path / "deep" / "utility.json")
+    run.write_json(results, tmp_path / "deep" / "utility.json")
     written = json.loads((tmp_path / "deep" / "utility.json").read_text(encoding="utf-8"))
     assert set(written) == {"bench", "version", "machine", "settings", "cells", "absent", "goals"}
     assert [set(cell["columns"]) for cell in written["cells"]] == [set(COLUMNS)] * 2
@@ -54,11 +54,11 @@ def test_absent_data_is_said_and_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PODIUM_DATA", str(tmp_path))
-    assert utility.main(["--quick"]) == 0
+    assert run.main(["--quick"]) == 0
     assert capsys.readouterr().out.split("\n")[0] == (
         "utility bench skipped: no data set is there. Set PODIUM_DATA to the folder that has them."
     )
-    nothing = utility.run(TINY)
+    nothing = run.run(TINY)
     assert (nothing.cells, nothing.absent) == ([], ["msweb"])
     assert {goal.met for goal in nothing.goals} == {None}
 
@@ -135,7 +135,7 @@ def test_goals_judge_the_worst_cell_and_say_what_may_be_chance() -> None:
     assert [goal.met for goal in judged] == [True, False, False]
     assert [goal.measured for goal in judged] == pytest.approx([-0.009, -0.4, (5 * 0.96 + 0.891) / 6])
     text = io.StringIO()
-    utility_report.show_goals(judged, [chance, clear], "tiny", Console(file=text, width=utility_report.WIDTH))
+    report.show_goals(judged, [chance, clear], "tiny", Console(file=text, width=report.WIDTH))
     assert (
         "2 of 2 cells are more than 0.01 below the best column, 1 of them by more than two standard" in text.getvalue()
     )

@@ -9,16 +9,16 @@ from typing import Any
 import duckdb
 import pytest
 import sqlglot
-from bench import scale, scale_child, scale_page
-from bench.scale_data import Table, wide
-from bench.scale_model import Model, Point, fit, points_of
-from bench.scale_sql import SHOWN, statements
+from bench.scale import child, page, run
+from bench.scale.data import Table, wide
+from bench.scale.model import Model, Point, fit, points_of
+from bench.scale.sql import SHOWN, statements
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SMALL = Table(2_000, 500, 50)
-TINY = scale.Plan(
+TINY = run.Plan(
     mode="tiny",
-    tables=(scale.Sized(SMALL, "128MB", 2),),
+    tables=(run.Sized(SMALL, "128MB", 2),),
     domains=(10**3, 10**12),
     domain_table=SMALL,
     domain_k=20,
@@ -35,8 +35,8 @@ TINY = scale.Plan(
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         # The same work without a process for each question, most of which is importing.
-        patch.setattr(scale, "_child", scale_child.measured)
-        found = scale.run(TINY, tmp_path_factory.mktemp("data"))
+        patch.setattr(run, "_child", child.measured)
+        found = run.run(TINY, tmp_path_factory.mktemp("data"))
     # As a file keeps it.
     kept: dict[str, Any] = json.loads(json.dumps(found))
     return kept
@@ -62,7 +62,7 @@ def test_every_part_is_measured(report: dict[str, Any]) -> None:
 
 def test_a_question_in_a_process_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = SMALL.folder(tmp_path)
-    scale_child.main([json.dumps({"who": "plain", "folder": str(folder)})])
+    child.main([json.dumps({"who": "plain", "folder": str(folder)})])
     assert set(json.loads(capsys.readouterr().out)) == {
         "seconds", "processor_seconds", "rss_before", "rss_peak", "spilled_bytes",
     }  # fmt: skip
@@ -101,25 +101,25 @@ def test_the_points_are_those_of_the_file(report: dict[str, Any]) -> None:
 
 def test_the_page_says_what_the_file_says(report: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "scale.json").write_text(json.dumps(report), encoding="utf-8")
-    assert scale_page.main(["--results", str(tmp_path / "scale.json"), "--publish", str(tmp_path)]) == 0
-    text = (tmp_path / scale_page.PAGE).read_text(encoding="utf-8")
+    assert page.main(["--results", str(tmp_path / "scale.json"), "--publish", str(tmp_path)]) == 0
+    text = (tmp_path / page.PAGE).read_text(encoding="utf-8")
     (table,) = report["tables"]
     assert f"| 2,000 | 500 | 50 | {table['pairs']:,} | 128MB |" in text
-    assert f"| 1,000,000,000,000 | 20 | {scale_page._median(report['domains'][1]['seconds']):.2f} |" in text
+    assert f"| 1,000,000,000,000 | 20 | {page._median(report['domains'][1]['seconds']):.2f} |" in text
     assert "Spark: not measured, not part of the tiny mode." in text
     assert f"{report['ledgers'][0]['bytes_per_entry']:,.0f}" in text
 
 
 def test_no_file_no_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert scale_page.main(["--results", str(tmp_path / "none.json"), "--publish", str(tmp_path)]) == 1
+    assert page.main(["--results", str(tmp_path / "none.json"), "--publish", str(tmp_path)]) == 1
     assert "no page written" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("engine", SHOWN)
 def test_the_sql_on_the_page_is_read_back_in_its_dialect(engine: str) -> None:
     """Word for word what the builder writes now, and sqlglot understands every word of it."""
-    page = (ROOT / "docs" / scale_page.PAGE).read_text(encoding="utf-8")
-    section = page.partition(f"### {engine}\n")[2].partition("\n#")[0]
+    text = (ROOT / "docs" / page.PAGE).read_text(encoding="utf-8")
+    section = text.partition(f"### {engine}\n")[2].partition("\n#")[0]
     shown = list(statements(SHOWN[engine]))
     assert len(shown) == 3
     for what, sql in shown:

@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
-from bench import known, known_data
-from bench.known_data import DataSet, data_sets
-from bench.known_goals import DEFAULT, HINDSIGHT, SET, Cell, goals
-from bench.known_picture import draw
-from bench.known_recall import Estimate, Recall
-from bench.known_report import WIDTH, show
+from bench.known import run
+from bench.known.data import FILES, DataSet, data_sets
+from bench.known.goals import DEFAULT, HINDSIGHT, SET, Cell, goals
+from bench.known.picture import draw
+from bench.known.recall import Estimate, Recall
+from bench.known.report import WIDTH, show
 from rich.console import Console
 
 from podium.mechanisms import (
@@ -106,7 +106,7 @@ def test_only_known_mechanisms_have_a_recall() -> None:
 
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_everybody_has_the_same_guarantee(delta: str) -> None:
-    everybody = known.contestants(5, "1", delta, 100)
+    everybody = run.contestants(5, "1", delta, 100)
     assert tuple(everybody) == (*HINDSIGHT, DEFAULT, SET)
     spent = {name: best_bound(mechanism.worst_case, delta).epsilon for name, mechanism in everybody.items()}
     assert {name: 0.9999 < epsilon <= 1 for name, epsilon in spent.items()} == dict.fromkeys(everybody, True)
@@ -117,12 +117,12 @@ def test_everybody_has_the_same_guarantee(delta: str) -> None:
 
 def test_the_cliff_is_where_a_canonical_set_falls() -> None:
     data = DataSet("steep", np.array([*range(2000, 1000, -10), *[0] * 3000], dtype=np.int64))
-    below, above = known.cliff(data, 10)
+    below, above = run.cliff(data, 10)
     recall = Recall(data, runs=1)
     low, high = (recall.of(CanonicalTopK(10, epsilon)).mean for epsilon in (below, above))
     assert float(below) < float(above) < 1.3 * float(below)
     assert low < 0.52 < high + 0.02
-    assert known.cliff(DataSet("flat", np.zeros(50, dtype=np.int64)), 10) == ()
+    assert run.cliff(DataSet("flat", np.zeros(50, dtype=np.int64)), 10) == ()
 
 
 def _cell(data: str, regret: float, *, held_out: bool = False, at_cliff: bool = False) -> Cell:
@@ -148,15 +148,15 @@ def test_goals_are_judged_against_the_best_by_hindsight() -> None:
     assert judged["held out", SET].met
 
 
-TINY = known.Plan("tiny", ("1",), {10: 20}, held_out=True, cliffs=True)
+TINY = run.Plan("tiny", ("1",), {10: 20}, held_out=True, cliffs=True)
 
 
 @pytest.fixture(name="cells", scope="module")
 def _cells() -> list[Cell]:
     data = data_sets()
     if data is None:
-        pytest.skip(f"needs {' and '.join(known_data.FILES)}: set PODIUM_DATA to the folder that has them")
-    return known.run([one for one in data if one.name in {"MEDCOST", "HEPTH", "ADULT"}], TINY)
+        pytest.skip(f"needs {' and '.join(FILES)}: set PODIUM_DATA to the folder that has them")
+    return run.run([one for one in data if one.name in {"MEDCOST", "HEPTH", "ADULT"}], TINY)
 
 
 def test_a_tiny_run_reports_what_it_measured(cells: list[Cell]) -> None:
@@ -178,9 +178,9 @@ def test_a_tiny_run_reports_what_it_measured(cells: list[Cell]) -> None:
 def test_the_command_writes_json_and_pictures(
     cells: list[Cell], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known, "QUICK", TINY)
-    monkeypatch.setattr(known, "run", lambda *_, **__: cells)
-    assert known.main(["--quick", "--json", str(tmp_path / "deep" / "known.json"), "--plots", str(tmp_path)]) == 0
+    monkeypatch.setattr(run, "QUICK", TINY)
+    monkeypatch.setattr(run, "run", lambda *_, **__: cells)
+    assert run.main(["--quick", "--json", str(tmp_path / "deep" / "known.json"), "--plots", str(tmp_path)]) == 0
     report = json.loads((tmp_path / "deep" / "known.json").read_text(encoding="utf-8"))
     assert set(report) == {"bench", "version", "machine", "settings", "cells", "goals"}
     assert len(report["cells"]) == len(cells)
@@ -193,7 +193,7 @@ def test_without_data_the_bench_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PODIUM_DATA", str(tmp_path))
-    assert known.main(["--quick"]) == 0
+    assert run.main(["--quick"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert said == (
         "known bench skipped: dpbench_1d_n4096.csv or netflix_5star_counts_n17770.csv is not there. "

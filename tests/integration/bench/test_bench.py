@@ -8,27 +8,27 @@ import sys
 from pathlib import Path
 
 import pytest
-from bench import selection, selection_report
 from bench.measure import Contestant, Timing, interleaved, peak_extra_bytes
 from bench.peers import OpenDPBudget
-from bench.selection_goals import RawCell, TallyCell, goals
+from bench.selection import report, run
+from bench.selection.goals import RawCell, TallyCell, goals
 from bench.workloads import SHAPES, raw_scores, tally
 from rich.console import Console
 
-ROOT = Path(__file__).parents[2]
-TINY = selection.Plan(
+ROOT = Path(__file__).parents[3]
+TINY = run.Plan(
     mode="tiny", sizes=(2000,), places=(5, 20), tally_sizes=(10**4, 10**18), repetitions=2, opendp_seconds=1e-9
 )
 
 
 @pytest.fixture(scope="module")
-def results() -> selection.Results:
-    return selection.run(TINY)
+def results() -> run.Results:
+    return run.run(TINY)
 
 
-def test_selection_json_has_every_cell_and_goal(results: selection.Results, tmp_path: Path) -> None:
+def test_selection_json_has_every_cell_and_goal(results: run.Results, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "selection.json"
-    selection.write_json(results, path)
+    run.write_json(results, path)
     data = json.loads(path.read_text(encoding="utf-8"))
     assert set(data) == {"bench", "version", "machine", "settings", "raw", "counts_of_counts", "goals"}
     assert data["settings"]["noise_scale"] == 10
@@ -46,16 +46,16 @@ def test_selection_json_has_every_cell_and_goal(results: selection.Results, tmp_
     assert all(set(goal) == {"name", "wanted", "measured", "met", "where"} for goal in data["goals"])
 
 
-def test_selection_says_which_goals_it_did_not_measure(results: selection.Results) -> None:
+def test_selection_says_which_goals_it_did_not_measure(results: run.Results) -> None:
     text = io.StringIO()
-    console = Console(file=text, width=selection_report.WIDTH)
-    selection_report.show(results.machine, "tiny", results.raw, results.counts_of_counts, console)
-    selection_report.show_goals(results.goals, "tiny", console)
+    console = Console(file=text, width=report.WIDTH)
+    report.show(results.machine, "tiny", results.raw, results.counts_of_counts, console)
+    report.show_goals(results.goals, "tiny", console)
     assert text.getvalue().count("not measured in tiny mode") == 4
     assert "skipped: too slow" in text.getvalue()
 
 
-def test_opendp_takes_part_once_and_is_then_too_slow(results: selection.Results) -> None:
+def test_opendp_takes_part_once_and_is_then_too_slow(results: run.Results) -> None:
     cells = [cell for cell in results.raw if cell.shape == "zipf"]
     assert [cell.opendp_skipped for cell in cells] == [None, "skipped: too slow"]
 

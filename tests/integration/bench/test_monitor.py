@@ -8,13 +8,13 @@ import statistics
 from pathlib import Path
 
 import pytest
-from bench import monitor
-from bench.monitor_strategies import STRATEGIES
+from bench.monitor import run
+from bench.monitor.strategies import STRATEGIES
 
 
 def test_the_quick_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = {kind: str(tmp_path / f"m.{kind}") for kind in ("json", "csv", "png")}
-    assert monitor.main(["--quick", "--json", files["json"], "--csv", files["csv"], "--picture", files["png"]]) == 0
+    assert run.main(["--quick", "--json", files["json"], "--csv", files["csv"], "--picture", files["png"]]) == 0
     assert capsys.readouterr().out.count("recall") == len(STRATEGIES)
     with (tmp_path / "m.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from bench import engines, engines_report, engines_servers, selection_report
-from bench.engines_data import COUNTRIES, Events, wide_table
-from bench.engines_goals import BOUNDED, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
+from bench.engines import report, run, servers
+from bench.engines.data import COUNTRIES, Events, wide_table
+from bench.engines.goals import BOUNDED, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
 from bench.measure import Timing
+from bench.selection import report as selection_report
 from rich.console import Console
 
 TINY = dataclasses.replace(
-    engines.QUICK,
+    run.QUICK,
     mode="tiny",
     rows=20_000,
     text_rows=10_000,
@@ -32,13 +33,13 @@ TINY = dataclasses.replace(
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> engines.Results:
-    return engines.run(TINY, tmp_path_factory.mktemp("data"))
+def results(tmp_path_factory: pytest.TempPathFactory) -> run.Results:
+    return run.run(TINY, tmp_path_factory.mktemp("data"))
 
 
-def test_the_json_has_every_cell_and_goal(results: engines.Results, tmp_path: Path) -> None:
+def test_the_json_has_every_cell_and_goal(results: run.Results, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "engines.json"
-    engines.write_json(results, path)
+    run.write_json(results, path)
     data = json.loads(path.read_text(encoding="utf-8"))
     assert set(data) == {"bench", "version", "machine", "settings", "cells", "memory", "absent", "goals"}
     assert [(cell["engine"], cell["route"], cell["rows"]) for cell in data["cells"]] == [
@@ -56,22 +57,22 @@ def test_the_json_has_every_cell_and_goal(results: engines.Results, tmp_path: Pa
     assert all(set(goal) == {"name", "wanted", "measured", "met", "where"} for goal in data["goals"])
 
 
-def test_the_report_says_what_was_not_measured(results: engines.Results, tmp_path: Path) -> None:
+def test_the_report_says_what_was_not_measured(results: run.Results, tmp_path: Path) -> None:
     text = io.StringIO()
     console = Console(file=text, width=selection_report.WIDTH)
-    engines_report.show(results.machine, "tiny", results.cells, results.memory, results.absent, console)
+    report.show(results.machine, "tiny", results.cells, results.memory, results.absent, console)
     selection_report.show_goals(results.goals, "tiny", console)
     assert "PostgreSQL: not measured, not part of the tiny mode" in text.getvalue()
     assert text.getvalue().count("not measured in tiny mode") == 4
     assert str(tmp_path.parent) not in text.getvalue()
 
 
-def test_the_private_answer_is_that_of_the_same_question(results: engines.Results) -> None:
+def test_the_private_answer_is_that_of_the_same_question(results: run.Results) -> None:
     # The first articles have hundreds of users more than the others, which no noise hides.
     assert all(cell.shared >= 3 for cell in results.cells if cell.route != BOUNDED)
 
 
-def test_memory_does_not_grow_with_the_items(results: engines.Results) -> None:
+def test_memory_does_not_grow_with_the_items(results: run.Results) -> None:
     assert results.goals[-1].met
 
 
@@ -127,5 +128,5 @@ def test_goals_without_cells_are_not_measured() -> None:
 
 
 def test_an_engine_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(engines_servers._NEEDS, "Spark", ("no_such_module",))
-    assert engines_servers.missing("Spark") == "no_such_module is not installed"
+    monkeypatch.setitem(servers._NEEDS, "Spark", ("no_such_module",))
+    assert servers.missing("Spark") == "no_such_module is not installed"

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench import page, page_places
 from bench.__main__ import BENCHES
-from bench.known_goals import DEFAULT, HINDSIGHT, SET
-from bench.page_tables import SECTIONS, goal_rows, markdown_table
+from bench.known.goals import DEFAULT, HINDSIGHT, SET
+from bench.page import places, write
+from bench.page.tables import SECTIONS, goal_rows, markdown_table
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MACHINE = {"cpus": 3, "system": "Plan 9", "opendp": None}
 
 SELECTION = {
@@ -164,7 +164,7 @@ REPORTS: dict[str, dict[str, Any]] = {
 
 
 def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
-    text = page.render(REPORTS)
+    text = write.render(REPORTS)
     for line in (
         "| Noisy selection: NumPy and OpenDP | quick | 1 | 1 | 1 |",
         "| fast | <= 1 | 0.500 | met | zipf |",
@@ -194,11 +194,11 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
 @pytest.mark.parametrize("name", list(REPORTS))
 def test_a_bench_without_a_file_is_named_as_not_run(name: str) -> None:
     title = next(section.title for section in SECTIONS if section.name == name)
-    text = page.render({other: report for other, report in REPORTS.items() if other != name})
+    text = write.render({other: report for other, report in REPORTS.items() if other != name})
     assert f"| {title} | not run | - | - | - |" in text
     assert f"- {title}: not run. `python -m bench {name}` runs it." in text
     assert f"## {title}" not in text
-    assert f"- {title}: not run." not in page.render(REPORTS)
+    assert f"- {title}: not run." not in write.render(REPORTS)
 
 
 def test_a_verdict_is_read_and_never_judged_again() -> None:
@@ -218,7 +218,7 @@ def test_a_table_aligns_numbers_and_escapes_bars() -> None:
 
 def test_every_bench_is_on_the_page_or_named_below_it() -> None:
     assert {section.name for section in SECTIONS} == set(REPORTS)
-    text = page.render(REPORTS)
+    text = write.render(REPORTS)
     assert [name for name in BENCHES if not re.search(rf"`python -m bench (--quick )?{name}`", text)] == []
 
 
@@ -231,18 +231,18 @@ def test_the_command_writes_the_page_and_keeps_what_it_was_written_from(tmp_path
     results, written = tmp_path / "results", tmp_path / "docs" / "bench.md"
     results.mkdir()
     (results / "joint.json").write_text(json.dumps(JOINT), encoding="utf-8")
-    assert page.main(command(tmp_path)) == 0
-    assert written.read_text(encoding="utf-8") == page.render({"joint": JOINT})
+    assert write.main(command(tmp_path)) == 0
+    assert written.read_text(encoding="utf-8") == write.render({"joint": JOINT})
     (results / "joint.json").unlink()
     (results / "canonical.json").write_text(json.dumps(CANONICAL), encoding="utf-8")
-    assert page.main(command(tmp_path)) == 0
+    assert write.main(command(tmp_path)) == 0
     both = {"joint": JOINT, "canonical": CANONICAL}
-    assert written.read_text(encoding="utf-8") == page.render(both)
-    assert page.load(tmp_path / "kept") == both
+    assert written.read_text(encoding="utf-8") == write.render(both)
+    assert write.load(tmp_path / "kept") == both
 
 
 def test_without_results_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert page.main(command(tmp_path)) == 1
+    assert write.main(command(tmp_path)) == 1
     assert capsys.readouterr().out == (
         f"no page written: {tmp_path / 'results'} has no results. Run python -m bench --quick first.\n"
     )
@@ -256,30 +256,30 @@ def test_the_page_is_a_name_of_the_command() -> None:
 
 
 def test_the_page_of_the_documentation_is_written_from_what_is_kept() -> None:
-    kept = page.load(ROOT / page.DEFAULT_KEPT)
+    kept = write.load(ROOT / write.DEFAULT_KEPT)
     assert kept
-    assert (ROOT / "docs" / page.PAGE).read_text(encoding="utf-8") == page.render(kept)
-    for name, bench in page_places.PAGES.items():
+    assert (ROOT / "docs" / write.PAGE).read_text(encoding="utf-8") == write.render(kept)
+    for name, bench in places.PAGES.items():
         text = (ROOT / "docs" / name).read_text(encoding="utf-8")
         assert "<!-- bench " in text
-        assert page_places.filled(text, kept[bench]) == text
+        assert places.filled(text, kept[bench]) == text
 
 
 def test_the_tables_of_other_pages_are_written_into_their_places() -> None:
     text = "before\n<!-- bench known: hindsight -->\nold\n<!-- end -->\nbetween\n"
     text += "<!-- bench known: recall, delta=0 -->\n<!-- end -->\nafter"
-    lines = page_places.filled(text, KNOWN).splitlines()
+    lines = places.filled(text, KNOWN).splitlines()
     assert [lines[0], lines[-1]] == ["before", "after"]
     assert "old" not in lines
     assert f"| PATENT | 10 |{' 0.750 |' * 9} -0.100 | -0.200 |" in lines
     assert "| SL | 0 | 10 | 12 |" + " -0.100 | -0.0100 | 3 |" * 2 in lines
-    assert "\n".join(lines) == page_places.filled("\n".join(lines), KNOWN)
+    assert "\n".join(lines) == places.filled("\n".join(lines), KNOWN)
 
 
 def test_single_runs_are_not_kept(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     measured = {**MONITOR, "cells": [{**MONITOR["cells"][0], "recalls": {"mean": 1, "runs": [1, 1]}}]}  # type: ignore[index]
     (tmp_path / "results" / "monitor.json").write_text(json.dumps(measured), encoding="utf-8")
-    assert page.main(command(tmp_path)) == 0
-    (cell,) = page.load(tmp_path / "kept")["monitor"]["cells"]
+    assert write.main(command(tmp_path)) == 0
+    (cell,) = write.load(tmp_path / "kept")["monitor"]["cells"]
     assert cell["recalls"] == {"mean": 1}

@@ -1,0 +1,1 @@
+"""The statistical audit: black boxes, judged by what they return."""

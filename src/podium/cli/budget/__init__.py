@@ -1,0 +1,1 @@
+"""``podium budget``: one file per command."""

@@ -1,0 +1,1 @@
+"""``podium token``: one file per command."""

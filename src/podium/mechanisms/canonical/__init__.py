@@ -1,0 +1,1 @@
+"""The canonical Lipschitz mechanism: the k best items as a set, chosen at once."""

@@ -1,0 +1,1 @@
+"""Mechanisms with Gaussian noise: sparse histograms, set union, adaptive rounds and their border."""

@@ -1,0 +1,1 @@
+"""The limited domain: top-k when nobody knows which items there are."""

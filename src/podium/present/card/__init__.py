@@ -1,0 +1,1 @@
+"""Release cards and their JSON schema."""

@@ -1,0 +1,1 @@
+"""Text for people: releases, budgets and timelines, plain or for a terminal."""

@@ -1,0 +1,1 @@
+"""Accounting theorems, one file each: bounds, optima, conversions and profiles."""

@@ -1,0 +1,1 @@
+"""Running the service: jobs, turns, logs, metrics, probes."""

@@ -1,0 +1,1 @@
+"""What the service itself remembers: tokens, sessions, data sets."""

@@ -1,0 +1,1 @@
+"""ClickHouse: a server, or embedded (chDB)."""

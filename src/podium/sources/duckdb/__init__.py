@@ -1,0 +1,1 @@
+"""DuckDB, embedded: files on this machine, frames in memory, DuckDB databases."""

@@ -1,0 +1,1 @@
+"""Spark: a session of the caller, a standalone master, or Spark Connect."""

@@ -1,0 +1,1 @@
+"""What the service and its client say to each other: questions, refusals, and errors as problems."""
