@@ -31,7 +31,7 @@ from podium.wire.refusals import Refusal
 
 __all__ = ["create_app", "from_environment"]
 
-_STATIC = Path(__file__).parent / "static"
+_STATIC = Path(__file__).parent / "pages" / "static"
 _DESCRIPTION = """\
 The top k of a table, private for every user in it. Questions are paid from one budget for each data set; the same
 question again is free. Every error is a problem of RFC 9457 with the library's own message.
