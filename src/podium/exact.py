@@ -41,8 +41,8 @@ __all__ = [
 Number: TypeAlias = int | Fraction | Decimal | str | float
 
 _DIGITS = 2000
-_MOST_BITS = 1 << 20
-_TINIEST, _LARGEST = flint.arb(2) ** -_MOST_BITS, flint.arb(2) ** _MOST_BITS
+_MAX_BITS = 1 << 20
+_MIN_MAGNITUDE, _MAX_MAGNITUDE = flint.arb(2) ** -_MAX_BITS, flint.arb(2) ** _MAX_BITS
 _KINDS = "an int, Fraction, Decimal, str or finite float"
 _SHORT = f"at most {_DIGITS} digits before or after the point"
 
@@ -104,23 +104,23 @@ def probability(value: object, name: str, *, zero: bool = False, hint: str = "")
     return number
 
 
-def exact_integer(value: object, name: str, *, least: int | None = None) -> int:
-    """A whole number (NumPy integers too; no bool, no float), at least ``least`` where given."""
-    allowed = "a whole number" if least is None else f"a whole number, {least} or more"
+def exact_integer(value: object, name: str, *, minimum: int | None = None) -> int:
+    """A whole number (NumPy integers too; no bool, no float), at least ``minimum`` where given."""
+    allowed = "a whole number" if minimum is None else f"a whole number, {minimum} or more"
     if isinstance(value, (bool, float, str)):
         raise InvalidArgument(name, value, allowed=allowed)
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise InvalidArgument(name, value, allowed=allowed) from None
-    if least is not None and number < least:
+    if minimum is not None and number < minimum:
         raise InvalidArgument(name, value, allowed=allowed)
     return number
 
 
 def positive_integer(value: object, name: str) -> int:
     """A whole number, 1 or more."""
-    return exact_integer(value, name, least=1)
+    return exact_integer(value, name, minimum=1)
 
 
 _precision_lock = threading.RLock()
@@ -152,16 +152,16 @@ def ball(value: Fraction | int) -> flint.arb:
 
 def is_writable(value: flint.arb) -> bool:
     """Whether a ball is finite, and small enough that its ends do not fill the memory."""
-    return bool(value.is_finite() and abs(value) < _LARGEST)
+    return bool(value.is_finite() and abs(value) < _MAX_MAGNITUDE)
 
 
 def rational_bounds(value: flint.arb) -> tuple[Fraction, Fraction]:
     """Rationals below and above everything in a finite ball."""
     if not value.is_finite():
         raise ArithmeticError("a ball without finite ends has no rational bounds")
-    if abs(value) < _TINIEST:
+    if abs(value) < _MIN_MAGNITUDE:
         # Written out, the exponential of a large number alone would fill the memory.
-        tiny = Fraction(1, 1 << _MOST_BITS)
+        tiny = Fraction(1, 1 << _MAX_BITS)
         return Fraction(0) if value >= 0 else -tiny, Fraction(0) if value <= 0 else tiny
     if not is_writable(value):
         raise ArithmeticError("a number too large to be written out has no rational bounds")

@@ -28,7 +28,7 @@ __all__ = ["Counts", "Groups", "Histogram", "Item", "KnownDomain", "Scores", "To
 Item: TypeAlias = Hashable
 Counts: TypeAlias = NDArray[np.int64]
 
-_LARGEST = 2**62
+_MAX_COUNT = 2**62
 _COUNT_RULE = "whole numbers from 0 to 2^62, one per item"
 
 
@@ -171,7 +171,7 @@ class Histogram(KnownDomain):
             values = np.array([table.get(item, 0) for item in items], dtype=np.int64)
         size = None
         if domain_size is not None:
-            size = exact_integer(domain_size, "domain_size", least=1)
+            size = exact_integer(domain_size, "domain_size", minimum=1)
             inside = [i for i, item in enumerate(items) if _is_index(item) and 0 <= item < size]
             items, values = [int(items[i]) for i in inside], values[inside]
         self._fill(items, values, known=known, size=size)
@@ -212,7 +212,7 @@ class Histogram(KnownDomain):
     def top_rows(cls, items: Iterable[Item], counts: Any, *, next_count: int) -> Histogram:
         """The largest rows of an unknown domain, with the count of the row after them (0 if there is none)."""
         names, values = _checked_columns(items, counts)
-        more = exact_integer(next_count, "next_count", least=0)
+        more = exact_integer(next_count, "next_count", minimum=0)
         if len(values) and more > int(values.min()):
             raise InvalidArgument("next_count", next_count, allowed="at most the smallest of the counts given")
         return cls._made(names, values, known=False, more=more)
@@ -292,7 +292,7 @@ class _CountsOfCounts(Histogram):
     def __init__(self, sizes: Mapping[int, int], name: Callable[[int, int], Item], *, known: bool) -> None:
         super().__init__({}, known=known)
         counts = _checked_counts(list(sizes)).tolist()
-        members = [exact_integer(size, "sizes", least=0) for size in sizes.values()]
+        members = [exact_integer(size, "sizes", minimum=0) for size in sizes.values()]
         self._sizes = {count: size for count, size in sorted(zip(counts, members, strict=True), reverse=True) if size}
         self._name = name
 
@@ -387,6 +387,6 @@ def _checked_counts(counts: Any) -> Counts:
             # Which count is wrong may be private; that one is, is a fact about the caller's types.
             raise InvalidArgument("counts", "a value that is not a whole number", allowed=_COUNT_RULE)
         array = np.array([int(count) for count in array], dtype=object)
-    if array.size and (int(array.min()) < 0 or int(array.max()) > _LARGEST):
+    if array.size and (int(array.min()) < 0 or int(array.max()) > _MAX_COUNT):
         raise InvalidArgument("counts", "a value out of range", allowed=_COUNT_RULE)
     return array.astype(np.int64)

@@ -302,7 +302,7 @@ def _optional(raw: dict[str, Any], name: str) -> str | None:
 
 
 def _decode_k(raw: Any) -> int:
-    k = exact_integer(raw, "k", least=0)
+    k = exact_integer(raw, "k", minimum=0)
     if k > _LARGEST_K:
         raise ValueError
     return k

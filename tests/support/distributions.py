@@ -21,14 +21,14 @@ from scipy import stats
 _Floats = NDArray[np.float64]
 
 FALSE_ALARM = 1e-9
-_SMALLEST_CELL = 10.0
+_MIN_CELL = 10.0
 _BEYOND_DOUBT = 1e-12
 _LOOK, _FEWEST = 500, 1_000
 
 
 def p_value(draws: Iterable[Hashable], law: Mapping[Hashable, float]) -> float:
     """Pearson's test, which is accurate for many draws; an impossible outcome is a certain rejection."""
-    cells = _cells(draws, law, _SMALLEST_CELL)
+    cells = _cells(draws, law, _MIN_CELL)
     if cells is None:
         return 0.0
     observed, expected = cells
@@ -40,9 +40,7 @@ def p_value(draws: Iterable[Hashable], law: Mapping[Hashable, float]) -> float:
     return float(stats.chi2.sf(statistic, max(len(expected) - 1, 1)))
 
 
-def p_bound(
-    draws: Iterable[Hashable], law: Mapping[Hashable, float], *, smallest_cell: float = _SMALLEST_CELL
-) -> float:
+def p_bound(draws: Iterable[Hashable], law: Mapping[Hashable, float], *, smallest_cell: float = _MIN_CELL) -> float:
     """At least the probability of draws whose relative entropy to their law is this large, for every number of draws.
 
     For n draws from c cells, E[exp(s n KL)] <= (1-s)^-(c-1) for 0 <= s < 1 (Agrawal, 2020), hence Markov's inequality

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from podium.privacy import (
     ApproximateMechanism,
-    Bottom,
+    BottomEvent,
     Event,
     GaussianNoise,
     Guarantee,
@@ -34,7 +34,7 @@ def _pure(draw: st.DrawFn) -> Event:
 
 events: st.SearchStrategy[Event] = st.one_of(
     epsilons.map(Selection),
-    epsilons.map(Bottom),
+    epsilons.map(BottomEvent),
     epsilons.map(SetSelection),
     _pure(),
     st.builds(LaplaceNoise, epsilons, discrete=st.booleans()),

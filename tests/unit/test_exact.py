@@ -69,7 +69,7 @@ def test_ranges() -> None:
         lambda: probability(0, "delta"),
         lambda: probability(1, "delta", zero=True),
         lambda: probability(-1, "delta", zero=True),
-        lambda: exact_integer(3, "k", least=4),
+        lambda: exact_integer(3, "k", minimum=4),
         lambda: exact_integer("3", "k"),
         lambda: exact_integer(True, "k"),
         lambda: exact_integer(3.0, "k"),

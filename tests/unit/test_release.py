@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from podium.errors import InvalidArgument, UnknownEvent
 from podium.privacy.events import (
     ApproximateMechanism,
-    Bottom,
+    BottomEvent,
     GaussianNoise,
     LimitedDomainCall,
     PureMechanism,
@@ -30,7 +30,7 @@ HALF = Fraction(1, 2)
 
 
 def made(**changes: Any) -> Release:
-    paid = (LimitedDomainCall("0.01"), Selection(HALF), Bottom(HALF))
+    paid = (LimitedDomainCall("0.01"), Selection(HALF), BottomEvent(HALF))
     parts: dict[str, Any] = {
         "mechanism": "LimitedDomain",
         "outcome": ("a", BOTTOM),
@@ -59,7 +59,7 @@ items = st.one_of(plain, st.tuples(plain, plain))
 fractions = st.fractions()
 events = st.one_of(
     st.builds(Selection, st.fractions(min_value="1/100", max_value=10)),
-    st.builds(Bottom, st.fractions(min_value="1/100", max_value=10)),
+    st.builds(BottomEvent, st.fractions(min_value="1/100", max_value=10)),
     st.builds(PureMechanism, st.fractions(min_value="1/100", max_value=10)),
     st.builds(GaussianNoise, st.fractions(min_value="1/100", max_value=10)),
     st.builds(LimitedDomainCall, st.fractions(min_value="1/10000", max_value="1/2")),

@@ -17,7 +17,7 @@ __all__ = ["plot_audit"]
 
 _POINTS = 60
 _FLOOR = 1e-9
-_HIGHEST_FLOOR = 1e-3
+_MAX_FLOOR = 1e-3
 
 
 def plot_audit(
@@ -58,7 +58,7 @@ def plot_audit(
     picture = draw_curves(
         f"Audit of {report.subject}",
         curves,
-        Frame("epsilon ε", "delta δ", y_scale="log", y_range=(max(_FLOOR, min(lowest / 10, _HIGHEST_FLOOR)), 1.0)),
+        Frame("epsilon ε", "delta δ", y_scale="log", y_range=(max(_FLOOR, min(lowest / 10, _MAX_FLOOR)), 1.0)),
         notes=notes,
         dark=dark,
     )

@@ -130,7 +130,7 @@ class Totals:
     @classmethod
     def of(cls, budget: Budget, *, rules: int = RULES) -> Totals:
         """Derive the limits: with a delta, half of it for the calls, and the sum of rho or that of epsilon kept."""
-        Guarantee.promised(budget.epsilon, budget.delta)
+        Guarantee.of(budget.epsilon, budget.delta)
         plan = budget.plan
         cap = None
         if budget.epsilon_per_analyst is not None:

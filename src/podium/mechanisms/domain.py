@@ -12,7 +12,7 @@ from podium.histogram import Groups, Histogram, Item, KnownDomain
 
 __all__ = ["domain_size", "exact_scores", "flag", "listed", "require_items", "scores_of"]
 
-_MOST_OUTCOMES = 100_000
+_MAX_OUTCOMES = 100_000
 
 
 def flag(value: object, name: str) -> bool:
@@ -48,11 +48,11 @@ def require_items(k: int, groups: Groups) -> int:
 
 def listed(groups: Groups, *, outcomes: int) -> tuple[list[Item], list[Fraction]]:
     """Every item with its score, for a law that has that many ``outcomes``: refused where they are too many."""
-    if outcomes > _MOST_OUTCOMES:
+    if outcomes > _MAX_OUTCOMES:
         raise InvalidArgument(
             "histogram",
             f"a domain of {domain_size(groups)} items",
-            allowed=f"a domain on which at most {_MOST_OUTCOMES} outcomes are possible",
+            allowed=f"a domain on which at most {_MAX_OUTCOMES} outcomes are possible",
             hint="An exact law lists every outcome; release() has no such limit.",
         )
     sizes = [1] * len(groups.scores) if groups.multiplicities is None else groups.multiplicities

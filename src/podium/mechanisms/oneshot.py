@@ -33,8 +33,8 @@ from podium.release import Outcome, Receipt, Release
 __all__ = ["OneshotLaplace"]
 
 _SCALE_BITS = 64
-_LARGEST_EPSILON = Fraction(1, 5)
-_LARGEST_DELTA = Fraction(1, 20)
+_MAX_EPSILON = Fraction(1, 5)
+_MAX_DELTA = Fraction(1, 20)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -79,11 +79,11 @@ class OneshotLaplace(Mechanism):
         put(self, "delta", probability(delta, "delta", zero=True))
         put(self, "monotone", flag(monotone, "monotone"))
         hint = "The theorem for delta > 0 says nothing beyond that; delta=0 has no such condition."
-        if self.delta and self.epsilon > _LARGEST_EPSILON:
+        if self.delta and self.epsilon > _MAX_EPSILON:
             raise InvalidArgument(
                 "epsilon", epsilon, allowed="a number with 0 < value <= 0.2 where delta > 0", hint=hint
             )
-        if self.delta > _LARGEST_DELTA:
+        if self.delta > _MAX_DELTA:
             raise InvalidArgument("delta", delta, allowed="a number with 0 <= value <= 0.05", hint=hint)
 
     @property

@@ -23,8 +23,8 @@ from podium.privacy.rounding import above, certified
 __all__ = ["Weights"]
 
 _UNIT = 1 << 20
-_MOST_STEPS = 100
-_LARGEST_CAP = 1 << 40
+_MAX_STEPS = 100
+_MAX_CAP = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -73,8 +73,8 @@ class Weights:
     @classmethod
     def _by_root(cls, m: int, cap: int, unit: int, rule: str) -> Weights:
         first, last = positive_integer(m, "m"), positive_integer(cap, "cap")
-        if last > _LARGEST_CAP:
-            raise InvalidArgument("cap", cap, allowed=f"a whole number from 1 to {_LARGEST_CAP}")
+        if last > _MAX_CAP:
+            raise InvalidArgument("cap", cap, allowed=f"a whole number from 1 to {_MAX_CAP}")
         if first > last:
             raise InvalidArgument("m", m, allowed=f"a whole number from 1 to cap={last}")
         scale = positive_integer(unit, "unit")
@@ -132,13 +132,13 @@ class Weights:
 
 def _ends(first: int, last: int) -> list[int]:
     """From ``first`` to ``last``, one by one while that takes few steps, then by the finest ratio that does."""
-    tries = (_geometric(first, last, fineness) for fineness in range(_MOST_STEPS, 0, -1))
+    tries = (_geometric(first, last, fineness) for fineness in range(_MAX_STEPS, 0, -1))
     # The last try doubles, and 40 doublings reach any cap.
     return next(ends for ends in tries if ends[-1] == last)
 
 
 def _geometric(first: int, last: int, fineness: int) -> list[int]:
     ends = [first]
-    while ends[-1] < last and len(ends) < _MOST_STEPS:
+    while ends[-1] < last and len(ends) < _MAX_STEPS:
         ends.append(min(last, ends[-1] + max(1, ends[-1] // fineness)))
     return ends

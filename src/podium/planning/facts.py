@@ -51,7 +51,7 @@ class Facts:
             return
         if self.mechanism not in ("auto", "set"):
             raise InvalidArgument("mechanism", self.mechanism, allowed="'auto' or 'set' where the domain is known")
-        size = exact_integer(self.domain_size, "domain_size", least=1)
+        size = exact_integer(self.domain_size, "domain_size", minimum=1)
         if self.k > size:
             raise InvalidArgument("k", self.k, allowed=f"at most {size}, the size of the domain")
         object.__setattr__(self, "domain_size", size)
@@ -77,7 +77,7 @@ class Facts:
     def _whole(self, name: str, *, least: int, most: int) -> None:
         """Keep a number as Python's own, within limits that do not depend on any data."""
         value = getattr(self, name)
-        number = exact_integer(value, name, least=1)
+        number = exact_integer(value, name, minimum=1)
         if not least <= number <= most:
             first = f"k={least}" if name == "k_bar" else str(least)
             raise InvalidArgument(name, value, allowed=f"a whole number from {first} to {most}")

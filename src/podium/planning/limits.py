@@ -1,6 +1,6 @@
 """What follows from a budget has limits too: checked while planning, so that no sampler has to refuse later.
 
-What an epsilon and a delta may be at all is said by ``Guarantee.promised``.
+What an epsilon and a delta may be at all is said by ``Guarantee.of``.
 """
 
 from __future__ import annotations

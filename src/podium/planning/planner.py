@@ -124,7 +124,7 @@ class Plan:
 
 def allowance_for(facts: Facts, *, epsilon: Number, delta: Number) -> Allowance | GaussianAllowance:
     """What a single question may use if it is to be (epsilon, delta)-private by itself."""
-    promise = Guarantee.promised(epsilon, delta)
+    promise = Guarantee.of(epsilon, delta)
     if promise.cost.delta == 0 and facts.domain_size is None:
         raise InvalidArgument(
             "delta",

@@ -18,7 +18,7 @@ from podium.privacy.costs import Cost, spent, worst_case
 from podium.privacy.encoding import decode_event, encode_event, events_from_json, events_to_json
 from podium.privacy.events import (
     ApproximateMechanism,
-    Bottom,
+    BottomEvent,
     Event,
     GaussianNoise,
     HiddenItems,
@@ -53,7 +53,7 @@ from podium.privacy.theorems.profile import Profile
 
 __all__ = [
     "ApproximateMechanism",
-    "Bottom",
+    "BottomEvent",
     "Bound",
     "Candidate",
     "Charge",

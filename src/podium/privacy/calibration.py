@@ -39,7 +39,7 @@ _DIGITS = 9
 _ROUNDS = 8
 _CLOSE = 5e-5
 _SIGMA_BITS = 32
-_LONGEST_RECURSION = 2000
+_MAX_RECURSION = 2000
 _COARSE = ((300, 32), (1000, 16), (10**9, 8))
 """Up to so many selections, so many nodes per epsilon."""
 
@@ -137,7 +137,7 @@ def _sharper_epsilons(count: int, budget: _Budget, start: Fraction) -> list[tupl
         return adaptive_optimum(single, count, budget.rest, resolution=_resolution(count))
 
     found = [(_largest(by_curve, budget.epsilon, start), Theorem.RENYI)]
-    if count <= _LONGEST_RECURSION:
+    if count <= _MAX_RECURSION:
         found.append((_largest(by_recursion, budget.epsilon, max(start, found[0][0])), Theorem.ADAPTIVE_OPTIMUM))
     return found
 
@@ -175,7 +175,7 @@ def _sharper_counts(single: Fraction, budget: _Budget, start: int) -> list[tuple
         return adaptive_optimum(single, count, budget.rest, resolution=_resolution(count))
 
     found = [(_last(by_curve, budget.epsilon, max(1, start)), Theorem.RENYI)]
-    if found[0][0] <= _LONGEST_RECURSION:
+    if found[0][0] <= _MAX_RECURSION:
         found.append((_last(by_recursion, budget.epsilon, max(1, found[0][0])), Theorem.ADAPTIVE_OPTIMUM))
     return found
 
@@ -207,7 +207,7 @@ def calibrate_schedule(multiples: Sequence[int], *, epsilon: Number, delta: Numb
 
     best = max(best, _largest(by_curve, budget.epsilon, best))
     nodes = _resolution(len(factors))
-    if len(factors) <= _LONGEST_RECURSION and nodes is not None:
+    if len(factors) <= _MAX_RECURSION and nodes is not None:
         per_unit = max(1, nodes // max(factors))
         best = max(best, _largest(by_recursion, whole, best))
     return best

@@ -20,7 +20,7 @@ from podium.errors import InvalidArgument, UnknownEvent
 from podium.exact import positive_integer
 from podium.privacy.events import (
     ApproximateMechanism,
-    Bottom,
+    BottomEvent,
     Event,
     GaussianNoise,
     HiddenItems,
@@ -38,7 +38,7 @@ __all__ = ["REGISTRY", "decode_event", "decode_events", "encode_event", "events_
 
 _KINDS: tuple[type[Event], ...] = (
     ApproximateMechanism,
-    Bottom,
+    BottomEvent,
     GaussianNoise,
     HiddenItems,
     LaplaceNoise,
@@ -51,8 +51,8 @@ _KINDS: tuple[type[Event], ...] = (
 REGISTRY: Mapping[tuple[str, int], type[Event]] = MappingProxyType({(kind.kind, kind.version): kind for kind in _KINDS})
 """Every kind and version that can be read. Read-only: events are added here, by a release, or not at all."""
 
-_LARGEST_COUNT = 10_000_000
-_LARGEST_DENOMINATOR_BITS = 1 << 16
+_MAX_COUNT = 10_000_000
+_MAX_DENOMINATOR_BITS = 1 << 16
 
 
 def encode_event(event: Event) -> dict[str, str | int | bool]:
@@ -95,11 +95,11 @@ def _require_addable(events: set[Event]) -> None:
     shared = 1
     for event in events:
         shared = math.lcm(shared, *_below(event))
-        if shared.bit_length() > _LARGEST_DENOMINATOR_BITS:
+        if shared.bit_length() > _MAX_DENOMINATOR_BITS:
             raise InvalidArgument(
                 "events",
                 f"{len(events)} different events",
-                allowed=f"costs with a common denominator below 2^{_LARGEST_DENOMINATOR_BITS}",
+                allowed=f"costs with a common denominator below 2^{_MAX_DENOMINATOR_BITS}",
             )
 
 
@@ -143,8 +143,8 @@ def events_from_json(text: str) -> tuple[Event, ...]:
     different: set[Event] = set()
     for run in runs:
         count = positive_integer(run.pop("count", 1), "count")
-        if count + len(events) > _LARGEST_COUNT:
-            raise InvalidArgument("count", count, allowed=f"at most {_LARGEST_COUNT} events in one receipt")
+        if count + len(events) > _MAX_COUNT:
+            raise InvalidArgument("count", count, allowed=f"at most {_MAX_COUNT} events in one receipt")
         event = decode_event(run)
         different.add(event)
         events.extend([event] * count)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ApproximateMechanism",
-    "Bottom",
+    "BottomEvent",
     "Event",
     "GaussianNoise",
     "HiddenItems",
@@ -101,7 +101,7 @@ class Selection(_BoundedRange):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Bottom(_BoundedRange):
+class BottomEvent(_BoundedRange):
     """The bottom symbol of a limited-domain call: a selection like any other, at the same cost.
 
     Leaving it free is not private: "nothing passed the threshold" is an answer, and it depends on the data.
@@ -326,7 +326,7 @@ class HiddenItems(_Recorded):
 
 Event: TypeAlias = (
     Selection
-    | Bottom
+    | BottomEvent
     | SetSelection
     | PureMechanism
     | LaplaceNoise
@@ -342,7 +342,7 @@ def limited_domain_events(epsilon: Number, delta: Number, *, items: int, bottom:
     if items < 0 or (items == 0 and not bottom):
         raise InvalidArgument("items", items, allowed="1 or more, or 0 with the bottom symbol")
     chosen: Iterable[Event] = [Selection(epsilon)] * items
-    ending: Iterable[Event] = [Bottom(epsilon)] if bottom else []
+    ending: Iterable[Event] = [BottomEvent(epsilon)] if bottom else []
     return (LimitedDomainCall(delta), *chosen, *ending)
 
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Guarantee", "total"]
 
-_LEAST_PURE, _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), Fraction(1, 10**12), 10**9
-_LEAST_DELTA = Fraction(1, 10**100)
+_MIN_PURE, _MIN_EPSILON, _MAX_EPSILON = Fraction(1, 10**30), Fraction(1, 10**12), 10**9
+_MIN_DELTA = Fraction(1, 10**100)
 
 _VERSION = 1
-_MOST_SUMS = 100_000
+_MAX_SUMS = 100_000
 _GAUSSIAN_VERSION = 2
 
 
@@ -72,18 +72,18 @@ class Guarantee:
         return cls(Cost(epsilon=loss, rho=loss**2 / 2, delta=probability(delta, "delta", zero=True)))
 
     @classmethod
-    def promised(cls, epsilon: Number, delta: Number) -> Guarantee:
-        """The same where somebody states it for a question, a schedule or a data set: in a range that can be planned.
+    def of(cls, epsilon: Number, delta: Number) -> Guarantee:
+        """(epsilon, delta) as stated for a question, a schedule or a data set, in the range that can be planned.
 
-        Within it every mechanism that a plan picks can be calibrated, drawn and written down, at a cost that depends
-        on public numbers only, so that no sampler has to refuse later. Beyond it an answer would be noise alone, or
-        protect nobody.
+        Within this range, every mechanism that a plan picks can be calibrated, sampled and recorded at a cost that
+        depends on public numbers only, so no sampler refuses later. Outside it, an answer would be pure noise or
+        would protect nobody.
         """
         loss, slack = positive_fraction(epsilon, "epsilon"), probability(delta, "delta", zero=True)
-        if not (_LEAST_EPSILON if slack else _LEAST_PURE) <= loss <= _MOST_EPSILON:
+        if not (_MIN_EPSILON if slack else _MIN_PURE) <= loss <= _MAX_EPSILON:
             allowed = "1e-12 to 1e9 where delta is above 0" if slack else "1e-30 to 1e9 where delta is 0"
             raise InvalidArgument("epsilon", epsilon, allowed=f"a number from {allowed}", hint="A usual choice is 1.")
-        if 0 < slack < _LEAST_DELTA:
+        if 0 < slack < _MIN_DELTA:
             raise InvalidArgument(
                 "delta",
                 delta,
@@ -222,9 +222,9 @@ class Guarantee:
             if isinstance(error, InvalidArgument):
                 raise
             raise InvalidArgument("profiles", document["profiles"], allowed="lists of (epsilon, delta) pairs") from None
-        if math.prod(len(profile.points) for profile in profiles) > _MOST_SUMS:
+        if math.prod(len(profile.points) for profile in profiles) > _MAX_SUMS:
             # Composing them would try every choice of one point from each.
-            raise InvalidArgument("profiles", f"{len(profiles)} profiles", allowed=f"{_MOST_SUMS} choices of points")
+            raise InvalidArgument("profiles", f"{len(profiles)} profiles", allowed=f"{_MAX_SUMS} choices of points")
         return cls(cost, profiles=tuple(sorted(profiles)), gaussian=gaussian)
 
     def _parts(self) -> list[str]:

@@ -32,8 +32,8 @@ GRID_BITS = 64
 """Losses are reported as multiples of 2^-64."""
 
 _PRECISIONS = (128, 256, 1024, 4096)
-_MOST_PLACES = 4096
-_TINY = Fraction(1, 2 ** (_MOST_PLACES + 64))
+_MAX_PLACES = 4096
+_TINY = Fraction(1, 2 ** (_MAX_PLACES + 64))
 """Smaller positive numbers are treated as this one: an exact e^-1000000 would be a fraction of megabytes."""
 
 
@@ -59,7 +59,7 @@ def significant_below(value: Fraction) -> Fraction:
 
 def _places(value: Fraction) -> int:
     size = abs(value.numerator).bit_length() - value.denominator.bit_length()
-    return min(_MOST_PLACES, max(0, GRID_BITS - size))
+    return min(_MAX_PLACES, max(0, GRID_BITS - size))
 
 
 def certified(compute: Callable[[], flint.arb], grid: Callable[[Fraction], Fraction]) -> Fraction:

@@ -24,8 +24,8 @@ __all__ = ["Integers", "Lineup", "Special", "chunk_length", "exact_integers", "m
 
 Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
 
-_LARGEST_CHUNK = 1 << 15
-_SMALLEST_CHUNK = 1 << 11
+_MAX_CHUNK = 1 << 15
+_MIN_CHUNK = 1 << 11
 _FAST_LIMIT = 1 << 62
 _FLOAT_SLACK = 2.0**-50
 _TINY = 1e-300
@@ -36,7 +36,7 @@ def chunk_length(length: int) -> int:
 
     Large enough for NumPy to pay off, small enough to fit a cache and a fraction of the scores' own memory.
     """
-    return min(max(length // 4, _SMALLEST_CHUNK), _LARGEST_CHUNK)
+    return min(max(length // 4, _MIN_CHUNK), _MAX_CHUNK)
 
 
 def exact_integers(scores: object, name: str = "scores") -> tuple[Integers, Fraction]:

@@ -42,13 +42,13 @@ _Exact = Callable[[int], Fraction]
 def geometric(*, epsilon: object, size: int = 1, bits: BitSource | None = None) -> _Integers:
     """Draws of P(x) = (1 - e^-epsilon) e^(-epsilon x) on 0, 1, 2, ...: the floor of an exponential."""
     scale = 1 / positive_fraction(epsilon, "epsilon")
-    return _Coins(bits).geometric(scale, exact_integer(size, "size", least=0))
+    return _Coins(bits).geometric(scale, exact_integer(size, "size", minimum=0))
 
 
 def discrete_laplace(*, scale: object, size: int = 1, bits: BitSource | None = None) -> _Integers:
     """Draws of P(x) proportional to e^(-|x| / scale) on the integers: the difference of two geometrics."""
     width = positive_fraction(scale, "scale")
-    return _Coins(bits).laplace(width, exact_integer(size, "size", least=0))
+    return _Coins(bits).laplace(width, exact_integer(size, "size", minimum=0))
 
 
 def bernoulli_exp(exponents: Sequence[object], *, bits: BitSource | None = None) -> NDArray[np.bool_]:
@@ -66,7 +66,7 @@ def discrete_gaussian(*, variance: object, size: int = 1, bits: BitSource | None
     exp(-(|y| - variance/t)^2 / (2 variance)) (Canonne, Kamath & Steinke 2020, Algorithm 3).
     """
     exact = positive_fraction(variance, "variance")
-    count = exact_integer(size, "size", least=0)
+    count = exact_integer(size, "size", minimum=0)
     coins = _Coins(bits)
     scale = math.isqrt(exact.numerator // exact.denominator) + 1
 

@@ -29,7 +29,7 @@ _LEADERS_AT_ONCE = 1 << 10
 _SLACK = 2.0**-50
 _TINY = 1e-300
 _GENEROUS = 1.0 + 1e-6
-_LARGEST = float(np.finfo(np.float64).max)
+_MAX_FLOAT = float(np.finfo(np.float64).max)
 _Indices = NDArray[np.intp]
 
 
@@ -207,7 +207,7 @@ class FirstPass:
 
 def _quotients(low: Floats, high: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """[low, high] / counts, for counts with relative error 2^-53 or too large for a float."""
-    largest = np.minimum(counts, _LARGEST)
+    largest = np.minimum(counts, _MAX_FLOAT)
     # The absolute term covers quotients that leave the range of normal floats.
     return np.maximum(low / counts * (1.0 - _SLACK) - _TINY, 0.0), high / largest * (1.0 + _SLACK) + _TINY
 
@@ -215,8 +215,8 @@ def _quotients(low: Floats, high: Floats, counts: Floats) -> tuple[Floats, Float
 def _scaled(low: Floats, high: Floats, factor_low: Floats, factor_high: Floats) -> tuple[Floats, Floats]:
     """Noise in [low, high] times a positive factor, rounded outwards."""
     with np.errstate(invalid="ignore", over="ignore"):
-        below = np.minimum(low * np.where(low > 0.0, factor_low, factor_high), _LARGEST)
-        above = np.maximum(high * np.where(high > 0.0, factor_high, factor_low), -_LARGEST)
+        below = np.minimum(low * np.where(low > 0.0, factor_low, factor_high), _MAX_FLOAT)
+        above = np.maximum(high * np.where(high > 0.0, factor_high, factor_low), -_MAX_FLOAT)
         return (
             np.where(np.isfinite(below), below - np.abs(below) * _SLACK - _TINY, below),
             np.where(np.isfinite(above), above + np.abs(above) * _SLACK + _TINY, above),
@@ -228,6 +228,6 @@ def _sum(offset: Floats, noise: Floats, side: float) -> Floats:
     with np.errstate(invalid="ignore", over="ignore"):
         total = offset + noise
         # What overflowed on the inner side is only known to be beyond the largest float.
-        total = np.minimum(total, _LARGEST) if side < 0.0 else np.maximum(total, -_LARGEST)
-        slack = _SLACK * np.minimum(np.abs(offset), _LARGEST) + _SLACK * np.minimum(np.abs(noise), _LARGEST)
+        total = np.minimum(total, _MAX_FLOAT) if side < 0.0 else np.maximum(total, -_MAX_FLOAT)
+        slack = _SLACK * np.minimum(np.abs(offset), _MAX_FLOAT) + _SLACK * np.minimum(np.abs(noise), _MAX_FLOAT)
         return np.where(np.isnan(total), side * np.inf, total + side * slack)

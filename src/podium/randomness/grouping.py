@@ -23,7 +23,7 @@ _WORTH_IT = 1 << 10
 _TABLE_RATIO = 2
 _SAMPLE = 1 << 11
 _RARE = 1 << 10
-_LARGEST_LOOK = 1 << 9
+_MAX_BATCH = 1 << 9
 
 
 class Grouping:
@@ -67,7 +67,7 @@ class Grouping:
         if not wanted:
             return {}
         patience = Patience()
-        for batch in uniform_stream(len(self._raw), min(4 * sum(wanted.values()) + 64, _LARGEST_LOOK), bits):
+        for batch in uniform_stream(len(self._raw), min(4 * sum(wanted.values()) + 64, _MAX_BATCH), bits):
             before = sum(map(len, found.values()))
             for position, value in zip(batch.tolist(), self._raw[batch.astype(np.intp)].tolist(), strict=True):
                 if value in open_values:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from podium.errors import EntropyFailure
 from podium.randomness.bits import BitSource, Words
 
-__all__ = ["LONGEST_STREAM", "FreshStreams", "Streams", "Uniform"]
+__all__ = ["MAX_STREAM_BITS", "FreshStreams", "Streams", "Uniform"]
 
-LONGEST_STREAM = 1 << 15
+MAX_STREAM_BITS = 1 << 15
 """Binary digits after which an undecided comparison means broken bits: its chance is below 2^-4000.
 
 The largest and the smallest number that a parameter may be are 2^13300 apart, and digits are revealed by doubling.
@@ -67,9 +67,9 @@ class Uniform:
     def digits(self, count: int) -> int:
         """The first ``count`` digits as an integer t: the number lies in [t, t+1] / 2^count."""
         while self.known < count:
-            if self.known >= LONGEST_STREAM:
+            if self.known >= MAX_STREAM_BITS:
                 raise EntropyFailure(
-                    f"A comparison was still undecided after {LONGEST_STREAM} random bits, which sound bits "
+                    f"A comparison was still undecided after {MAX_STREAM_BITS} random bits, which sound bits "
                     "do not do. Nothing was released. Check the system's entropy (os.urandom)."
                 )
             self._digits = self._digits << 64 | self._streams.more(self._group, self._order, self.known)

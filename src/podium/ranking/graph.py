@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from podium.errors import InvalidArgument
 from podium.histogram import Item, item_order
 
-__all__ = ["MOST_PAIRS", "ComparisonGraph"]
+__all__ = ["MAX_PAIRS", "ComparisonGraph"]
 
-MOST_PAIRS = 100_000
+MAX_PAIRS = 100_000
 """Pairs of items that one question may compare: all pairs of 447 items."""
 
 
@@ -34,11 +34,11 @@ class ComparisonGraph:
             raise InvalidArgument("items", "a list with repeated items", allowed="distinct items")
         if len(self.items) < 2:
             raise InvalidArgument("items", f"{len(self.items)} items", allowed="at least 2 items to compare")
-        if len(self.edges) > MOST_PAIRS:
+        if len(self.edges) > MAX_PAIRS:
             raise InvalidArgument(
                 "pairs",
                 f"{len(self.edges)} pairs",
-                allowed=f"at most {MOST_PAIRS:,} pairs",
+                allowed=f"at most {MAX_PAIRS:,} pairs",
                 hint="Compare fewer items, or give only the pairs that matter (pairs=...).",
             )
         parts, labels = self._parts()
@@ -56,11 +56,11 @@ class ComparisonGraph:
         """Every pair of the items."""
         listed = tuple(items)
         size = len(listed)
-        if size * (size - 1) // 2 > MOST_PAIRS:
+        if size * (size - 1) // 2 > MAX_PAIRS:
             raise InvalidArgument(
                 "items",
                 f"{size} items",
-                allowed=f"at most {MOST_PAIRS:,} pairs of items",
+                allowed=f"at most {MAX_PAIRS:,} pairs of items",
                 hint="Compare fewer items, or give only the pairs that matter (pairs=...).",
             )
         return cls(listed, tuple((i, j) for i in range(size) for j in range(i + 1, size)))

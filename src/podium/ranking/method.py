@@ -16,10 +16,10 @@ from podium.exact import exact_integer, positive_integer
 from podium.histogram import Item, Scores
 from podium.ranking.graph import ComparisonGraph
 
-__all__ = ["LARGEST_COMPARISONS_PER_PAIR", "METHODS", "Counted", "RankingMethod", "Tally"]
+__all__ = ["MAX_COMPARISONS_PER_PAIR", "METHODS", "Counted", "RankingMethod", "Tally"]
 
 METHODS = ("spectral", "borda", "wins")
-LARGEST_COMPARISONS_PER_PAIR = 10**9
+MAX_COMPARISONS_PER_PAIR = 10**9
 
 Tally: TypeAlias = NDArray[np.int64]
 """How many users preferred the winner, for each of ``ComparisonGraph.directed``."""
@@ -47,8 +47,8 @@ class RankingMethod(ABC):
 
     def __post_init__(self) -> None:
         per_pair = positive_integer(self.comparisons_per_pair, "comparisons_per_pair")
-        if per_pair > LARGEST_COMPARISONS_PER_PAIR:
-            allowed = f"a whole number from 1 to {LARGEST_COMPARISONS_PER_PAIR:,}"
+        if per_pair > MAX_COMPARISONS_PER_PAIR:
+            allowed = f"a whole number from 1 to {MAX_COMPARISONS_PER_PAIR:,}"
             raise InvalidArgument("comparisons_per_pair", self.comparisons_per_pair, allowed=allowed)
         object.__setattr__(self, "comparisons_per_pair", per_pair)
         if self.max_comparisons_per_user is not None:
@@ -82,7 +82,7 @@ class RankingMethod(ABC):
 
     def tally(self, wins: Counted) -> Tally:
         """The counts in the order of the graph; whatever else was counted is dropped."""
-        counts = (exact_integer(wins.get(pair, 0), "wins", least=0) for pair in self.graph.comparisons)
+        counts = (exact_integer(wins.get(pair, 0), "wins", minimum=0) for pair in self.graph.comparisons)
         return np.fromiter(counts, dtype=np.int64, count=len(self.graph.comparisons))
 
     def scores(self, wins: Counted) -> Scores:

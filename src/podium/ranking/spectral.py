@@ -22,8 +22,8 @@ Neighbours = Literal["user", "comparison"]
 _ROUNDOFF = Fraction(1, 1 << 53)
 _FINER = 12
 """Errors of computing are kept below 2^-12 of what one user can move."""
-_MOST_STEPS = 100_000
-_LARGEST_WHOLE = 1 << 53
+_MAX_STEPS = 100_000
+_MAX_EXACT_INTEGER = 1 << 53
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Spectral(RankingMethod):
         if self.neighbours not in ("user", "comparison"):
             raise InvalidArgument("neighbours", self.neighbours, allowed="'user' or 'comparison'")
         finest = min(self.ideal_sensitivity, Fraction(1))
-        if self._full >= _LARGEST_WHOLE or 8 * self._rounding > finest or self.steps > _MOST_STEPS:
+        if self._full >= _MAX_EXACT_INTEGER or 8 * self._rounding > finest or self.steps > _MAX_STEPS:
             raise InvalidArgument(
                 "comparisons_per_pair",
                 self.comparisons_per_pair,

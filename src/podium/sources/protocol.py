@@ -79,7 +79,7 @@ class DomainSize:
     size: int
 
     def __post_init__(self) -> None:
-        if exact_integer(self.size, "domain_size", least=1) > _LARGEST_DOMAIN:
+        if exact_integer(self.size, "domain_size", minimum=1) > _LARGEST_DOMAIN:
             raise InvalidArgument("domain_size", self.size, allowed="a whole number from 1 to 2^63 - 1")
 
 

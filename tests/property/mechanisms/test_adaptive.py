@@ -242,7 +242,7 @@ def test_what_was_found_is_left_out_of_the_next_discovery() -> None:
 
 
 def test_no_more_is_left_out_than_a_source_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "_MOST_LEFT_OUT", 3)
+    monkeypatch.setattr(adaptive, "_MAX_EXCLUDED", 3)
     release, reader = taped(AdaptiveTopK(30, 1, "0.05", max_items_per_user=20), STEEP, 5)
     sizes = [len(request[2]) for request in reader.tape.requests if request[0] == "discover"]
     assert sizes[0] == 0

@@ -25,7 +25,7 @@ from podium.privacy import Guarantee, Selection, events_from_json, events_to_jso
 from podium.privacy.encoding import REGISTRY
 from podium.privacy.events import (
     ApproximateMechanism,
-    Bottom,
+    BottomEvent,
     GaussianNoise,
     HiddenItems,
     LaplaceNoise,
@@ -38,7 +38,7 @@ from podium.release import BOTTOM, Receipt, Release
 
 HALF = Fraction(1, 2)
 EVENTS = (
-    LimitedDomainCall("0.01"), Selection(HALF), Selection(HALF), Bottom(HALF), SetSelection(HALF),
+    LimitedDomainCall("0.01"), Selection(HALF), Selection(HALF), BottomEvent(HALF), SetSelection(HALF),
     PureMechanism(HALF), LaplaceNoise(epsilon=HALF), GaussianNoise(sigma=2), HiddenItems("1e-6"),
     ApproximateMechanism("0.5", "1e-6"),
 )  # fmt: skip

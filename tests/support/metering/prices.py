@@ -115,7 +115,7 @@ def _above_bottom(draw: Draw, facts: Facts, epsilon: Fraction) -> Iterable[Due]:
     winners = draw.result.groups
     items = winners.index(bottom) if bottom in winners else len(winners)
     call = Due(kind="LimitedDomainCall", delta=failure / (1 + failure))
-    stopped = [_selection("Bottom", epsilon)] if bottom in winners else []
+    stopped = [_selection("BottomEvent", epsilon)] if bottom in winners else []
     return [call, *[_selection("Selection", epsilon)] * items, *stopped]
 
 

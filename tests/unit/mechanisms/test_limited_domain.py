@@ -15,7 +15,7 @@ from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms.limited_domain.laplace import laplace_cost
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
-from podium.privacy.events import ApproximateMechanism, Bottom, LimitedDomainCall, Selection
+from podium.privacy.events import ApproximateMechanism, BottomEvent, LimitedDomainCall, Selection
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM, Release
 
@@ -98,7 +98,7 @@ def test_each_symbol_is_paid_for() -> None:
     assert full.complete
     empty = mechanism.release(Histogram({}, known=False), bits=ReplayableBits(1))
     assert empty.outcome == (BOTTOM,)
-    assert empty.paid.events == (LimitedDomainCall("0.01"), Bottom(HALF))
+    assert empty.paid.events == (LimitedDomainCall("0.01"), BottomEvent(HALF))
     assert (empty.items, empty.complete) == ((), False)
     assert empty.paid.epsilon == HALF
     assert full.guarantee == empty.guarantee == mechanism.guarantee
@@ -116,7 +116,7 @@ def test_a_private_k_bar_pays_one_selection_more_and_is_released() -> None:
     assert full.theorem == "Durfee & Rogers 2019, Lemma 6.8 with k+1 selections (private k_bar)"
     assert mechanism.guarantee.cost.epsilon == Fraction(3, 2)
     empty = mechanism.release(Histogram({}, known=False), bits=ReplayableBits(1))
-    assert empty.paid.events == (LimitedDomainCall("0.01"), Selection(HALF), Bottom(HALF))
+    assert empty.paid.events == (LimitedDomainCall("0.01"), Selection(HALF), BottomEvent(HALF))
     assert Release.from_json(full.to_json()) == full
 
 

@@ -12,7 +12,7 @@ from podium.errors import BudgetExceeded, InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms.limited_domain.limited_domain import PrivateKBar
 from podium.mechanisms.limited_domain.pay_what_you_get import PayWhatYouGet, Remaining
-from podium.privacy.events import Bottom, LimitedDomainCall, Selection
+from podium.privacy.events import BottomEvent, LimitedDomainCall, Selection
 from podium.privacy.theorems.bounded_range import bounded_range_rho
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
@@ -47,7 +47,7 @@ def test_items_and_bottom_are_charged() -> None:
     assert session.top(EMPTY, k=2, k_bar=3, bits=bits).outcome == (BOTTOM,)
     assert session.remaining == (1, 1)
     assert session.paid.events == (
-        LimitedDomainCall("0.01"), Selection(HALF), Selection(HALF), LimitedDomainCall("0.01"), Bottom(HALF),
+        LimitedDomainCall("0.01"), Selection(HALF), Selection(HALF), LimitedDomainCall("0.01"), BottomEvent(HALF),
     )  # fmt: skip
 
 

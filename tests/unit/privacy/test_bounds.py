@@ -10,7 +10,7 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.privacy import (
     ApproximateMechanism,
-    Bottom,
+    BottomEvent,
     Event,
     GaussianNoise,
     LaplaceNoise,
@@ -35,7 +35,7 @@ def refusals(events: list[Event], delta: str = DELTA, *, fixed_in_advance: bool 
 
 
 def test_selections_are_best_served_by_the_adaptive_optimum() -> None:
-    bound = best_bound([Selection("0.1")] * 99 + [Bottom("0.1")], DELTA)
+    bound = best_bound([Selection("0.1")] * 99 + [BottomEvent("0.1")], DELTA)
     assert bound.theorem is Theorem.ADAPTIVE_OPTIMUM
     assert bound.epsilon == adaptive_optimum("0.1", 100, DELTA)
     assert bound.delta == Fraction(DELTA)

@@ -10,7 +10,7 @@ import pytest
 
 from podium.errors import InvalidArgument, PodiumError, UnknownEvent
 from podium.privacy import (
-    Bottom,
+    BottomEvent,
     Event,
     GaussianNoise,
     LimitedDomainCall,
@@ -49,7 +49,7 @@ def test_registry_is_closed_and_complete() -> None:
 
 
 def test_runs_are_counted() -> None:
-    receipt: list[Event] = [LimitedDomainCall("0.01"), *[Selection("0.1")] * 1000, Bottom("0.1")]
+    receipt: list[Event] = [LimitedDomainCall("0.01"), *[Selection("0.1")] * 1000, BottomEvent("0.1")]
     text = events_to_json(receipt)
     assert [run["count"] for run in json.loads(text)] == [1, 1000, 1]
     assert events_from_json(text) == tuple(receipt)

@@ -11,7 +11,7 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.privacy import (
     ApproximateMechanism,
-    Bottom,
+    BottomEvent,
     Cost,
     Event,
     GaussianNoise,
@@ -28,7 +28,7 @@ from podium.privacy import (
 
 ALL: list[Event] = [
     Selection("0.5"),
-    Bottom("0.5"),
+    BottomEvent("0.5"),
     SetSelection("0.5"),
     PureMechanism("0.3", reserved="0.5"),
     LaplaceNoise("0.5"),
@@ -41,9 +41,9 @@ ALL: list[Event] = [
 
 def test_bottom_costs_as_much_as_a_selection() -> None:
     for order in (2, "7.5"):
-        assert Bottom("0.3").renyi(order) == Selection("0.3").renyi(order)
-    assert (Bottom("0.3").epsilon, Bottom("0.3").rho) == (Selection("0.3").epsilon, Selection("0.3").rho)
-    assert Bottom("0.3").rho > 0
+        assert BottomEvent("0.3").renyi(order) == Selection("0.3").renyi(order)
+    assert (BottomEvent("0.3").epsilon, BottomEvent("0.3").rho) == (Selection("0.3").epsilon, Selection("0.3").rho)
+    assert BottomEvent("0.3").rho > 0
 
 
 def test_a_set_costs_one_selection_whatever_its_size() -> None:
@@ -152,7 +152,7 @@ def test_approximate_mechanism_keeps_its_full_delta() -> None:
 
 def test_limited_domain_call_costs_its_delta_once() -> None:
     receipt = limited_domain_events("0.5", "0.01", items=2, bottom=True)
-    assert receipt == (LimitedDomainCall("0.01"), Selection("0.5"), Selection("0.5"), Bottom("0.5"))
+    assert receipt == (LimitedDomainCall("0.01"), Selection("0.5"), Selection("0.5"), BottomEvent("0.5"))
     cost = spent(receipt)
     assert cost.delta == Fraction(1, 101)
     assert cost.rho == 3 * Selection("0.5").rho
@@ -189,5 +189,5 @@ def test_costs_are_exact_and_the_curve_keeps_rho(event: Event) -> None:
 
 
 def test_selection_and_bottom_are_different_records() -> None:
-    records: set[Event] = {Selection(1), Bottom(1), SetSelection(1)}
+    records: set[Event] = {Selection(1), BottomEvent(1), SetSelection(1)}
     assert len(records) == 3

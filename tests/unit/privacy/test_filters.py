@@ -11,7 +11,7 @@ import pytest
 from podium.errors import BudgetError, BudgetExceeded, BudgetMismatch, InvalidArgument
 from podium.exact import Number
 from podium.privacy import (
-    Bottom,
+    BottomEvent,
     Cost,
     Filter,
     GaussianNoise,
@@ -52,7 +52,7 @@ def test_zcdp_filter_adds_rho_and_delta() -> None:
     # One selection would still fit, but a third call's delta does not.
     assert budget.can_afford(selection)
     assert not budget.can_afford(limited_domain_events("0.1", "0.01", items=1, bottom=False))
-    budget.spend(Bottom("0.1"))
+    budget.spend(BottomEvent("0.1"))
     with pytest.raises(BudgetExceeded) as caught:
         budget.spend(selection)
     assert caught.value.measure == "rho"
@@ -62,9 +62,9 @@ def test_zcdp_filter_adds_rho_and_delta() -> None:
 
 def test_bottom_is_not_free() -> None:
     budget = Filter(Guarantee.zcdp(2 * Selection(1).rho))
-    budget.spend(Bottom(1))
-    budget.spend(Bottom(1))
-    assert not budget.can_afford(Bottom(1))
+    budget.spend(BottomEvent(1))
+    budget.spend(BottomEvent(1))
+    assert not budget.can_afford(BottomEvent(1))
 
 
 def test_an_exceeding_charge_changes_nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.ranking import ComparisonGraph
-from podium.ranking.graph import MOST_PAIRS
+from podium.ranking.graph import MAX_PAIRS
 
 
 def test_a_complete_graph_has_every_pair() -> None:
@@ -47,4 +47,4 @@ def test_items_that_make_no_graph() -> None:
     with pytest.raises(InvalidArgument, match="at most 100,000 pairs"):
         ComparisonGraph.complete(range(448))
     with pytest.raises(InvalidArgument, match="at most 100,000 pairs"):
-        ComparisonGraph(tuple(range(MOST_PAIRS + 2)), tuple((i, i + 1) for i in range(MOST_PAIRS + 1)))
+        ComparisonGraph(tuple(range(MAX_PAIRS + 2)), tuple((i, i + 1) for i in range(MAX_PAIRS + 1)))

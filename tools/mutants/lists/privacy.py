@@ -6,7 +6,7 @@ from tools.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS"]
 
-_PROMISED = "unit/privacy/test_promised.py::test_what_cannot_be_planned_with_is_refused_at_once"
+_STATED = "unit/privacy/test_stated_guarantees.py::test_what_cannot_be_planned_with_is_refused_at_once"
 
 MUTANTS = (
     Mutant(
@@ -39,7 +39,7 @@ MUTANTS = (
     ),
     Mutant(
         "privacy/events.py",
-        "ending: Iterable[Event] = [Bottom(epsilon)] if bottom else []",
+        "ending: Iterable[Event] = [BottomEvent(epsilon)] if bottom else []",
         "ending: Iterable[Event] = []",
         "BOTTOM is paid like an item",
         ("unit/privacy/test_events.py::test_limited_domain_call_costs_its_delta_once",),
@@ -195,16 +195,16 @@ MUTANTS = (
     ),
     Mutant(
         "privacy/guarantee.py",
-        "if not (_LEAST_EPSILON if slack else _LEAST_PURE) <= loss <= _MOST_EPSILON:",
-        "if not 0 < loss <= _MOST_EPSILON:",
+        "if not (_MIN_EPSILON if slack else _MIN_PURE) <= loss <= _MAX_EPSILON:",
+        "if not 0 < loss <= _MAX_EPSILON:",
         "an epsilon that nobody can plan with is refused",
-        (f"{_PROMISED}[{{'epsilon': '1e-400', 'delta': '1e-6'}}-promise]",),
+        (f"{_STATED}[{{'epsilon': '1e-400', 'delta': '1e-6'}}-guarantee]",),
     ),
     Mutant(
         "privacy/guarantee.py",
-        "if 0 < slack < _LEAST_DELTA:",
+        "if 0 < slack < _MIN_DELTA:",
         "if 0 < slack < 0:",
         "nor is a delta searched for that takes minutes",
-        (f"{_PROMISED}[{{'epsilon': 1, 'delta': '9e-101'}}-promise]",),
+        (f"{_STATED}[{{'epsilon': 1, 'delta': '9e-101'}}-guarantee]",),
     ),
 )

@@ -142,16 +142,16 @@ def exact_audit(
         raise InvalidArgument(
             "claim", None, allowed="a Guarantee or an epsilon", hint="The subject states none itself."
         )
-    promise = stated if isinstance(stated, Guarantee) else Guarantee.pure(stated)
+    guarantee = stated if isinstance(stated, Guarantee) else Guarantee.pure(stated)
     there = world or World(max_items_per_user=getattr(subject, "max_items_per_user", None))
-    epsilon, delta = headline(promise)
+    epsilon, delta = headline(guarantee)
     grid = tuple(epsilon * _REACH * step / _GRID for step in range(_GRID + 1))
-    job = _Job(subject, stated if kind != "guarantee" else promise, kind, there, grid, delta)
+    job = _Job(subject, stated if kind != "guarantee" else guarantee, kind, there, grid, delta)
     parts = _run(job, there.histograms(), positive_integer(workers, "workers"), progress)
     total = _merged(parts)
     return ExactReport(
         subject=name or type(subject).__name__,
-        claim=promise,
+        claim=guarantee,
         kind=kind,
         world=str(there),
         histograms=len(there.histograms()),
@@ -163,7 +163,7 @@ def exact_audit(
         delta=delta,
         exact_epsilon=total.epsilon,
         profile=tuple(
-            ProfilePoint(float(at), found, float(promise.delta(epsilon=at)))
+            ProfilePoint(float(at), found, float(guarantee.delta(epsilon=at)))
             for at, found in zip(grid, total.deltas, strict=True)
         ),
     )

@@ -75,13 +75,13 @@ class World:
     ) -> None:
         put = object.__setattr__
         put(self, "items", _named(items))
-        put(self, "largest", exact_integer(largest, "largest", least=0))
+        put(self, "largest", exact_integer(largest, "largest", minimum=0))
         bound = None if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
         put(self, "max_items_per_user", bound)
         if relation not in ("add", "replace"):
             raise InvalidArgument("relation", relation, allowed="'add' or 'replace'")
         put(self, "relation", relation)
-        known = {item: exact_integer(count, "lift", least=0) for item, count in (lift or {}).items()}
+        known = {item: exact_integer(count, "lift", minimum=0) for item, count in (lift or {}).items()}
         if not set(known) <= set(self.items):
             raise InvalidArgument("lift", dict(lift or {}), allowed=f"counts for the items {', '.join(self.items)}")
         put(self, "lift", known)

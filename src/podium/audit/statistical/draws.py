@@ -28,8 +28,8 @@ __all__ = ["BlackBox", "Draws", "MechanismSampler", "Recorder", "Sampler"]
 Sampler: TypeAlias = Callable[..., Any]
 """One input in, one outcome out; where ``batch=True``, an input and a size in, that many outcomes out."""
 
-_MOST_OUTCOMES = 10_000
-_MOST_NUMBERS = 32
+_MAX_OUTCOMES = 10_000
+_MAX_NUMBERS = 32
 _CHUNK = 4096
 
 
@@ -92,9 +92,9 @@ class Recorder:
             codes.append(code)
             rows.append(numbers)
         width = max(map(len, rows), default=0)
-        if width > _MOST_NUMBERS:
+        if width > _MAX_NUMBERS:
             raise UnusableOutcome(
-                f"the sampler returned an outcome with {width} numbers. Allowed: at most {_MOST_NUMBERS}. "
+                f"the sampler returned an outcome with {width} numbers. Allowed: at most {_MAX_NUMBERS}. "
                 "Give outcome=..., a function that keeps what an attacker would look at."
             )
         reals = np.full((len(rows), width), np.nan)
@@ -131,9 +131,9 @@ class Recorder:
         code = self._codes.get(key)
         if code is not None:
             return code
-        if len(self.outcomes) >= _MOST_OUTCOMES:
+        if len(self.outcomes) >= _MAX_OUTCOMES:
             raise UnusableOutcome(
-                f"the sampler returned more than {_MOST_OUTCOMES:,} different outcomes, so none of them can be counted "
+                f"the sampler returned more than {_MAX_OUTCOMES:,} different outcomes, so none of them can be counted "
                 "often enough. Allowed: outcomes that repeat, and real numbers, which are binned. "
                 "Give outcome=..., a function that keeps what an attacker would look at."
             )

@@ -58,7 +58,7 @@ def upper_bound(successes: Counts, trials: int, alpha: float) -> NDArray[np.floa
 class ChosenEvent:
     """A set of symbols of a view; ``flipped`` if it is likelier under the right input than under the left.
 
-    ``gain`` is by how much a test on the training draws themselves would exceed the claimed epsilon; ``promise`` says
+    ``gain`` is by how much a test on the training draws themselves would exceed the claimed epsilon; ``z_score`` says
     which pairs deserve more draws.
     """
 
@@ -66,7 +66,7 @@ class ChosenEvent:
     symbols: Counts
     flipped: bool
     gain: float
-    promise: float
+    z_score: float
 
     def hits(self, draws: Draws) -> int:
         """How many draws lie in the event."""
@@ -127,8 +127,8 @@ def _best_cut(
     hits = np.cumsum(x[order])[cuts], np.cumsum(y[order])[cuts]
     gains = _gains(hits, sizes, claims, alpha)
     best = int(np.argmax(gains))
-    promise = _promise(hits, sizes, claims)
-    return ChosenEvent(view, symbols[order[: int(cuts[best]) + 1]], flipped, float(gains[best]), promise)
+    z_score = _z_score(hits, sizes, claims)
+    return ChosenEvent(view, symbols[order[: int(cuts[best]) + 1]], flipped, float(gains[best]), z_score)
 
 
 def _gains(
@@ -141,7 +141,7 @@ def _gains(
     return np.array(table).max(axis=0)  # type: ignore[no-any-return]
 
 
-def _promise(hits: tuple[Counts, Counts], sizes: tuple[int, int], claims: Sequence[tuple[float, float]]) -> float:
+def _z_score(hits: tuple[Counts, Counts], sizes: tuple[int, int], claims: Sequence[tuple[float, float]]) -> float:
     """The largest p - e^epsilon q - delta of any event, in standard deviations: what more draws would make of it."""
     p, q = hits[0] / sizes[0], hits[1] / sizes[1]
     spread = (hits[0] + 1) / sizes[0] ** 2, (hits[1] + 1) / sizes[1] ** 2

@@ -19,7 +19,7 @@ from podium.privacy.guarantee import Guarantee
 
 __all__ = ["law_audit", "numeric_audit"]
 
-_SMALLEST_CELL = 10.0
+_MIN_CELL = 10.0
 _TOLERANCE = 1e-9
 
 
@@ -90,7 +90,7 @@ def _counted(box: BlackBox, data: Any, number: int) -> Counter[Hashable]:
 
 def _cells(law: Mapping[Any, float], seen: Counter[Hashable], draws: int) -> tuple[Any, Any, list[str]]:
     """Expected and observed counts; the rare outcomes share one cell, the largest of the others if that is rare too."""
-    often = {out: p for out, p in law.items() if p * draws >= _SMALLEST_CELL}
+    often = {out: p for out, p in law.items() if p * draws >= _MIN_CELL}
     expected = [p * draws for p in often.values()]
     observed = [float(seen[out]) for out in often]
     names = [repr(out) for out in often]

@@ -25,7 +25,7 @@ __all__ = ["REAL", "Entries", "Look", "Raised", "SeenRelease", "look"]
 
 _ENTRIES = 16
 _SHOWN_FIELDS = ("outcome", "values")
-_LONGEST = 120
+_MAX_LENGTH = 120
 _MANY_FACES = (float, Decimal, dt.datetime, dt.time, np.generic)
 """Types with equal values that look different: 0.0 and -0.0, Decimal('1.0') and Decimal('1.00'), times of two zones."""
 
@@ -95,7 +95,7 @@ class SeenRelease:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 3]}..."
 
 
 @dataclass(frozen=True, slots=True)

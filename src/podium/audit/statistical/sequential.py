@@ -41,8 +41,8 @@ _FIRST_DRAWS = 250
 _EVENTS = 4
 _FAR_BEHIND = 3.0
 """Standard deviations: a pair so far behind the best one is given no more draws."""
-_FEWEST_DRAWS = 20
-_MOST_DRAWS = 1 << 18
+_MIN_DRAWS = 20
+_MAX_DRAWS = 1 << 18
 _REPETITION_SHARE = 0.1
 _DEFAULT_SAMPLES = 100_000
 
@@ -82,16 +82,16 @@ def statistical_audit(
     text. ``samples`` bounds the draws in all, ``seconds`` the time. ``delta`` is
     where epsilon is reported (the claim's own unless stated). ``workers``: that many processes.
     """
-    promise = _promise(sampler, claim)
-    epsilon, own = headline(promise)
+    guarantee = _claimed_guarantee(sampler, claim)
+    epsilon, own = headline(guarantee)
     at = own if delta is None else probability(delta, "delta", zero=True)
     if at != own:
-        epsilon = promise.epsilon(delta=at)
+        epsilon = guarantee.epsilon(delta=at)
     level = float(probability(alpha, "alpha"))
     budget = _Budget.of(samples, seconds)
     black_box: Sampler = MechanismSampler(sampler) if hasattr(sampler, "release") else sampler
     box = BlackBox(black_box, batch=batch, outcome=outcome, workers=workers, errors=not batch)
-    run = _Run(box, promise, level, views, float(at), budget, progress)
+    run = _Run(box, guarantee, level, views, float(at), budget, progress)
     contests = [_Contest(pair) for pair in as_pairs(worst_pairs() if pairs is None else pairs)]
     try:
         stopped = run.through(contests)
@@ -99,7 +99,7 @@ def statistical_audit(
         box.close()
     return StatisticalReport(
         subject=name or _name_of(sampler),
-        claim=promise,
+        claim=guarantee,
         delta=at,
         claimed_epsilon=epsilon,
         alpha=level,
@@ -111,7 +111,7 @@ def statistical_audit(
     )
 
 
-def _promise(sampler: Any, claim: Guarantee | Number | None) -> Guarantee:
+def _claimed_guarantee(sampler: Any, claim: Guarantee | Number | None) -> Guarantee:
     stated = getattr(sampler, "guarantee", None) if claim is None else claim
     if stated is None:
         raise InvalidArgument(
@@ -150,7 +150,7 @@ class _Budget:
 
     def affordable(self, pairs: int) -> int:
         """Draws for each side of each of so many pairs; decided before they are drawn, at the speed so far."""
-        most = _MOST_DRAWS
+        most = _MAX_DRAWS
         if self.samples is not None:
             most = min(most, (self.samples - self.drawn) // (2 * pairs))
         if self.seconds is not None and self.drawn:
@@ -168,7 +168,7 @@ class _Contest:
     left: Draws | None = None
     right: Draws | None = None
     events: list[ChosenEvent] = field(default_factory=list)
-    promise: float = -math.inf
+    z_score: float = -math.inf
 
     @property
     def both(self) -> Draws | None:
@@ -224,22 +224,22 @@ class _Run:
         """All stages; why it stopped."""
         everyone = contests
         size = min(_FIRST_DRAWS, self._budget.affordable(4 * len(contests)))
-        if size < _FEWEST_DRAWS:
+        if size < _MIN_DRAWS:
             raise InvalidArgument(
                 "samples",
                 self._budget.samples,
-                allowed=f"at least {8 * _FEWEST_DRAWS * len(contests)} for {len(contests)} pairs",
+                allowed=f"at least {8 * _MIN_DRAWS * len(contests)} for {len(contests)} pairs",
             )
         for contest in contests:
             self._learn(contest, *self._drawn(contest, size))
         _require_answers(contests)
         stage = 0
-        while (size := self._next_size(size, stage, len(contests))) >= _FEWEST_DRAWS:
+        while (size := self._next_size(size, stage, len(contests))) >= _MIN_DRAWS:
             stage += 1
             if self._stage(stage, contests, size):
                 return "stopped at a certain violation"
-            best = max(contest.promise for contest in contests)
-            contests = [contest for contest in contests if contest.promise > best - _FAR_BEHIND]
+            best = max(contest.z_score for contest in contests)
+            contests = [contest for contest in contests if contest.z_score > best - _FAR_BEHIND]
         if all(contest.monotonous for contest in everyone):
             raise NotRandom(
                 f"the sampler returned one and the same outcome in all {self._budget.drawn:,} draws, whatever the "
@@ -252,7 +252,7 @@ class _Run:
     def _next_size(self, size: int, stage: int, contests: int) -> int:
         """Draws for the next stage. The first always takes place: what tested nothing must not say that it passed."""
         affordable = self._budget.affordable(contests)
-        return min(2 * size, affordable) if stage else max(_FEWEST_DRAWS, min(size, affordable))
+        return min(2 * size, affordable) if stage else max(_MIN_DRAWS, min(size, affordable))
 
     def _drawn(self, contest: _Contest, size: int) -> tuple[Draws, Draws]:
         pair = contest.pair
@@ -300,7 +300,7 @@ class _Run:
             views=self._views,
         )
         # The events that aim at the claim; the others aim at the bound that is reported.
-        contest.promise = max(event.promise for event in contest.events[::2])
+        contest.z_score = max(event.z_score for event in contest.events[::2])
 
     def _require_independence(self, draws: Draws, contest: _Contest, alpha: float) -> None:
         _, symbols = np.unique(np.column_stack([draws.codes, draws.reals]), axis=0, return_inverse=True)

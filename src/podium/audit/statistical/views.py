@@ -20,10 +20,10 @@ __all__ = ["NUMERIC_VIEWS", "VIEWS", "FittedView", "View", "fit_views"]
 Matrix: TypeAlias = NDArray[np.float64]
 
 _BINS = {1: 48, 2: 12, 3: 6, 4: 4}
-_FEWEST_BINS = 3
-_MOST_FEATURES = 8
+_MIN_BINS = 3
+_MAX_FEATURES = 8
 _ATOM = 0.02
-_MOST_ATOMS = 40
+_MAX_ATOMS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def fit_views(training: Draws, views: tuple[View, ...] = VIEWS) -> list[FittedVi
     for view in views:
         features = view.features(training.reals)
         if features is not None:
-            columns = features.shape[1] if features.shape[1] <= _MOST_FEATURES else _MOST_FEATURES
-            bins = _BINS.get(columns, _FEWEST_BINS)
+            columns = features.shape[1] if features.shape[1] <= _MAX_FEATURES else _MAX_FEATURES
+            bins = _BINS.get(columns, _MIN_BINS)
             fitted.append(FittedView(view, [_Scale.fit(features[:, i], bins) for i in range(columns)]))
     return fitted
 
@@ -128,7 +128,7 @@ class _Scale:
         numbers = column[~np.isnan(column)]
         values, counts = np.unique(numbers, return_counts=True)
         often = counts >= max(2.0, _ATOM * len(numbers))
-        best = values[often][np.argsort(-counts[often])][:_MOST_ATOMS]
+        best = values[often][np.argsort(-counts[often])][:_MAX_ATOMS]
         atoms = np.sort(best)
         rest = numbers[~np.isin(numbers, atoms)]
         rest = rest[np.isfinite(rest)]

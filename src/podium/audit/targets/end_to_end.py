@@ -31,8 +31,8 @@ def neighbouring_tables(
     extra = list(basket)
     if not extra:
         raise InvalidArgument("basket", (), allowed="the items of the extra user, at least one")
-    rows = [(user, item) for item, count in counts.items() for user in range(exact_integer(count, "counts", least=0))]
-    more = [(max(counts.values(), default=0), item) for item in extra] * exact_integer(repeats, "repeats", least=1)
+    rows = [(user, item) for item, count in counts.items() for user in range(exact_integer(count, "counts", minimum=0))]
+    more = [(max(counts.values(), default=0), item) for item in extra] * exact_integer(repeats, "repeats", minimum=1)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for side, table in (("left", rows), ("right", rows + more)):
@@ -47,7 +47,7 @@ class CuratorSampler:
 
     Every question is asked under a condition of its own that is true of all rows, or it would be answered free of
     charge from the ledger. Each table has a ledger of its own in ``folder``, with a budget for many questions;
-    ``epsilon`` is the total of each release. ``promise`` is what such a release promises.
+    ``epsilon`` is the total of each release.
     """
 
     def __init__(self, folder: Path, *, k: int, epsilon: Number, user: str = "user_id") -> None:

@@ -50,7 +50,7 @@ def worst_pairs(
     names = _LETTERS[: positive_integer(items, "items")]
     if len(names) != items:
         raise InvalidArgument("items", items, allowed=f"1 to {len(_LETTERS)} items")
-    high = exact_integer(level, "level", least=0)
+    high = exact_integer(level, "level", minimum=0)
     bound = (
         items if max_items_per_user is None else min(positive_integer(max_items_per_user, "max_items_per_user"), items)
     )

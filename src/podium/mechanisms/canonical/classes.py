@@ -29,7 +29,7 @@ Integers: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
 
 _FAST_LIMIT = 1 << 62
-_LARGEST_DOMAIN = 1 << 900
+_MAX_DOMAIN = 1 << 900
 _FLOAT_SLACK = 2.0**-50
 
 
@@ -65,7 +65,7 @@ class Loss:
 
     def rounded_floats(self, losses: Floats) -> Floats:
         """Floats not above the rounded losses, from floats not above the plain ones."""
-        step = 0.0 if self.step is None else float_below(min(self.step, Fraction(_LARGEST_DOMAIN)))
+        step = 0.0 if self.step is None else float_below(min(self.step, Fraction(_MAX_DOMAIN)))
         # A step beyond what floats express is left out: rounding only raises a loss.
         if step < 2.0**-900:
             return losses
@@ -165,7 +165,7 @@ def _checked_size(groups: Groups, k: int) -> int:
             allowed=f"less than {size}, the number of items in the domain",
             hint="All items of a known domain are no secret: with k equal to their number publish the domain itself.",
         )
-    if size > _LARGEST_DOMAIN:
+    if size > _MAX_DOMAIN:
         raise InvalidArgument("histogram", "a domain of more than 2^900 items", allowed="a domain of at most 2^900")
     return size
 
@@ -176,8 +176,8 @@ def _narrow(values: Integers, largest: int) -> Integers:
 
 def _costs(distance: Integers, rate: Fraction) -> Floats:
     """Floats not above distance * rate."""
-    if distance.dtype == np.int64 and Fraction(1, _LARGEST_DOMAIN) < rate < 1 << 200:
+    if distance.dtype == np.int64 and Fraction(1, _MAX_DOMAIN) < rate < 1 << 200:
         fast: Floats = distance.astype(np.float64) * (float(rate) * (1.0 - _FLOAT_SLACK))
         return fast
-    limit = Fraction(_LARGEST_DOMAIN)
+    limit = Fraction(_MAX_DOMAIN)
     return np.array([max(float_below(min(int(value) * rate, limit)), 0.0) for value in distance])

@@ -25,7 +25,7 @@ from podium.release import Receipt, Release
 __all__ = ["AdaptiveTopK", "Reader"]
 
 _FIRST = Fraction(1, 10)
-_MOST_SECOND, _LEAST_SECOND = Fraction(1, 2), Fraction(1, 10)
+_MAX_SECOND, _MIN_SECOND = Fraction(1, 2), Fraction(1, 10)
 _REFINEMENTS = 3
 _FOR_SIZES = Fraction(1, 20)
 _FOR_COUNTS = Fraction(1, 2)
@@ -36,9 +36,9 @@ _SPARE, _WORTH = 1.5, 1.1
 _WIDE, _SIGMAS, _BIASED = 3, 2, Fraction(1, 20)
 """A first estimate may be wrong by a factor, because heavy users count for little; a later one by 5 percent."""
 _GRID = 1 << 10
-_CANDIDATES, _MORE, _MOST_CANDIDATES = 20, 200, 20_000
+_CANDIDATES, _MORE, _MAX_CANDIDATES = 20, 200, 20_000
 """What a round may find: so many per place and some more. Whoever is not among them is not near the border."""
-_MOST_LEFT_OUT = 10_000
+_MAX_EXCLUDED = 10_000
 """What a source leaves out of a count in one go; whatever is found beyond may be found again."""
 
 
@@ -145,7 +145,7 @@ class AdaptiveTopK:
     @property
     def most_candidates(self) -> int:
         """How many items one round may find, however many pass: the best are enough."""
-        return max(2 * self.k, min(_CANDIDATES * self.k + _MORE, _MOST_CANDIDATES))
+        return max(2 * self.k, min(_CANDIDATES * self.k + _MORE, _MAX_CANDIDATES))
 
     def release(self, reader: Reader, *, bits: BitSource | None = None) -> Release:
         """Run all rounds."""
@@ -214,7 +214,7 @@ class _Rounds:
 
     def _discover(self, share: Fraction) -> None:
         stage = self.mechanism.stage(share)
-        release = self.reader.discover(stage, self._ranked()[:_MOST_LEFT_OUT])
+        release = self.reader.discover(stage, self._ranked()[:_MAX_EXCLUDED])
         self._pay(share, *stage.worst_case)
         self.threshold = stage.count_threshold
         self.crowded = len(release.items) == stage.k
@@ -246,7 +246,7 @@ class _Rounds:
         """
         number, wanted = len(self.found), self.mechanism.k
         if number < _FEW:
-            return self.left if number <= wanted else whole * _MOST_SECOND
+            return self.left if number <= wanted else whole * _MAX_SECOND
         middle = self.found[self._ranked()[number // 2 - 1]].estimate
         power = math.log(2) / max(1e-9, math.log(middle / self.threshold)) if middle > self.threshold else 3.0
         power = min(max(power, 0.3), 3.0)
@@ -255,7 +255,7 @@ class _Rounds:
             return self.left
         need = first * (_SPARE * wanted / number) ** (2 / power)
         share = Fraction(math.ceil(need * _GRID), _GRID)
-        return min(max(share, whole * _LEAST_SECOND), whole * _MOST_SECOND)
+        return min(max(share, whole * _MIN_SECOND), whole * _MAX_SECOND)
 
     def _refined(self) -> tuple[Item, ...]:
         """Settle what is sure, and measure the rest again, until nothing is left to decide."""

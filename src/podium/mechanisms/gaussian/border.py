@@ -24,7 +24,7 @@ EDGES = tuple(sorted({1, *(e + 1 for j in range(10) for e in (2**j, 3 * 2**j // 
 """Lower ends of the buckets in which users are counted by how many of the items they have."""
 
 _UNIT = 1 << 20
-_MOST_STEPS = 90
+_MAX_STEPS = 90
 _NOTICEABLE = 2
 """A bucket counts if it is that many standard deviations above nothing."""
 _BIAS = 1.5
@@ -54,7 +54,7 @@ class BorderWeights:
         half = max(1, self.items // 2)
         first = next((t for t in range(1, half) if energy(t + 1, self.items) > self.floor), half)
         ends = [first]
-        fineness = next(f for f in range(_MOST_STEPS, 0, -1) if _steps(first, half, f) <= _MOST_STEPS)
+        fineness = next(f for f in range(_MAX_STEPS, 0, -1) if _steps(first, half, f) <= _MAX_STEPS)
         while ends[-1] < half:
             ends.append(min(half, ends[-1] + max(1, ends[-1] // fineness)))
         return ends if ends[-1] == self.items else [*ends, self.items]

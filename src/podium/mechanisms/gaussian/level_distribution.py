@@ -15,9 +15,9 @@ from podium.exact import ball
 from podium.histogram import Item
 from podium.mechanisms.base import Law
 
-__all__ = ["LONGEST_ORDER", "GaussianRace", "normal_below"]
+__all__ = ["MAX_ORDER", "GaussianRace", "normal_below"]
 
-LONGEST_ORDER = 2
+MAX_ORDER = 2
 """How many places an order may have for its probability to be one integral; longer ones are integrals of integrals."""
 
 
@@ -46,7 +46,7 @@ class GaussianRace:
         return [normal_below(ball(lead)) for lead in self._leads]
 
     def law(self) -> Law:
-        """Every outcome with its probability; for at most ``LONGEST_ORDER`` places."""
+        """Every outcome with its probability; for at most ``MAX_ORDER`` places."""
         law: Law = {}
         for length in range(min(self._k, len(self._items)) + 1):
             for order in itertools.permutations(range(len(self._items)), length):

@@ -25,7 +25,7 @@ from podium.release import Release
 
 __all__ = ["SetUnionThenTopK", "TwoReadings"]
 
-_MOST_ITEMS = 12
+_MAX_ITEMS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +128,11 @@ class SetUnionThenTopK(Mechanism):
 
     def _law(self, histogram: TwoReadings) -> Law:
         readings = _readings(histogram)
-        if len(readings.weighted) > _MOST_ITEMS:
+        if len(readings.weighted) > _MAX_ITEMS:
             raise InvalidArgument(
                 "histogram",
                 f"a reading of {len(readings.weighted)} items",
-                allowed=f"at most {_MOST_ITEMS} items",
+                allowed=f"at most {_MAX_ITEMS} items",
                 hint="An exact law lists every set that may be found; release() has no such limit.",
             )
         chances = self.discovery.chances(readings.weighted)

@@ -15,7 +15,7 @@ from podium.exact import Number, positive_fraction, positive_integer, probabilit
 from podium.histogram import Groups, Histogram, Item
 from podium.mechanisms.base import Law, Mechanism, certified_floats
 from podium.mechanisms.domain import listed
-from podium.mechanisms.gaussian.level_distribution import LONGEST_ORDER, GaussianRace
+from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
@@ -149,12 +149,12 @@ class GaussianSparseHistogram(Mechanism):
 
     def _law(self, histogram: Histogram) -> Law:
         groups = histogram.counted()
-        items, race = self._race(groups, outcomes=len(histogram) ** LONGEST_ORDER)
-        if min(len(items), len(items) if self.k is None else self.k) > LONGEST_ORDER:
+        items, race = self._race(groups, outcomes=len(histogram) ** MAX_ORDER)
+        if min(len(items), len(items) if self.k is None else self.k) > MAX_ORDER:
             raise InvalidArgument(
                 "k",
                 self.k,
-                allowed=f"at most {LONGEST_ORDER} for the exact law of the order",
+                allowed=f"at most {MAX_ORDER} for the exact law of the order",
                 hint="inclusion() and density() have no such limit.",
             )
         return race.law()

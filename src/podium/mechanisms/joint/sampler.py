@@ -34,7 +34,7 @@ Integers: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
 
 _FAST_LIMIT = 1 << 61
-_LARGEST_DOMAIN = 1 << 900
+_MAX_DOMAIN = 1 << 900
 _FARTHEST = Fraction(10**300)
 _CHUNK = 1 << 17
 _LOOSE = 1.0
@@ -52,7 +52,7 @@ class Ladder:
     def __init__(self, groups: Groups, k: int) -> None:
         self.k = k
         self.size: int = require_items(k, groups)
-        if self.size > _LARGEST_DOMAIN:
+        if self.size > _MAX_DOMAIN:
             raise InvalidArgument("histogram", "a domain of more than 2^900 items", allowed="a domain of at most 2^900")
         values, self.unit = exact_integers(groups.scores)
         self._groups = groups

@@ -24,8 +24,8 @@ from podium.release import Receipt, Release
 
 __all__ = ["Answer", "Found", "SparseVector", "SparseVectorSession"]
 
-_MOST_BRANCHES = 16
-_MOST_QUERIES = 1 << 22
+_MAX_BRANCHES = 16
+_MAX_QUERIES = 1 << 22
 
 
 class Answer(NamedTuple):
@@ -326,8 +326,8 @@ def _checked_branches(branches: int | None, *, adaptive: bool) -> int:
     if branches is None:
         return 2 if adaptive else 1
     number = positive_integer(branches, "branches")
-    if number > _MOST_BRANCHES or (number > 1 and not adaptive):
-        allowed = f"a whole number from 1 to {_MOST_BRANCHES}" if adaptive else "1, or None, where adaptive=False"
+    if number > _MAX_BRANCHES or (number > 1 and not adaptive):
+        allowed = f"a whole number from 1 to {_MAX_BRANCHES}" if adaptive else "1, or None, where adaptive=False"
         raise InvalidArgument("branches", branches, allowed=allowed)
     return number
 
@@ -336,11 +336,11 @@ def _in_order(data: KnownDomain) -> list[tuple[Item, Fraction]]:
     """All items of a known domain with their scores, in an order that does not depend on the data."""
     groups = data.groups()
     size = domain_size(groups)
-    if size > _MOST_QUERIES:
+    if size > _MAX_QUERIES:
         raise InvalidArgument(
             "histogram",
             f"a domain of {size} items",
-            allowed=f"at most {_MOST_QUERIES} items, because they are asked one by one",
+            allowed=f"at most {_MAX_QUERIES} items, because they are asked one by one",
             hint="Use HybridTopK, which treats items that nobody has together.",
         )
     return sorted(zip(*listed(groups, outcomes=1), strict=True), key=lambda query: item_order(query[0]))

@@ -13,9 +13,9 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, probability
 from podium.histogram import KnownDomain, Scores
 
-__all__ = ["LARGEST_THRESHOLD", "Movement", "checked_theta", "checked_threshold", "movement_of", "optimal_theta"]
+__all__ = ["MAX_THRESHOLD", "Movement", "checked_theta", "checked_threshold", "movement_of", "optimal_theta"]
 
-LARGEST_THRESHOLD = 1 << 62
+MAX_THRESHOLD = 1 << 62
 _THETA_STEPS = 1 << 20
 
 
@@ -81,6 +81,6 @@ def checked_theta(theta: Number | None, k: int, *, monotone: bool) -> Fraction:
 def checked_threshold(threshold: Number) -> Fraction:
     """A public rational threshold of moderate size."""
     level = exact_fraction(threshold, "threshold")
-    if abs(level) > LARGEST_THRESHOLD:
+    if abs(level) > MAX_THRESHOLD:
         raise InvalidArgument("threshold", threshold, allowed="a number from -2^62 to 2^62")
     return level

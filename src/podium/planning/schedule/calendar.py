@@ -66,7 +66,7 @@ class Schedule:
 
         Without a window each list looks at its own period.
         """
-        number = exact_integer(periods, "periods", least=1)
+        number = exact_integer(periods, "periods", minimum=1)
         if number > _MOST_PERIODS:
             raise InvalidArgument("periods", periods, allowed=f"a whole number from 1 to {_MOST_PERIODS}")
         if every not in list(Every):

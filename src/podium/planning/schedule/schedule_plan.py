@@ -74,7 +74,7 @@ class SchedulePlan:
 
     def loss(self, periods: int) -> tuple[Fraction, Fraction]:
         """(epsilon, delta) of a user who has rows in so many periods in a row, all of them together."""
-        number = exact_integer(periods, "periods", least=1)
+        number = exact_integer(periods, "periods", minimum=1)
         total = self.promise
         if self.unit is Unit.USER:
             return total.epsilon(), total.cost.delta
@@ -205,7 +205,7 @@ def plan_schedule(
             hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
         )
     number = _places(k, domain_size)
-    promise = Guarantee.promised(epsilon, delta)
+    promise = Guarantee.of(epsilon, delta)
     if promise.cost.delta == 0 and domain_size is None:
         raise InvalidArgument(
             "delta",
@@ -238,8 +238,8 @@ def plan_schedule(
 
 def _places(k: int, domain_size: int | None) -> int:
     """How many items a list has, checked against public limits."""
-    number = exact_integer(k, "k", least=1)
-    most = LARGEST_K if domain_size is None else min(LARGEST_K, exact_integer(domain_size, "domain_size", least=1))
+    number = exact_integer(k, "k", minimum=1)
+    most = LARGEST_K if domain_size is None else min(LARGEST_K, exact_integer(domain_size, "domain_size", minimum=1))
     if number > most:
         raise InvalidArgument("k", k, allowed=f"a whole number from 1 to {most}")
     return number

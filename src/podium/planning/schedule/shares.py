@@ -70,9 +70,9 @@ class Sharing:
     rediscover: int | None
 
     def __init__(self, periods: int, *, rediscover: int | None = None, known: bool = False) -> None:
-        number = exact_integer(periods, "periods", least=1)
+        number = exact_integer(periods, "periods", minimum=1)
         usual = -(-number // _ROUNDS_OF_FINDING)
-        between = usual if rediscover is None else exact_integer(rediscover, "rediscover", least=1)
+        between = usual if rediscover is None else exact_integer(rediscover, "rediscover", minimum=1)
         if known and rediscover is not None:
             raise InvalidArgument("rediscover", rediscover, allowed="None where the domain is stated")
         object.__setattr__(self, "periods", number)

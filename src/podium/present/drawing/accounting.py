@@ -23,7 +23,7 @@ from podium.privacy import (
     zcdp_delta,
 )
 from podium.privacy.rounding import display
-from podium.privacy.theorems.nonadaptive import LARGEST_K
+from podium.privacy.theorems.nonadaptive import MAX_K
 
 __all__ = ["ProfileRows", "TheoremRow", "composition_totals", "profile_deltas"]
 
@@ -66,7 +66,7 @@ def composition_totals(ks: tuple[int, ...], epsilon: Fraction, delta: Fraction) 
         row("zCDP", lambda k: bounded_range_zcdp([epsilon] * k, delta)),
         row("bounded range, adaptive", lambda k: adaptive_optimum(epsilon, k, delta), best=True),
     ]
-    if max(ks) <= LARGEST_K:
+    if max(ks) <= MAX_K:
         rows.append(row(_NON_ADAPTIVE, lambda k: nonadaptive_optimum(epsilon, k, delta), valid=False))
     return tuple(rows)
 
@@ -87,7 +87,7 @@ def profile_deltas(k: int, epsilon: Fraction, delta: Fraction, *, points: int) -
         row("zCDP", lambda total: zcdp_delta(rho, total)),
         row("bounded range, adaptive", lambda total: adaptive_optimum_delta(epsilon, k, total), best=True),
     ]
-    if k <= LARGEST_K:
+    if k <= MAX_K:
         rows.append(row(_NON_ADAPTIVE, lambda total: nonadaptive_optimum_delta(epsilon, k, total), valid=False))
     best = adaptive_optimum(epsilon, k, delta)
     return ProfileRows(tuple(map(float, totals)), tuple(rows), float_above(best), display(best))

@@ -37,8 +37,8 @@ _CELLS = 64
 _RESOLUTIONS = (96, 64, 48, 32, 24, 16, 12, 8)
 _CORNER = 1200
 _WORK = 7.0e7
-_SMALLEST_DELTA = Fraction(1, 10**250)
-_LARGEST_EPSILON = 30
+_MIN_DELTA = Fraction(1, 10**250)
+_MAX_EPSILON = 30
 
 
 def adaptive_optimum(epsilon: Number, k: int, delta: Number, *, resolution: int | None = None) -> Fraction:
@@ -53,7 +53,7 @@ def adaptive_optimum(epsilon: Number, k: int, delta: Number, *, resolution: int 
     if times == 1:
         return _single_optimum(single, target)
     nodes = _chosen(times, resolution)
-    if nodes is None or single > _LARGEST_EPSILON or target < _SMALLEST_DELTA:
+    if nodes is None or single > _MAX_EPSILON or target < _MIN_DELTA:
         return times * single
     return _adaptive_optimum(single, times, target, nodes)
 
@@ -69,7 +69,7 @@ def adaptive_optimum_delta(epsilon: Number, k: int, total: Number, *, resolution
         return Fraction(0)
     if times == 1:
         return _single_delta(single, target)
-    if nodes is None or single > _LARGEST_EPSILON:
+    if nodes is None or single > _MAX_EPSILON:
         return Fraction(1)
     excess = max(0.0, float(target / single - times * single / 8)) / math.sqrt(times)
     aim = Aim(float(target * nodes / single), 2 * excess**2, _MARGINS[0])
@@ -94,7 +94,7 @@ def scheduled_optimum(
         raise InvalidArgument("multiples", multiples, allowed="at least one whole number above 0")
     if move < 0:
         raise InvalidArgument("test", test, allowed="a number, 0 or more")
-    if max(factors) * base > _LARGEST_EPSILON or target < _SMALLEST_DELTA:
+    if max(factors) * base > _MAX_EPSILON or target < _MIN_DELTA:
         return sum(factors) * base + move
     rho = sum(count * bounded_range_rho(factor * base) for factor, count in Counter(factors).items())
     widths = tuple(factor * nodes for factor in reversed(factors))

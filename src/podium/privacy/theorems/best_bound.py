@@ -20,7 +20,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, probability
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import (
-    Bottom,
+    BottomEvent,
     Event,
     GaussianNoise,
     HiddenItems,
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Bound", "Candidate", "Theorem", "best_bound"]
 
-_LARGEST_MULTIPLE = 12
+_MAX_MULTIPLE = 12
 """Epsilons that are multiples of one unit go through the recursion one by one if no multiple is larger."""
-_LARGEST_OPTIMAL = 20_000
+_MAX_EVENTS = 20_000
 _ONLY_DELTA = (LimitedDomainCall, HiddenItems)
 
 
@@ -153,7 +153,7 @@ class _Schedule:
             return "no delta is left for it"
         if fixed and not self.fixed:
             return "the epsilons were chosen adaptively; only a filter's sums are sound"
-        others = [event for event in self.tally if not isinstance(event, (Selection, Bottom, SetSelection))]
+        others = [event for event in self.tally if not isinstance(event, (Selection, BottomEvent, SetSelection))]
         if bounded_range and others:
             return f"{type(others[0]).__name__} is not a bounded-range selection"
         unbounded = [event for event in self.tally if event.epsilon is None]
@@ -189,8 +189,8 @@ def _optimal_pure(schedule: _Schedule) -> Fraction | str:
     if obstacle:
         return obstacle
     epsilons = schedule.epsilons()
-    if len(epsilons) > _LARGEST_OPTIMAL:
-        return f"more than {_LARGEST_OPTIMAL} events take too long"
+    if len(epsilons) > _MAX_EVENTS:
+        return f"more than {_MAX_EVENTS} events take too long"
     # Stated for equal epsilons; an e-DP mechanism is e'-DP for every larger e'.
     return optimal_pure(max(epsilons), len(epsilons), schedule.delta)
 
@@ -225,7 +225,7 @@ def _adaptive_optimum(schedule: _Schedule) -> Fraction | str:
     if nodes is None:
         return f"{len(epsilons)} selections take too long for the recursion"
     multiples = _multiples(epsilons)
-    if 1 < max(multiples) <= _LARGEST_MULTIPLE:
+    if 1 < max(multiples) <= _MAX_MULTIPLE:
         unit = max(epsilons) / max(multiples)
         return scheduled_optimum(unit, multiples, schedule.delta, resolution=max(1, nodes // max(multiples)))
     # A smaller range is a range of at most the largest one.

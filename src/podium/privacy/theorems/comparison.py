@@ -11,7 +11,7 @@ from podium.privacy.guarantee import Guarantee
 from podium.privacy.rounding import display
 from podium.privacy.theorems.best_bound import Theorem, best_bound
 from podium.privacy.theorems.composition import bounded_range_zcdp, optimal_pure_discrete
-from podium.privacy.theorems.nonadaptive import LARGEST_K, nonadaptive_optimum
+from podium.privacy.theorems.nonadaptive import MAX_K, nonadaptive_optimum
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -35,7 +35,7 @@ class Comparison:
 def compare(k: int, epsilon: Number, delta: Number) -> list[Comparison]:
     """What every theorem gives for k selections with ``epsilon`` each at ``delta``, largest total first."""
     times, single, target = positive_integer(k, "k"), positive_fraction(epsilon, "epsilon"), probability(delta, "delta")
-    Guarantee.promised(single, target)
+    Guarantee.of(single, target)
     bound = best_bound([Selection(single)] * times, target)
     rows = [
         Comparison(
@@ -68,7 +68,7 @@ def _discrete(single: Fraction, times: int, delta: Fraction) -> Comparison:
 
 def _nonadaptive(single: Fraction, times: int, delta: Fraction) -> Comparison:
     name, source = "non-adaptive bounded-range optimum", "Dong, Durfee & Rogers 2020"
-    if times > LARGEST_K:
-        return Comparison(name, None, delta, False, False, source, f"not computed for k above {LARGEST_K}")
+    if times > MAX_K:
+        return Comparison(name, None, delta, False, False, source, f"not computed for k above {MAX_K}")
     total = nonadaptive_optimum(single, times, delta)
     return Comparison(name, total, delta, False, False, source, "NOT valid for peeling, which is adaptive")

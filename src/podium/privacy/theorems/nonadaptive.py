@@ -19,9 +19,9 @@ from podium.privacy.rounding import above, certified, significant_above
 if TYPE_CHECKING:
     import flint
 
-__all__ = ["LARGEST_K", "nonadaptive_optimum", "nonadaptive_optimum_delta"]
+__all__ = ["MAX_K", "nonadaptive_optimum", "nonadaptive_optimum_delta"]
 
-LARGEST_K = 300
+MAX_K = 300
 """The certificate costs k^2 ball operations, too many for a number that decides nothing beyond this k."""
 
 
@@ -50,8 +50,8 @@ def nonadaptive_optimum_delta(epsilon: Number, k: int, total: Number) -> Fractio
 
 def _size(k: int) -> int:
     times = positive_integer(k, "k")
-    if times > LARGEST_K:
-        raise InvalidArgument("k", k, allowed=f"at most {LARGEST_K} for the non-adaptive comparison")
+    if times > MAX_K:
+        raise InvalidArgument("k", k, allowed=f"at most {MAX_K} for the non-adaptive comparison")
     return times
 
 

@@ -1,4 +1,4 @@
-"""What may be promised: numbers that can be planned with, whichever door they come in by."""
+"""Which guarantees may be stated: numbers that can be planned with, whichever door they come in by."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def question(facts: Facts) -> Callable[..., object]:
 
 
 DOORS: dict[str, Callable[..., object]] = {
-    "promise": Guarantee.promised,
+    "guarantee": Guarantee.of,
     "unknown": question(Facts(k=10)),
     "rounds": question(Facts(k=50)),
     "counts": question(Facts(k=10, counts=True)),
