@@ -31,7 +31,7 @@ from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRel
 from podium.query import Question, parse_sql
 from podium.query.schema import Schema
 from podium.release import Release
-from podium.sources import Reading, Source, open_source
+from podium.sources import CountQuery, Source, open_source
 
 __all__ = ["Curator"]
 
@@ -74,7 +74,7 @@ class Curator:
             )
             opened.callback(self._held.close)
             # The user column as an item too: what is checked is that it exists and can be compared.
-            self._source.check(Reading((column_name(user, "user"),), user))
+            self._source.check(CountQuery((column_name(user, "user"),), user))
             self._ledger = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
             if self._ledger is not ledger:
                 opened.callback(self._ledger.close)

@@ -14,7 +14,7 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.item_text import decode
-from podium.sources.protocol import DomainFile, DomainItems, Reading
+from podium.sources.protocol import CountQuery, DomainFile, DomainItems
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import value_fits
 from podium.sources.sql.dialect import WIDEST_SCALE, Dialect
@@ -151,10 +151,10 @@ def _file_rows(domain: DomainFile, columns: tuple[Column, ...]) -> list[tuple[It
     source = _open_file(domain, columns)
     try:
         names = domain.columns or tuple(column.name for column in columns)
-        reading = Reading(names, names[0])
-        query = SqlBuilder(source.relation_for(reading), reading).listed_items()
+        query = CountQuery(names, names[0])
+        select = SqlBuilder(source.relation_for(query), query).listed_items()
         with source.session() as session:
-            rows = session.fetch(source.sql_dialect.sql(query))
+            rows = session.fetch(source.sql_dialect.sql(select))
         return [tuple(decode(column.kind, text) for column, text in zip(columns, row, strict=True)) for row in rows]
     finally:
         source.close()

@@ -17,7 +17,14 @@ from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
 __all__ = [
-    "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "Reading", "Snapshot", "Source",
+    "CountQuery",
+    "Domain",
+    "DomainFile",
+    "DomainItems",
+    "DomainSize",
+    "DomainTable",
+    "Snapshot",
+    "Source",
 ]  # fmt: skip
 
 _SALT = re.compile(r"[0-9a-f]{32,128}")
@@ -26,7 +33,7 @@ _MOST_STEPS, _LARGEST_WEIGHT, _MOST_LEFT_OUT = 100, 2**31, 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CountQuery:
     """What to count: distinct users per item, among rows that satisfy ``where``.
 
     With ``max_items_per_user`` each user keeps that many items, those smallest by a hash of ``salt``, user and item.
@@ -163,13 +170,13 @@ class Source(Protocol):
         """The columns of the table and their kinds."""
         ...
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+    def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
         ...
 
     def queries(
         self,
-        reading: Reading,
+        query: CountQuery,
         *,
         limit: int | None = None,
         edges: Sequence[int] | None = None,
@@ -182,11 +189,11 @@ class Source(Protocol):
         """
         ...
 
-    def domain_size(self, reading: Reading, domain: Domain) -> int:
+    def domain_size(self, query: CountQuery, domain: Domain) -> int:
         """How many items a known domain has. Only the domain is read, never the data."""
         ...
 
-    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         """A view of the data for one question."""
         ...
 

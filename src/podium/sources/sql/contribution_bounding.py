@@ -28,7 +28,7 @@ def chosen(pairs: Pairs, *, within: bool = True) -> exp.Query:
 
     If the question has weights, each row has one.
     """
-    most = pairs.reading.max_items_per_user
+    most = pairs.query.max_items_per_user
     if most is None:
         return pairs.within() if within else pairs.distinct()
     choice = _Choice(pairs, most)
@@ -70,7 +70,7 @@ class _Choice:
     def _keeping_all(self) -> exp.Select:
         """The items of users who have no more than they may keep."""
         items = exp.select(*self._named(_KEPT)).from_(_KEPT)
-        if self.pairs.reading.weights is None:
+        if self.pairs.query.weights is None:
             cut = exp.select("1").from_(_USERS).where(self._same_user())
             return items.where(exp.not_(exp.Exists(this=cut)))
         items = items.select(column(WEIGHT, _USERS).as_(WEIGHT)).join(_USERS, on=self._same_user())
@@ -103,21 +103,21 @@ class _Choice:
 
     def _weight(self) -> exp.Expr | None:
         """The weight of each item of a user, by how many there are; who is cut has the last."""
-        if self.pairs.reading.weights is None:
+        if self.pairs.query.weights is None:
             return None
-        *some, last = ((up_to, exp.Literal.number(weight)) for up_to, weight in self.pairs.reading.weights)
+        *some, last = ((up_to, exp.Literal.number(weight)) for up_to, weight in self.pairs.query.weights)
         cases = [exp.If(this=column(SIZE, _SIZED) <= up_to, true=weight) for up_to, weight in some]
         return exp.Case(ifs=cases, default=last[1]) if cases else last[1]
 
     def _last_weight(self) -> exp.Expr | None:
-        weights = self.pairs.reading.weights
+        weights = self.pairs.query.weights
         return None if weights is None else exp.Literal.number(weights[-1][1])
 
     def _hash(self) -> exp.Expr:
         """Of salt:user:item, unambiguous: text is preceded by its length, and nothing else contains a colon."""
         pairs, dialect = self.pairs, self.pairs.dialect
-        parts: list[exp.Expr] = [exp.Literal.string(str(pairs.reading.salt))]
-        declared = [pairs.relation.schema.column(pairs.reading.user), *pairs.columns]
+        parts: list[exp.Expr] = [exp.Literal.string(str(pairs.query.salt))]
+        declared = [pairs.relation.schema.column(pairs.query.user), *pairs.columns]
         for place, kind in zip((USER, *pairs.places), declared, strict=True):
             value = column(place, _SIZED)
             if kind.kind is Kind.TEXT:
