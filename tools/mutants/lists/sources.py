@@ -51,7 +51,7 @@ MUTANTS = (
     ),
     Mutant(
         "sources/protocol.py",
-        "if steps[-1][0] != most:",
+        "if steps[-1][0] != max_items_per_user:",
         "if False:",
         "weights end where users are cut",
         ("unit/sources/test_count_query.py::test_weights_that_make_no_sense_are_refused",),

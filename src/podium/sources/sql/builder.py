@@ -1,9 +1,9 @@
 """The SQL that podium sends, built once as an expression tree and written in the engine's dialect.
 
-    rows ──> pairs ──> chosen ──> counts ──> top rows
-             distinct  at most N  rows, or   or, kept for the length of a question: counts of counts, names by rank
-             (user,    items per  weights,
-             item)     user       per item
+    rows ──> pairs ──> bounded ──> counts ──> top rows
+             distinct  at most N   rows, or   or, kept for the length of a question: counts of counts, names by rank
+             (user,    items per   weights,
+             item)     user        per item
 
 Users are counted as rows of distinct (user, item) pairs with both known: COUNT(DISTINCT ...) has other rules for NULL,
 and on some engines it is approximate. Where pairs have weights, the count of an item is the sum of theirs.
@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from podium.query.schema import Column
 from podium.sources.protocol import CountQuery, DomainSize
-from podium.sources.sql.contribution_bounding import chosen
+from podium.sources.sql.contribution_bounding import bounded_pairs
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import (
     COUNT,
@@ -175,7 +175,7 @@ class SqlBuilder:
     def _counts(self, *, within: bool = True) -> exp.Select:
         """Every item with its count; of a listed domain only its items, if ``within``."""
         count = rows() if self.query.weights is None else self._dialect.total(column(WEIGHT))
-        pairs = chosen(self._pairs, within=within)
+        pairs = bounded_pairs(self._pairs, within=within)
         grouped = [column(item) for item in self._places()]
         counted = exp.select(*grouped, count.as_(COUNT)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
         return counted.group_by(*grouped, copy=False)

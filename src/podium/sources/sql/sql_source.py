@@ -28,7 +28,7 @@ __all__ = ["Session", "SqlSnapshot", "SqlSource"]
 _COUNTS, _LISTED, _LEFT_OUT = "podium_counts", "podium_listed", "podium_left_out"
 _ROWS = "podium_rows"
 _NAMES_AT_ONCE = 2_000
-_MOST_EDGES = 100
+_MAX_EDGES = 100
 
 
 class Session(Protocol):
@@ -378,8 +378,8 @@ def _check_without(query: CountQuery, columns: tuple[Column, ...], domain: Domai
 
 def _checked_edges(edges: Sequence[int]) -> list[int]:
     numbers = [positive_integer(edge, "edges") for edge in edges]
-    if not 1 <= len(numbers) <= _MOST_EDGES or any(high <= low for low, high in pairwise(numbers)):
-        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MOST_EDGES} rising whole numbers from 1")
+    if not 1 <= len(numbers) <= _MAX_EDGES or any(high <= low for low, high in pairwise(numbers)):
+        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} rising whole numbers from 1")
     return numbers
 
 

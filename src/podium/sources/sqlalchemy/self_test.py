@@ -98,7 +98,7 @@ def hashes_alike(engine: Engine) -> bool:
         items[user] = sorted(_TEXTS, key=lambda item, user=user: _hash(user, item))  # type: ignore[misc]
     pairs = [(user, item) for user in items for item in _TEXTS]
     kept = [(user, item) for user, ordered in items.items() for item in ordered[:2]]
-    return _counted(engine, (Kind.TEXT, Kind.TEXT), pairs, most=2) == _expected(kept)
+    return _counted(engine, (Kind.TEXT, Kind.TEXT), pairs, max_items=2) == _expected(kept)
 
 
 def weighs_alike(engine: Engine) -> bool:
@@ -133,13 +133,13 @@ def _counted(
     pairs: _Pairs,
     *,
     where: Predicate | None = None,
-    most: int | None = None,
+    max_items: int | None = None,
     weights: tuple[tuple[int, int], ...] | None = None,
 ) -> _Counted | None:
     """The items with their counts, in the engine's order; None if it failed."""
-    most = most if weights is None else weights[-1][0]
-    salt = None if most is None else _SALT
-    query = CountQuery((_ITEM,), _USER, where=where, max_items_per_user=most, salt=salt, weights=weights)
+    max_items = max_items if weights is None else weights[-1][0]
+    salt = None if max_items is None else _SALT
+    query = CountQuery((_ITEM,), _USER, where=where, max_items_per_user=max_items, salt=salt, weights=weights)
     sql = engine.dialect.sql(SqlBuilder(_relation(engine, kinds, pairs), query).top_rows(len(pairs)))
     return _tried(engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(sql)])
 

@@ -32,7 +32,7 @@ from podium.sources.sqlalchemy.self_test import (
 __all__ = ["SQLAlchemySource"]
 
 # What SQLite, the strictest engine that is known, can parse in every shape of a question.
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _EXACT = "tell apart, count exactly, compare and order values of kind {} as other engines do"
 
 
@@ -85,8 +85,8 @@ class SQLAlchemySource(SqlSource):
         super()._fits(query, domain)
         self._require_fences(query, domain)
         depth = depth_of(query.where)
-        if self._flavour.explain is None and depth > _DEEPEST:
-            allowed = f"AND, OR and NOT nested at most {_DEEPEST} deep on an engine that nobody asked for its limits"
+        if self._flavour.explain is None and depth > _MAX_DEPTH:
+            allowed = f"AND, OR and NOT nested at most {_MAX_DEPTH} deep on an engine that nobody asked for its limits"
             raise InvalidArgument("where", f"a condition nested {depth} deep", allowed=allowed)
         schema = self._relation.schema
         for kind in sorted(_kinds(schema, query)):
