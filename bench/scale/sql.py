@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind, Schema
-from podium.sources import DomainSize, Reading
+from podium.sources import CountQuery, DomainSize
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import Dialect, Spark
 from podium.sources.sql.relation import Relation
@@ -56,9 +56,9 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, str]]:
     """What a question is, and its SQL."""
     schema = Schema((Column("user_id", Kind.INTEGER), Column("item", Kind.TEXT), Column("number", Kind.INTEGER)))
     events = Relation(exp.to_table("events"), schema, dialect)
-    plain = SqlBuilder(events, Reading(("item",), "user_id"))
-    bounded = SqlBuilder(events, Reading(("item",), "user_id", max_items_per_user=10, salt=_SALT))
-    known = SqlBuilder(events, Reading(("number",), "user_id"), DomainSize(10**12))
+    plain = SqlBuilder(events, CountQuery(("item",), "user_id"))
+    bounded = SqlBuilder(events, CountQuery(("item",), "user_id", max_items_per_user=10, salt=_SALT))
+    known = SqlBuilder(events, CountQuery(("number",), "user_id"), DomainSize(10**12))
     yield "unknown domain, k_bar = 1000", dialect.sql(plain.top_rows(1001))
     yield "the same, each user keeps 10 items", dialect.sql(bounded.top_rows(1001))
     yield (

@@ -32,7 +32,7 @@ class Place:
     ledger: str | None
     dataset: str | None
     analyst: str | None
-    insist: bool
+    force: bool
     epsilon: str | None
     delta: str | None
     answer_every: str | None = None
@@ -92,7 +92,7 @@ class Place:
                 bad_lines=self.bad_lines,
                 encoding=self.encoding,
                 analyst=self.analyst,
-                insist=self.insist,
+                force=self.force,
                 answer_every=self.answer_every,
             ) as curator,
         ):

@@ -11,10 +11,34 @@ import typer
 from podium.errors import InvalidArgument
 
 __all__ = [
-    "AnalystOption", "AnswerEvery", "BadLines", "BadLinesOption", "DatasetOption", "Delta",
-    "DomainSize", "DryRun", "Encoding", "Epsilon", "Format", "Insist",
-    "K", "KBar", "LedgerOption", "MaxItemsPerUser", "Mechanism", "MechanismOption", "OutputFile", "PlotFile",
-    "ReleaseFormat", "ReleaseFormatOption", "SourceOption", "Table", "TextFormatOption", "Types", "User", "Where",
+    "AnalystOption",
+    "AnswerEvery",
+    "BadLines",
+    "BadLinesOption",
+    "DatasetOption",
+    "Delta",
+    "DomainSize",
+    "DryRun",
+    "Encoding",
+    "Epsilon",
+    "Force",
+    "Format",
+    "K",
+    "KBar",
+    "LedgerOption",
+    "MaxItemsPerUser",
+    "Mechanism",
+    "MechanismOption",
+    "OutputFile",
+    "PlotFile",
+    "ReleaseFormat",
+    "ReleaseFormatOption",
+    "SourceOption",
+    "Table",
+    "TextFormatOption",
+    "Types",
+    "User",
+    "Where",
     "declared_types",
 ]  # fmt: skip
 
@@ -127,7 +151,7 @@ AnswerEvery = Annotated[
         help="Answer or fail a whole number of these periods after asking, so that the time tells less about rows.",
     ),
 ]  # fmt: skip
-Insist = Annotated[bool, typer.Option("--insist", help="The table is a copy of the registered one: use it anyway.")]
+Force = Annotated[bool, typer.Option("--force", help="The table is a copy of the registered one: use it anyway.")]
 ReleaseFormatOption = Annotated[
     ReleaseFormat,
     typer.Option(

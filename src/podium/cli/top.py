@@ -20,7 +20,7 @@ from podium.cli.options import (
     DryRun,
     Encoding,
     Epsilon,
-    Insist,
+    Force,
     K,
     KBar,
     LedgerOption,
@@ -81,7 +81,7 @@ def top(
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
-    insist: Insist = False,
+    force: Force = False,
     answer_every: AnswerEvery = None,
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
     output: OutputFile = None,
@@ -104,7 +104,7 @@ def top(
     place = Place(
         source=source, user=user, table=table, types=types, bad_lines=bad_lines.value,
         encoding=encoding, ledger=ledger, dataset=dataset, analyst=analyst,
-        insist=insist, epsilon=epsilon, delta=delta, answer_every=answer_every,
+        force=force, epsilon=epsilon, delta=delta, answer_every=answer_every,
     )  # fmt: skip
 
     def once() -> Release | Preview:

@@ -18,7 +18,7 @@ from podium.cli.options import (
     DomainSize,
     Encoding,
     Epsilon,
-    Insist,
+    Force,
     K,
     LedgerOption,
     MaxItemsPerUser,
@@ -77,7 +77,7 @@ def watch(
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
-    insist: Insist = False,
+    force: Force = False,
     answer_every: AnswerEvery = None,
     form: Annotated[ReleaseFormat, typer.Option("--format", "-f", help="table, json or csv.")] = ReleaseFormat.TABLE,
     output: OutputFile = None,
@@ -111,7 +111,7 @@ def watch(
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
         domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user, table=table,
         types=declared_types(types), bad_lines=bad_lines.value,
-        encoding=encoding, analyst=analyst, insist=insist, answer_every=answer_every,
+        encoding=encoding, analyst=analyst, force=force, answer_every=answer_every,
     ) as monitor:  # fmt: skip
         if dry_run:
             _show_plan(monitor, form)

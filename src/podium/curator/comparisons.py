@@ -18,7 +18,7 @@ from podium.query import Question, parse_conditions
 from podium.query.schema import Column, Kind
 from podium.ranking import ComparisonGraph, RankingMethod
 from podium.release import Release
-from podium.sources import DomainFile, DomainItems, Reading, Source
+from podium.sources import CountQuery, DomainFile, DomainItems, Source
 from podium.sources.domains import item_rows, listed_rows
 
 __all__ = ["RankOptions", "ask_ranking", "ranked"]
@@ -56,7 +56,7 @@ def ask_ranking(source: Source, user: str, options: RankOptions, calibrate: Cali
         parse_conditions(options.where, schema=schema),
     )
     domain = DomainItems(graph.comparisons)
-    probe = Reading(question.items, user, question.where)
+    probe = CountQuery(question.items, user, question.where)
     source.check(probe, domain=domain)
     facts = RankingFacts(
         graph=graph,

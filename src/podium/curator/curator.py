@@ -24,14 +24,14 @@ from podium.errors import (
     QuestionForfeited,
     ReservationClosed,
     interruption_note,
-    settled_note,
+    settlement_note,
 )
 from podium.exact import Number
 from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRelease, open_ledger
 from podium.query import Question, parse_sql
 from podium.query.schema import Schema
 from podium.release import Release
-from podium.sources import Reading, Source, open_source
+from podium.sources import CountQuery, Source, open_source
 
 __all__ = ["Curator"]
 
@@ -40,7 +40,7 @@ class Curator:
     """A table, its user column, and the budget that everything released about it must share.
 
     The first curator of a data set registers it with ``budget``; later ones need only its name, and the same source:
-    a budget protects the users of one table, named by one column. ``insist`` lets the owner use another table, such as
+    a budget protects the users of one table, named by one column. ``force`` lets the owner use another table, such as
     a copy. ``ledger`` is
     a path, a URL or an open ledger. Threads and processes may share a ledger, and a curator serves many threads.
     With ``answer_every`` seconds, what becomes of a question that reads rows is settled and told a whole number of
@@ -63,7 +63,7 @@ class Curator:
         bad_lines: str = "refuse",
         encoding: str = "utf-8",
         analyst: str | None = None,
-        insist: bool = False,
+        force: bool = False,
         answer_every: Number | None = None,
     ) -> None:
         self._period = period_of(answer_every)
@@ -74,7 +74,7 @@ class Curator:
             )
             opened.callback(self._held.close)
             # The user column as an item too: what is checked is that it exists and can be compared.
-            self._source.check(Reading((column_name(user, "user"),), user))
+            self._source.check(CountQuery((column_name(user, "user"),), user))
             self._ledger = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
             if self._ledger is not ledger:
                 opened.callback(self._ledger.close)
@@ -83,7 +83,7 @@ class Curator:
             self._analyst = analyst
             location = location_of(source, self._source.name, table)
             join_ledger(
-                self._ledger, dataset, self._source, location, user=user, budget=budget, insist=insist,
+                self._ledger, dataset, self._source, location, user=user, budget=budget, force=force,
                 schedule=self._schedule if self._exclusive else None,
             )  # fmt: skip
             self._held.at(self.status.data_version)
@@ -287,7 +287,7 @@ class Curator:
         k = asked.question.k
         who = self._analyst if analyst is None else analyst
         key = question_key(asked)
-        stored = self._ledger.find_release(self._dataset, key, analyst=who, suits=answered_by(asked))
+        stored = self._ledger.find_release(self._dataset, key, analyst=who, answers=answered_by(asked))
         if stored is not None:
             return told_again(stored, k, self._user)
         claimed = self._ledger.reserve_once(
@@ -297,7 +297,7 @@ class Curator:
             analyst=who,
             question_key=key,
             idempotency_key=idempotency_key,
-            suits=answered_by(asked),
+            answers=answered_by(asked),
         )
         if isinstance(claimed, StoredRelease):
             return told_again(claimed, k, self._user)
@@ -337,7 +337,7 @@ class Curator:
         stored = self._given_up(reservation)
         if not isinstance(failure, Exception):
             lost = interruption_note(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
-            failure.add_note(lost if stored is None else settled_note(reservation.dataset))
+            failure.add_note(lost if stored is None else settlement_note(reservation.dataset))
         elif stored is not None:
             return told_again(replace(stored, charged=True), asked.question.k, self._user)
         raise bare(failure)

@@ -15,7 +15,7 @@ __all__ = ["join_ledger", "location_of"]
 
 def join_ledger(
     ledger: Ledger, dataset: str, source: Source, location: str, *,
-    user: str, budget: Budget | None, insist: bool, schedule: str | None,
+    user: str, budget: Budget | None, force: bool, schedule: str | None,
 ) -> None:  # fmt: skip
     """Register a data set, or make sure that it was registered for these users: their column, and their table.
 
@@ -24,19 +24,19 @@ def join_ledger(
     known = ledger.status(dataset).source if budget is None or dataset in ledger.datasets() else None
     same = known is not None and _is_same(source, location, known)
     if budget is not None:
-        if known is None and not insist:
+        if known is None and not force:
             _require_unregistered(ledger, dataset, source, location)
         # The table is the registered one: it keeps the name that it was registered by.
         place = known if known and same else location
-        ledger.register(dataset, budget, source=place, user=user, insist=insist, schedule=schedule)
+        ledger.register(dataset, budget, source=place, user=user, force=force, schedule=schedule)
         return
     require_user(dataset, ledger.status(dataset).user, user)
-    if not insist and not same:
+    if not force and not same:
         raise InvalidArgument(
             "source",
             location,
             allowed=f"{known!r}, for whose users dataset={dataset!r} was registered",
-            hint="Register another data set for another table, or say insist=True if this is a copy of that one.",
+            hint="Register another data set for another table, or say force=True if this is a copy of that one.",
         )
 
 

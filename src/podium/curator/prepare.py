@@ -16,7 +16,7 @@ from podium.planning.planner import Allowance, GaussianAllowance, Plan, plan_for
 from podium.query import Question, parse_conditions
 from podium.randomness import system_bits
 from podium.ranking import RankingMethod
-from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading, Source
+from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, Source
 
 __all__ = ["SHOWN_SALT", "Asked", "Calibrate", "Options", "Preview", "ask", "checked", "column_name", "question_about"]
 
@@ -70,15 +70,15 @@ class Asked:
     user: str
     ranking: RankingMethod | None = None
 
-    def reading(self) -> Reading:
+    def reading(self) -> CountQuery:
         """What to count; the salt that decides which items a user keeps is fresh each time."""
         return self._reading(self.fresh_salt())
 
-    def _reading(self, salt: str) -> Reading:
+    def _reading(self, salt: str) -> CountQuery:
         most = self.plan.facts.max_items_per_user
-        return Reading(self.question.items, self.user, self.question.where, most, None if most is None else salt)
+        return CountQuery(self.question.items, self.user, self.question.where, most, None if most is None else salt)
 
-    def first_reading(self) -> Reading:
+    def first_reading(self) -> CountQuery:
         """What is read first, with zeros in place of the salt: what must be possible before anything is paid."""
         mechanism = self.plan.mechanism
         stage = mechanism.first_stage if isinstance(mechanism, AdaptiveTopK) else mechanism
@@ -92,10 +92,10 @@ class Asked:
         queries = source.queries(self.first_reading(), limit=rows, domain=self.domain, shown_as=shown_as)
         return Preview(self.plan, queries, self.user)
 
-    def weighted(self, weights: Weights, without: tuple[Item, ...], salt: str) -> Reading:
+    def weighted(self, weights: Weights, without: tuple[Item, ...], salt: str) -> CountQuery:
         """What a round counts: each user spreads weight over their items, but for those that are out."""
         question = self.question
-        return Reading(
+        return CountQuery(
             question.items, self.user, question.where, weights.cap, salt, weights=weights.steps, without=without
         )
 
@@ -162,7 +162,7 @@ def ask(source: Source, question: Question, user: str, options: Options, calibra
         )
     domain = options.stated_domain()
     # Columns and their kinds come first: a bound and weights are known only with the plan.
-    probe = Reading(question.items, column_name(user, "user"), question.where)
+    probe = CountQuery(question.items, column_name(user, "user"), question.where)
     source.check(probe, domain=domain)
     facts = Facts(
         k=question.k,
@@ -175,7 +175,7 @@ def ask(source: Source, question: Question, user: str, options: Options, calibra
     return checked(source, Asked(question, plan_for(facts, calibrate(facts)), domain, user), probe)
 
 
-def checked(source: Source, asked: Asked, probe: Reading | None = None) -> Asked:
+def checked(source: Source, asked: Asked, probe: CountQuery | None = None) -> Asked:
     """The question, if the engine can do what its plan needs; ``probe`` is a reading that was checked already."""
     reading = asked.first_reading()
     if reading != probe:

@@ -59,7 +59,7 @@ def priced(totals: Totals, epsilon: Number | None, k: int, ask: Callable[[Number
     items = positive_integer(k, "k")
     if not _surely_too_cheap(totals, positive_fraction(epsilon, "epsilon"), items):
         asked = ask(epsilon)
-        if _price(totals, asked) >= totals.least:
+        if _price(totals, asked) >= totals.minimum_price:
             return asked
     enough = _enough(totals, items, ask)
     measure, part = ("epsilon", "1/20") if totals.budget.pure else ("rho", "1/400")
@@ -67,8 +67,8 @@ def priced(totals: Totals, epsilon: Number | None, k: int, ask: Callable[[Number
         "epsilon",
         epsilon,
         allowed="an epsilon that is worth the least price of a question" if enough is None else f"{enough} or more",
-        hint=f"A question about this data set costs at least {measure} {display(totals.least)}, {part} of what its "
-        "owner's plan has for one item.",
+        hint=f"A question about this data set costs at least {measure} {display(totals.minimum_price)}, {part} of what "
+        "its owner's plan has for one item.",
     )
 
 
@@ -83,15 +83,15 @@ def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
     e > epsilon + 8 delta, Gaussian noise is not if mu is (for delta up to 1/10); rho is at most e^2/8 and mu^2/2.
     """
     if totals.budget.pure:
-        return epsilon < totals.least
+        return epsilon < totals.minimum_price
     delta = totals.delta_per_call
-    return delta <= Fraction(1, 10) and (k + 1) * (epsilon + 8 * delta) ** 2 < totals.least
+    return delta <= Fraction(1, 10) and (k + 1) * (epsilon + 8 * delta) ** 2 < totals.minimum_price
 
 
 def _enough(totals: Totals, k: int, ask: Callable[[Number | None], Asked]) -> Decimal | None:
     """An epsilon of two digits with which the question is not too cheap, and with hardly less it is."""
     # With epsilon/k for each of k items, the least that composition allows, this is enough; mostly less is.
-    epsilon = totals.least if totals.budget.pure else _root(8 * k * totals.least)
+    epsilon = totals.minimum_price if totals.budget.pure else _root(8 * k * totals.minimum_price)
     best: Decimal | None = None
     for _ in range(_TRIES):
         tried = _DIGITS.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
@@ -103,10 +103,10 @@ def _enough(totals: Totals, k: int, ask: Callable[[Number | None], Asked]) -> De
             if problem.name != "epsilon":
                 raise
             return best
-        if price >= totals.least:
+        if price >= totals.minimum_price:
             best = tried if best is None else min(best, tried)
         # A price grows with epsilon, or with its square.
-        ratio = totals.least / price if price else Fraction(4)
+        ratio = totals.minimum_price / price if price else Fraction(4)
         epsilon = Fraction(tried) * (ratio if totals.budget.pure else _root(ratio))
     return best
 

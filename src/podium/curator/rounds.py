@@ -10,7 +10,7 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.release import Release
-from podium.sources import DomainItems, Reading, Source
+from podium.sources import CountQuery, DomainItems, Source
 
 __all__ = ["SourceReader"]
 
@@ -37,7 +37,7 @@ class SourceReader:
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""
         question = self.asked.question
-        reading = Reading(question.items, self.asked.user, question.where)
+        reading = CountQuery(question.items, self.asked.user, question.where)
         with self.source.snapshot(reading, domain=DomainItems(items)) as snapshot:
             return snapshot.sizes(edges)
 

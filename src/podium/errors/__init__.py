@@ -54,7 +54,7 @@ from podium.errors.questions import (
     QuestionForfeited,
     QuestionRefused,
     interruption_note,
-    settled_note,
+    settlement_note,
 )
 from podium.errors.root import PodiumError
 from podium.errors.sources import SourceError, SourceFailure, SourceUnavailable, UnknownColumn
@@ -89,5 +89,5 @@ __all__ = [
     "UnknownEvent",
     "UnusableOutcome",
     "interruption_note",
-    "settled_note",
+    "settlement_note",
 ]

@@ -36,8 +36,8 @@ class DatasetExists(LedgerError):
         else:
             text = (
                 f"dataset={dataset!r} names a source that is registered already, as {registered_as!r}. Two budgets for "
-                "the same users add up to a weaker promise. Use that data set, or register again with --insist "
-                "(in Python: insist=True)."
+                "the same users add up to a weaker promise. Use that data set, or register again with --force "
+                "(in Python: force=True)."
             )
         super().__init__(text)
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from podium.errors.root import PodiumError, rounded_up
 
-__all__ = ["EntropyFailure", "QuestionForfeited", "QuestionRefused", "interruption_note", "settled_note"]
+__all__ = ["EntropyFailure", "QuestionForfeited", "QuestionRefused", "interruption_note", "settlement_note"]
 
 
 class QuestionForfeited(PodiumError):
@@ -66,7 +66,7 @@ def interruption_note(dataset: str, rho: Fraction, delta: Fraction) -> str:
     )
 
 
-def settled_note(dataset: str) -> str:
+def settlement_note(dataset: str) -> str:
     """The same, if the interruption came when the answer was paid for and stored."""
     return (
         f"The question on {dataset!r} was interrupted after its answer was paid for and stored. "

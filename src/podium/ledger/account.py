@@ -181,8 +181,8 @@ def _reserved(account: Account, entry: Entry, _: Entry | None) -> Account:
         raise Contradiction("it reserves more than was left")
     _check_events(entry, cost, reserve=True)
     counted = totals.rules == 1 or "schedule" not in entry.facts
-    if counted and totals.price(cost) < totals.least:
-        raise Contradiction("it reserves less than the least price")
+    if counted and totals.price(cost) < totals.minimum_price:
+        raise Contradiction("it reserves less than the minimum price")
     if counted and totals.max_questions is not None and account.questions >= totals.max_questions:
         raise Contradiction("it is one question too many")
     return replace(account, held=account.held + Sum.of(cost), questions=account.questions + counted)

@@ -1,7 +1,7 @@
 """Budgets: what the owner of a data set promises in total, and the limits that follow from it.
 
 The owner writes an epsilon, a delta and a plan (how many items in how many questions the budget should last
-for). What the ledger enforces are sums: of delta, and of rho or epsilon; how many questions; and the least price of
+for). What the ledger enforces are sums: of delta, and of rho or epsilon; how many questions; and the minimum price of
 one. They are computed once, when the data set is registered, and stored with the version of the rules, so that no
 later version of podium can compute a different limit.
 """
@@ -22,11 +22,11 @@ __all__ = ["RULES", "Budget", "Totals"]
 
 RULES: Final = 2
 """The version of the rules that new data sets are kept by. 1: limits on sums; failures lock the data set.
-2: also a limit on questions and a least price; failures lock the analyst who caused them, and ten times as many all."""
+2: also a limit on questions and a minimum price; failures lock the analyst who caused them, ten times as many all."""
 
-_QUESTIONS_FOR_EACH_PLANNED: Final = 10
-_LEAST_PART_OF_RHO: Final = 400
-_LEAST_PART_OF_EPSILON: Final = 20
+_QUESTIONS_PER_PLANNED: Final = 10
+_MINIMUM_RHO_DIVISOR: Final = 400
+_MINIMUM_EPSILON_DIVISOR: Final = 20
 """The same for one item: rho grows with the square of epsilon."""
 
 
@@ -72,7 +72,7 @@ class Budget:
         object.__setattr__(self, "questions", positive_integer(questions, "questions"))
         object.__setattr__(self, "epsilon_per_analyst", _cap(epsilon_per_analyst, loss))
         object.__setattr__(self, "delta_per_analyst", _cap_delta(delta_per_analyst, failure, epsilon_per_analyst))
-        object.__setattr__(self, "max_questions", _most_questions(max_questions, self.questions))
+        object.__setattr__(self, "max_questions", _max_questions(max_questions, self.questions))
 
     @property
     def pure(self) -> bool:
@@ -116,7 +116,7 @@ class Budget:
 class Totals:
     """A budget with the limits that were derived from it when it was recorded, under a version of the rules.
 
-    ``least`` is the price of the cheapest question: its rho, or its epsilon if the total is pure.
+    ``minimum_price`` is that of the cheapest question: its rho, or its epsilon if the total is pure.
     """
 
     budget: Budget
@@ -124,7 +124,7 @@ class Totals:
     per_analyst: Limits | None
     epsilon_per_item: Fraction
     delta_per_call: Fraction
-    least: Fraction
+    minimum_price: Fraction
     rules: int
 
     @classmethod
@@ -136,9 +136,9 @@ class Totals:
         if budget.epsilon_per_analyst is not None:
             cap = Limits.of(Guarantee.approximate(budget.epsilon_per_analyst, budget.delta_per_analyst or 0))
         single, limits = plan.epsilon_per_item, Limits.of(budget.guarantee)
-        by_epsilon, by_rho = single / _LEAST_PART_OF_EPSILON, bounded_range_rho(single) / _LEAST_PART_OF_RHO
-        least = Fraction(0) if rules == 1 else by_epsilon if budget.pure else by_rho
-        return cls(budget, limits, cap, single, plan.delta_per_call, least, rules)
+        by_epsilon, by_rho = single / _MINIMUM_EPSILON_DIVISOR, bounded_range_rho(single) / _MINIMUM_RHO_DIVISOR
+        minimum = Fraction(0) if rules == 1 else by_epsilon if budget.pure else by_rho
+        return cls(budget, limits, cap, single, plan.delta_per_call, minimum, rules)
 
     @property
     def max_questions(self) -> int | None:
@@ -146,7 +146,7 @@ class Totals:
         return None if self.rules == 1 else self.budget.max_questions
 
     def price(self, cost: Cost) -> Fraction:
-        """What a question costs, in the measure of the least price."""
+        """What a question costs, in the measure of the minimum price."""
         return (cost.epsilon or Fraction(0)) if self.budget.pure else cost.rho
 
     def cover(self, other: Totals) -> bool:
@@ -160,7 +160,7 @@ class Totals:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text; under the first rules, what was written then."""
-        budget, later = self.budget.to_json(), {"least": str(self.least), "rules": self.rules}
+        budget, later = self.budget.to_json(), {"least": str(self.minimum_price), "rules": self.rules}
         if self.rules == 1:
             del budget["max_questions"]
             later = {}
@@ -212,13 +212,13 @@ def _cap_delta(value: Number | None, total: Fraction, epsilon: Number | None) ->
     return cap
 
 
-def _most_questions(value: int | None, planned: int) -> int:
+def _max_questions(value: int | None, planned: int) -> int:
     if value is None:
-        return _QUESTIONS_FOR_EACH_PLANNED * planned
-    most = positive_integer(value, "max_questions")
-    if most < planned:
+        return _QUESTIONS_PER_PLANNED * planned
+    allowed = positive_integer(value, "max_questions")
+    if allowed < planned:
         raise InvalidArgument("max_questions", value, allowed=f"at least questions={planned}, which is the plan")
-    return most
+    return allowed
 
 
 def _covers(large: Limits, small: Limits) -> bool:

@@ -18,7 +18,7 @@ from podium.ledger.account import Contradiction
 from podium.ledger.budget import Budget
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.receipts import Presented
-from podium.ledger.registration import Registering, new_totals, register
+from podium.ledger.registration import Registration, new_totals, register
 from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of, require_failures
 from podium.ledger.status import Status, status_of
 from podium.ledger.tables.consistency import Checker
@@ -37,7 +37,7 @@ _FIRST_VERSION = "1"
 _FAILURES_ALLOWED = 3
 _PATIENCE = 60.0
 
-_Suits: TypeAlias = Callable[[str], bool]
+_Answers: TypeAlias = Callable[[str], bool]
 _T = TypeVar("_T")
 
 
@@ -79,26 +79,26 @@ class Ledger:
         user: str | None = None,
         data_version: str = _FIRST_VERSION,
         failures_allowed: int = _FAILURES_ALLOWED,
-        insist: bool = False,
+        force: bool = False,
         schedule: str | None = None,
     ) -> Entry:
         """Fix the total of a data set under a name, once and for all.
 
         ``source`` says where the data is (a location, never a fingerprint of rows): registering the same source under
-        a second name is refused unless the owner insists, because both totals then add up. ``user`` names the column
-        whose values are protected; once named, the data set has no other. Registering again with the same budget,
-        source and user changes nothing, and the owner may insist that another source is a copy. After
+        a second name is refused without ``force``, because both totals then add up. ``user`` names the column
+        whose values are protected; once named, the data set has no other. Registration again with the same budget,
+        source and user changes nothing; with ``force`` another source counts as a copy of the first. After
         ``failures_allowed`` forfeited reservations of one analyst that analyst is locked out, after ten times as many
         everybody. A data set that belongs to a ``schedule`` answers no other questions.
         """
-        wanted = Registering(
+        wanted = Registration(
             label(dataset, "dataset"),
             budget,
             long_text(source, "source"),
             None if user is None else long_text(user, "user"),
             label(data_version, "data_version"),
             positive_integer(failures_allowed, "failures_allowed"),
-            insist,
+            force,
             None if schedule is None else long_text(schedule, "schedule"),
         )
         with self._honest(wanted.dataset), self._backend.transaction(write=True) as session:
@@ -161,7 +161,7 @@ class Ledger:
         analyst: str | None = None,
         question_key: str | None = None,
         idempotency_key: str | None = None,
-        suits: _Suits | None = None,
+        answers: _Answers | None = None,
         patience: float = _PATIENCE,
     ) -> Reservation | StoredRelease:
         """The release that answers a question, or else a reservation for it: what ``find_release`` and ``reserve`` do.
@@ -172,7 +172,7 @@ class Ledger:
         request = _request(worst_case, question, question_key, analyst, idempotency_key)
         end = time.monotonic() + patience
         while True:
-            claimed = self._held(dataset, lambda store, located: single_flight.claim(store, located, request, suits))
+            claimed = self._held(dataset, lambda store, located: single_flight.claim(store, located, request, answers))
             if not isinstance(claimed, Holder):
                 return claimed
             if not self._closed(claimed, end):
@@ -266,11 +266,11 @@ class Ledger:
         data_version: str | None = None,
         *,
         analyst: str | None = None,
-        suits: _Suits | None = None,
+        answers: _Answers | None = None,
     ) -> StoredRelease | None:
         """The release that answers a question again, free of charge; None if there is none for this data.
 
-        ``data_version`` is the present one unless given. ``suits`` picks among questions with the same key by their
+        ``data_version`` is the present one unless given. ``answers`` picks among questions with the same key by their
         text (an ordered top-10 answers a top-5). Where analysts have caps, an analyst who sees a release for the
         first time is charged what it cost, and refused if its worst case would not fit.
         """
@@ -280,7 +280,7 @@ class Ledger:
         def look(store: Store, located: Located) -> StoredRelease | None:
             reservations.require_analyst(located.account, who)
             version = located.account.data_version if data_version is None else data_version
-            return reservations.find(store, located, key, version, who, suits)
+            return reservations.find(store, located, key, version, who, answers)
 
         with self._reading(dataset) as (store, located):
             if located.account.totals.per_analyst is None:

@@ -1,4 +1,4 @@
-"""Registering data sets: a name, a total and the rules that it is kept by, once and for all."""
+"""Registration data sets: a name, a total and the rules that it is kept by, once and for all."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from podium.ledger.entries import Entry
 from podium.ledger.status import require_user
 from podium.ledger.tables.store import Located, Store
 
-__all__ = ["Registering", "new_totals", "register"]
+__all__ = ["Registration", "new_totals", "register"]
 
 
 @dataclass(frozen=True, slots=True)
-class Registering:
+class Registration:
     """What is registered, checked. ``schedule`` names whose questions alone are answered."""
 
     dataset: str
@@ -24,7 +24,7 @@ class Registering:
     user: str | None
     data_version: str
     failures_allowed: int
-    insist: bool
+    force: bool
     schedule: str | None
 
     def facts(self) -> dict[str, Any]:
@@ -33,27 +33,27 @@ class Registering:
             "source": self.source,
             "totals": Totals.of(self.budget).to_json(),
             "failures_allowed": self.failures_allowed,
-            "insisted": self.insist,
+            "insisted": self.force,
             **({} if self.user is None else {"user": self.user}),
             **({} if self.schedule is None else {"schedule": self.schedule}),
         }
 
 
-def register(store: Store, head: str, located: Located | None, wanted: Registering) -> Entry:
+def register(store: Store, head: str, located: Located | None, wanted: Registration) -> Entry:
     """The registration, made now or before with the same budget, source, user and schedule."""
     if located is not None:
         return _registered_before(store, located, wanted)
     other = store.named_source(wanted.source)
-    if other is not None and not wanted.insist:
+    if other is not None and not wanted.force:
         raise DatasetExists(wanted.dataset, other)
     return store.register(head, wanted.dataset, wanted.data_version, wanted.facts())
 
 
-def _registered_before(store: Store, located: Located, wanted: Registering) -> Entry:
+def _registered_before(store: Store, located: Located, wanted: Registration) -> Entry:
     first, account = store.registered(located), located.account
     known = (account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
-    # An owner who insists says that another source is a copy.
-    elsewhere = not wanted.insist and wanted.source != account.source
+    # An owner who forces it says that another source is a copy.
+    elsewhere = not wanted.force and wanted.source != account.source
     if elsewhere or wanted.budget not in known or wanted.schedule != first.facts.get("schedule"):
         raise DatasetExists(account.dataset, account.dataset)
     require_user(account.dataset, first.facts.get("user"), wanted.user)

@@ -166,21 +166,21 @@ def _require_schedule(store: Store, located: Located, schedule: str | None) -> N
 
 
 def _require_turn(account: Account, cost: Cost) -> None:
-    """An ordinary question is one of those that are allowed, and not cheaper than the least price."""
-    totals, most = account.totals, account.totals.max_questions
-    if most is not None and account.questions >= most:
+    """An ordinary question is one of those that are allowed, and not cheaper than the minimum price."""
+    totals, max_questions = account.totals, account.totals.max_questions
+    if max_questions is not None and account.questions >= max_questions:
         hint = (
-            f"Its owner allows max_questions={most}; what was answered is still told again. The owner may allow more, "
+            f"Its owner allows {max_questions=}; what was answered is still told again. The owner may allow more, "
             f"with 'podium budget raise {account.dataset} --max-questions N'."
         )
         raise BudgetExceeded("questions", Fraction(1), Fraction(0), budget=repr(account.dataset), hint=hint)
-    if totals.price(cost) < totals.least:
+    if totals.price(cost) < totals.minimum_price:
         measure = "epsilon" if totals.budget.pure else "rho"
         raise InvalidArgument(
             "worst_case",
             f"{measure} {display(totals.price(cost))}",
-            allowed=f"{measure} {display(totals.least)} or more for a question about {account.dataset!r}",
-            hint="Ask for more items, or with a larger epsilon: the owner's plan has this least price.",
+            allowed=f"{measure} {display(totals.minimum_price)} or more for a question about {account.dataset!r}",
+            hint="Ask for more items, or with a larger epsilon: the owner's plan has this minimum price.",
         )
 
 
@@ -319,7 +319,7 @@ def find(
     question_key: str,
     data_version: str,
     analyst: str | None,
-    suits: Callable[[str], bool] | None,
+    answers: Callable[[str], bool] | None,
 ) -> StoredRelease | None:
     """The oldest release of this question on this data that is free for the analyst, or else the oldest, charged.
 
@@ -332,7 +332,7 @@ def find(
         closing = store.closing(located, reservation.sequence)
         if closing is None or closing.kind is not Kind.SETTLED:
             continue
-        if suits is not None and not suits(reservation.question or ""):
+        if answers is not None and not answers(reservation.question or ""):
             continue
         if cap is None or analyst is None or _has_seen(store, located, reservation, analyst):
             return _stored(reservation, closing, charged=False)

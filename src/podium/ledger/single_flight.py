@@ -21,7 +21,7 @@ from podium.storage.processes import Owner, certainly_gone, this_process
 __all__ = ["claim", "given_up", "in_hand", "ours", "pauses"]
 
 _FIRST_PAUSE = 0.005
-_LONGEST_PAUSE = 0.25
+_MAX_PAUSE = 0.25
 
 in_hand: set[str] = set()
 """The hashes of the reservations that threads of this process work on. Each is added before the reservation can be
@@ -29,16 +29,16 @@ seen by anybody else. One operation on a set is safe between threads; no lock, b
 
 
 def claim(
-    store: Store, located: Located, request: Request, suits: Callable[[str], bool] | None
+    store: Store, located: Located, request: Request, answers: Callable[[str], bool] | None
 ) -> StoredRelease | Reservation | Holder:
     """The release that answers a question, or who is answering it, or else a reservation for it."""
     account = located.account
     reservations.require_analyst(account, request.analyst)
-    stored = reservations.find(store, located, request.question_key, account.data_version, request.analyst, suits)
+    stored = reservations.find(store, located, request.question_key, account.data_version, request.analyst, answers)
     if stored is not None:
         return stored
     for entry in store.open_for(located, request.question_key, account.data_version):
-        if suits is None or suits(entry.question or ""):
+        if answers is None or answers(entry.question or ""):
             # A key that was used for another question is refused at once, not after the wait.
             reservations.asked_before(store, located, request)
             return _holder(entry)
@@ -66,7 +66,7 @@ def pauses() -> Iterator[float]:
     pause = _FIRST_PAUSE
     while True:
         yield pause
-        pause = min(_LONGEST_PAUSE, 1.5 * pause)
+        pause = min(_MAX_PAUSE, 1.5 * pause)
 
 
 def _holder(entry: Entry) -> Holder:

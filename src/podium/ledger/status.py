@@ -185,11 +185,11 @@ def _items_left(totals: Totals, remaining: Remaining) -> int:
 
 
 def _questions_left(account: Account, remaining: Remaining) -> int:
-    call, most = account.totals.delta_per_call, account.totals.max_questions
+    call, maximum = account.totals.delta_per_call, account.totals.max_questions
     if call == 0:
         return max(0, account.totals.budget.questions - account.questions)
     left = math.floor(remaining.delta * (1 + call) / call)
-    return left if most is None else max(0, min(left, most - account.questions))
+    return left if maximum is None else max(0, min(left, maximum - account.questions))
 
 
 def _amounts(cost: Cost, *, pure: bool) -> dict[str, str | None]:

@@ -3,17 +3,25 @@
 from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.open import open_source
 from podium.sources.protocol import (
+    CountQuery,
     Domain,
     DomainFile,
     DomainItems,
     DomainSize,
     DomainTable,
-    Reading,
     Snapshot,
     Source,
 )
 
 __all__ = [
-    "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Reading", "Snapshot", "Source",
+    "CountQuery",
+    "Domain",
+    "DomainFile",
+    "DomainItems",
+    "DomainSize",
+    "DomainTable",
+    "DuckDBSource",
+    "Snapshot",
+    "Source",
     "open_source",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ Types = Mapping[str, str]
 _ALLOWED = "text, integer, decimal(digits after the point), boolean, date, timestamp, or list(one of these)"
 _TYPE = re.compile(r"(?P<kind>[a-z]+)(?:\((?P<scale>\d{1,2})\))?")
 _LIST = re.compile(r"list\((?P<element>.+)\)")
-_MOST_SCALE = 38
+_MAX_SCALE = 38
 
 
 def declared_column(name: str, type_: str) -> Column:
@@ -36,7 +36,7 @@ def _scalar(name: str, text: str, given: str) -> Column:
     if found is None or found["kind"] not in COUNTABLE:
         raise InvalidArgument(f"types[{name!r}]", given, allowed=_ALLOWED)
     kind = Kind(found["kind"])
-    if (kind is Kind.DECIMAL) != (found["scale"] is not None) or int(found["scale"] or 0) > _MOST_SCALE:
+    if (kind is Kind.DECIMAL) != (found["scale"] is not None) or int(found["scale"] or 0) > _MAX_SCALE:
         hint = "A decimal has a scale from 0 to 38, for example decimal(2); the others have none."
         raise InvalidArgument(f"types[{name!r}]", given, allowed=_ALLOWED, hint=hint)
     return Column(name, kind, scale=int(found["scale"] or 0))

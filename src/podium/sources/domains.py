@@ -14,10 +14,10 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.item_text import decode
-from podium.sources.protocol import DomainFile, DomainItems, Reading
+from podium.sources.protocol import CountQuery, DomainFile, DomainItems
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import value_fits
-from podium.sources.sql.dialect import WIDEST_SCALE, Dialect
+from podium.sources.sql.dialect import MAX_SCALE, Dialect
 from podium.sources.sql.relation import Listed, Relation
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["check_listed", "item_rows", "listed_rows", "matching"]
 
 _SIGNED, _UNSIGNED = range(-(2**63), 2**63), range(2**64)
 # The most digits before and after the point of the widest numbers that an engine has, PostgreSQL's.
-_MOST_DIGITS, _MOST_PLACES = 131_072, 16_383
+_MAX_DIGITS, _MAX_PLACES = 131_072, 16_383
 
 
 def check_listed(domain: DomainItems | DomainFile, columns: tuple[Column, ...], dialect: Dialect) -> None:
@@ -82,12 +82,12 @@ def _checked(value: Item, column: Column, role: str, dialect: Dialect | None) ->
 
 
 def _check_decimal(value: Decimal, column: Column, role: str, dialect: Dialect | None) -> None:
-    digits = _MOST_DIGITS if dialect is None or dialect.decimal_digits is None else dialect.decimal_digits
+    digits = _MAX_DIGITS if dialect is None or dialect.decimal_digits is None else dialect.decimal_digits
     # Where a numeric may have any scale, a column says the widest that it can.
-    places = _MOST_PLACES if digits == _MOST_DIGITS and column.scale >= WIDEST_SCALE else column.scale
+    places = _MAX_PLACES if digits == _MAX_DIGITS and column.scale >= MAX_SCALE else column.scale
     if not _has_scale(value, places):
         raise InvalidArgument(role, value, allowed=f"decimals with at most {places} digits after the point")
-    whole = digits - column.scale if digits != _MOST_DIGITS else digits
+    whole = digits - column.scale if digits != _MAX_DIGITS else digits
     if value and value.adjusted() >= whole:
         raise InvalidArgument(role, value, allowed=f"decimals with at most {whole} digits before the point")
 
@@ -151,10 +151,10 @@ def _file_rows(domain: DomainFile, columns: tuple[Column, ...]) -> list[tuple[It
     source = _open_file(domain, columns)
     try:
         names = domain.columns or tuple(column.name for column in columns)
-        reading = Reading(names, names[0])
-        query = SqlBuilder(source.relation_for(reading), reading).listed_items()
+        query = CountQuery(names, names[0])
+        select = SqlBuilder(source.relation_for(query), query).listed_items()
         with source.session() as session:
-            rows = session.fetch(source.sql_dialect.sql(query))
+            rows = session.fetch(source.sql_dialect.sql(select))
         return [tuple(decode(column.kind, text) for column, text in zip(columns, row, strict=True)) for row in rows]
     finally:
         source.close()

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from podium.errors import PodiumError, SourceFailure, SourceUnavailable
 
-__all__ = ["Process", "attempt", "guarded", "interruptible"]
+__all__ = ["Process", "attempt", "run_guarded", "run_interruptibly"]
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ def attempt(action: Callable[[], T]) -> T | None:
         return None
 
 
-def guarded(action: Callable[[], T]) -> T:
+def run_guarded(action: Callable[[], T]) -> T:
     """What the action returns; if the engine raised, SourceFailure, without the engine's exception as its context."""
     try:
         return action()
@@ -63,7 +63,7 @@ def guarded(action: Callable[[], T]) -> T:
     raise failed
 
 
-def interruptible(action: Callable[[], T], stop: Callable[[], object]) -> T:
+def run_interruptibly(action: Callable[[], T], stop: Callable[[], object]) -> T:
     """What the action returns; while it runs, Ctrl-C reaches this thread at once, and ``stop`` ends the action.
 
     An engine that works in the main thread sees a signal late, and reports it as an error of its own.

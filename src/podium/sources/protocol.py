@@ -17,16 +17,23 @@ from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
 __all__ = [
-    "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "Reading", "Snapshot", "Source",
+    "CountQuery",
+    "Domain",
+    "DomainFile",
+    "DomainItems",
+    "DomainSize",
+    "DomainTable",
+    "Snapshot",
+    "Source",
 ]  # fmt: skip
 
 _SALT = re.compile(r"[0-9a-f]{32,128}")
-_LARGEST_DOMAIN = 2**63 - 1
-_MOST_STEPS, _LARGEST_WEIGHT, _MOST_LEFT_OUT = 100, 2**31, 10_000
+_MAX_DOMAIN_SIZE = 2**63 - 1
+_MAX_STEPS, _MAX_WEIGHT, _MAX_WITHOUT = 100, 2**31, 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CountQuery:
     """What to count: distinct users per item, among rows that satisfy ``where``.
 
     With ``max_items_per_user`` each user keeps that many items, those smallest by a hash of ``salt``, user and item.
@@ -57,18 +64,18 @@ class Reading:
             raise InvalidArgument("salt", "another text", allowed="32 to 128 lower-case hex digits")
         if self.weights is not None:
             _check_weights(self.weights, self.max_items_per_user)
-        if len(self.without) > _MOST_LEFT_OUT:
-            raise InvalidArgument("without", f"{len(self.without)} items", allowed=f"at most {_MOST_LEFT_OUT} items")
+        if len(self.without) > _MAX_WITHOUT:
+            raise InvalidArgument("without", f"{len(self.without)} items", allowed=f"at most {_MAX_WITHOUT} items")
 
 
-def _check_weights(weights: tuple[tuple[int, int], ...], most: int | None) -> None:
+def _check_weights(weights: tuple[tuple[int, int], ...], max_items_per_user: int | None) -> None:
     steps = [(positive_integer(up_to, "weights"), positive_integer(weight, "weights")) for up_to, weight in weights]
-    if not 1 <= len(steps) <= _MOST_STEPS or steps[0][1] > _LARGEST_WEIGHT:
-        raise InvalidArgument("weights", weights, allowed=f"1 to {_MOST_STEPS} steps with weights of at most 2^31")
+    if not 1 <= len(steps) <= _MAX_STEPS or steps[0][1] > _MAX_WEIGHT:
+        raise InvalidArgument("weights", weights, allowed=f"1 to {_MAX_STEPS} steps with weights of at most 2^31")
     if any(right[0] <= left[0] or right[1] > left[1] for left, right in pairwise(steps)):
         raise InvalidArgument("weights", weights, allowed="steps (up_to, weight): up_to rises, the weight does not")
-    if steps[-1][0] != most:
-        allowed = f"steps that end at max_items_per_user={most}"
+    if steps[-1][0] != max_items_per_user:
+        allowed = f"steps that end at {max_items_per_user=}"
         raise InvalidArgument("weights", weights, allowed=allowed, hint="Give both the same last number.")
 
 
@@ -79,7 +86,7 @@ class DomainSize:
     size: int
 
     def __post_init__(self) -> None:
-        if exact_integer(self.size, "domain_size", minimum=1) > _LARGEST_DOMAIN:
+        if exact_integer(self.size, "domain_size", minimum=1) > _MAX_DOMAIN_SIZE:
             raise InvalidArgument("domain_size", self.size, allowed="a whole number from 1 to 2^63 - 1")
 
 
@@ -163,13 +170,13 @@ class Source(Protocol):
         """The columns of the table and their kinds."""
         ...
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+    def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
         ...
 
     def queries(
         self,
-        reading: Reading,
+        query: CountQuery,
         *,
         limit: int | None = None,
         edges: Sequence[int] | None = None,
@@ -182,11 +189,11 @@ class Source(Protocol):
         """
         ...
 
-    def domain_size(self, reading: Reading, domain: Domain) -> int:
+    def domain_size(self, query: CountQuery, domain: Domain) -> int:
         """How many items a known domain has. Only the domain is read, never the data."""
         ...
 
-    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         """A view of the data for one question."""
         ...
 

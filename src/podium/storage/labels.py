@@ -8,13 +8,13 @@ from podium.errors import InvalidArgument
 
 __all__ = ["exact_text", "label", "long_text", "withheld_text"]
 
-_LONGEST_LABEL = 200
+_MAX_LABEL_LENGTH = 200
 
 
 def label(value: object, name: str) -> str:
     """A short printable name, for people and for indexes."""
-    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_LABEL or not value.isprintable():
-        raise InvalidArgument(name, value, allowed=f"a printable text of 1 to {_LONGEST_LABEL} characters")
+    if not isinstance(value, str) or not 0 < len(value) <= _MAX_LABEL_LENGTH or not value.isprintable():
+        raise InvalidArgument(name, value, allowed=f"a printable text of 1 to {_MAX_LABEL_LENGTH} characters")
     return value
 
 

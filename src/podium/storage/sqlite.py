@@ -27,7 +27,7 @@ APPLICATION_ID = 0x504F4449
 
 _SETTINGS = ("journal_mode=TRUNCATE", "synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "trusted_schema=OFF")
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_SMALLEST_FILE = 512
+_MIN_FILE_BYTES = 512
 """One page. SQLite takes a shorter file for an empty database, and would write over somebody's notes."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -150,7 +150,7 @@ def _prepare(path: Path, *, create: bool) -> None:
             f"ledger={str(path)!r} cannot be opened. A ledger is a file in a folder that exists and may be written. "
             "Check the path."
         ) from None
-    if not stat.S_ISREG(found.st_mode) or 0 < found.st_size < _SMALLEST_FILE:
+    if not stat.S_ISREG(found.st_mode) or 0 < found.st_size < _MIN_FILE_BYTES:
         raise _not_ours(path)
     if os.name == "posix" and found.st_mode & _OTHERS:
         raise LedgerUnavailable(

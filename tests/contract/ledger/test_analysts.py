@@ -58,7 +58,7 @@ def test_a_release_that_an_analyst_paid_for_or_has_seen_comes_before_an_older_on
         ledger.settle(reservation, str(k), pure(cost))
 
     def told(analyst: str, k: int) -> tuple[str, bool] | None:
-        found = ledger.find_release("clicks", "top ?", analyst=analyst, suits=lambda text: int(text.split()[1]) >= k)
+        found = ledger.find_release("clicks", "top ?", analyst=analyst, answers=lambda text: int(text.split()[1]) >= k)
         return None if found is None else (found.release, found.charged)
 
     # Bob and Carol have no room left for the older one.

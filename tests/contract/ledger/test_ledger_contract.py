@@ -204,7 +204,7 @@ def test_a_release_may_suit_other_questions_with_the_same_key(ledger: Ledger) ->
     for k in (3, 10):
         reservation = ledger.reserve("clicks", pure("0.1"), f"top {k}", question_key="top ? of article")
         ledger.settle(reservation, str(k), pure("0.1"))
-    found = ledger.find_release("clicks", "top ? of article", suits=lambda text: int(text.split()[1]) >= 5)
+    found = ledger.find_release("clicks", "top ? of article", answers=lambda text: int(text.split()[1]) >= 5)
     assert found is not None
     assert (found.question, found.release) == ("top 10", "10")
 
@@ -249,14 +249,14 @@ def test_registering_again(ledger: Ledger) -> None:
     with pytest.raises(DatasetExists) as caught:
         ledger.register("again", PURE, source="views.parquet")
     assert caught.value.registered_as == "clicks"
-    entry = ledger.register("again", PURE, source="views.parquet", insist=True)
+    entry = ledger.register("again", PURE, source="views.parquet", force=True)
     assert entry.facts["insisted"] is True
     assert ledger.datasets() == ("clicks", "again")
-    # The owner insists that the table is a copy; the budget is the one that it has.
-    assert ledger.register("clicks", PURE, source="copy.parquet", insist=True) == first
+    # The owner says that the table is a copy; the budget is the one that it has.
+    assert ledger.register("clicks", PURE, source="copy.parquet", force=True) == first
     assert ledger.status("clicks").source == "views.parquet"
     with pytest.raises(DatasetExists, match="another budget or source"):
-        ledger.register("clicks", APPROXIMATE, source="copy.parquet", insist=True)
+        ledger.register("clicks", APPROXIMATE, source="copy.parquet", force=True)
     assert ledger.verify().sound
 
 

@@ -1,4 +1,4 @@
-"""The second rules: how many questions, the least price of one, whom failures lock out, whom a data set belongs to."""
+"""The second rules: how many questions, their minimum price, whom failures lock out, whom a data set belongs to."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def test_a_question_costs_at_least_the_floor(ledger: Ledger) -> None:
     ledger.reserve("clicks", pure(str(least)), "q")
     # Of one item 1/400 of the planned rho: an epsilon of 1/20 of the planned one.
     totals = ledger.status("views").totals
-    assert totals.least == bounded_range_rho(totals.epsilon_per_item) / 400
+    assert totals.minimum_price == bounded_range_rho(totals.epsilon_per_item) / 400
     single = totals.epsilon_per_item / 20
     with pytest.raises(InvalidArgument, match="or more for a question about 'views'"):
         ledger.reserve("views", Selection(single * Fraction(99, 100)), "q")
     ledger.reserve("views", Selection(single), "q")
     # What counts is the whole question, and a schedule has a plan of its own.
     cheap = [Selection(single / 4)] * 20
-    assert worst_case(cheap).rho >= totals.least
+    assert worst_case(cheap).rho >= totals.minimum_price
     ledger.reserve("views", cheap, "q2")
     ledger.reserve("views", Cost(epsilon="1e-20", rho="1e-40"), "q3", schedule="daily")
     assert ledger.status("views").questions_asked == 2

@@ -18,7 +18,7 @@ from tests.support.sources.suite import SourceContract
 
 from podium.query.predicate import Compare, Operator, Predicate
 from podium.query.schema import Column, Kind
-from podium.sources import DomainItems, Reading, Source, open_source
+from podium.sources import CountQuery, DomainItems, Source, open_source
 
 TYPES = {
     Kind.TEXT: "String",
@@ -82,7 +82,7 @@ class TestEmbedded(SourceContract):
     @pytest.mark.parametrize("where", CONDITIONS, ids=lambda where: str(CONDITIONS.index(where)))
     def test_conditions(self, events: Source, where: Predicate) -> None:
         # This engine has no missing lists: they were loaded as empty ones.
-        check_top(events, NO_MISSING_LISTS, Reading(("number",), "user_id", where=where))
+        check_top(events, NO_MISSING_LISTS, CountQuery(("number",), "user_id", where=where))
 
 
 @pytest.fixture(scope="module")
@@ -166,16 +166,16 @@ def test_types_beside_the_kinds(others: Source) -> None:
     }  # fmt: skip
     for name, value in expected.items():
         same = Compare(name, Operator.EQUAL, value)  # type: ignore[arg-type]
-        for reading in (
-            Reading((name,), "user_id", where=same),
-            Reading((name,), "user_id", max_items_per_user=1, salt=SALT),
+        for query in (
+            CountQuery((name,), "user_id", where=same),
+            CountQuery((name,), "user_id", max_items_per_user=1, salt=SALT),
         ):
-            with others.snapshot(reading) as snapshot:
+            with others.snapshot(query) as snapshot:
                 assert snapshot.top_rows(5).top(5).items == (value,)
-        with others.snapshot(Reading((name,), "user_id"), domain=DomainItems((value,))) as snapshot:
+        with others.snapshot(CountQuery((name,), "user_id"), domain=DomainItems((value,))) as snapshot:
             assert snapshot.counts_of_counts() == ((2,), (1,))
             assert snapshot.names([(2, 0)]) == (value,)
-    with others.snapshot(Reading(("words",), "user_id")) as snapshot:
+    with others.snapshot(CountQuery(("words",), "user_id")) as snapshot:
         assert snapshot.top_rows(5).top(5).items == ("a", "b")
 
 
@@ -196,8 +196,8 @@ def test_no_value_makes_the_engine_raise(engine: Any) -> None:
     found: dict[str, set[Any]] = {}
     for item in ("item", "at", "fine", "micro", "day"):
         for most in (None, 1):
-            reading = Reading((item,), "user_id", max_items_per_user=most, salt=SALT if most else None)
-            with source.snapshot(reading) as snapshot:
+            query = CountQuery((item,), "user_id", max_items_per_user=most, salt=SALT if most else None)
+            with source.snapshot(query) as snapshot:
                 found[item] = set(snapshot.top_rows(5).top(5).items)
     source.close()
     assert found["item"] == {"ok"}
@@ -212,11 +212,11 @@ def test_a_question_sees_one_state(engine: Any) -> None:
     engine.query("CREATE TABLE growing (user_id Int64, item String) ENGINE = MergeTree ORDER BY ()")
     engine.query("INSERT INTO growing VALUES (1, 'a'), (2, 'a'), (2, 'b')")
     source = open_source(engine, table="growing")
-    with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+    with source.snapshot(CountQuery(("item",), "user_id")) as snapshot:
         assert snapshot.counts_of_counts() == ((2, 1), (1, 1))
         engine.query("INSERT INTO growing VALUES (1, 'b'), (1, 'c'), (2, 'c'), (3, 'c')")
         assert snapshot.names([(2, 0), (1, 0)]) == ("a", "b")
         assert snapshot.counts_of_counts() == ((2, 1), (1, 1))
-    with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+    with source.snapshot(CountQuery(("item",), "user_id")) as snapshot:
         assert snapshot.counts_of_counts() == ((3, 2), (1, 2))
     source.close()

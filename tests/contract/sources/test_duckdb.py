@@ -17,7 +17,7 @@ from tests.support.sources.data import Table
 from tests.support.sources.suite import SourceContract
 
 from podium.query.schema import Column, Kind
-from podium.sources import DuckDBSource, Reading, Source
+from podium.sources import CountQuery, DuckDBSource, Source
 
 ARROW = {
     Kind.TEXT: pa.string(),
@@ -190,10 +190,10 @@ class TestJSON(SourceContract):
         return load
 
     @pytest.mark.parametrize(
-        ("reading", "name"), [(Reading(("labels",), "user_id"), "item"), (Reading(("label",), "user"), "user")]
+        ("query", "name"), [(CountQuery(("labels",), "user_id"), "item"), (CountQuery(("label",), "user"), "user")]
     )
-    def test_unknown_columns_are_refused(self, events: Source, reading: Reading, name: str) -> None:
+    def test_unknown_columns_are_refused(self, events: Source, query: CountQuery, name: str) -> None:
         """None is: records may have any keys, so a key that no record has is a column that is missing everywhere."""
-        events.check(reading)
-        with events.snapshot(reading) as snapshot:
+        events.check(query)
+        with events.snapshot(query) as snapshot:
             assert len(snapshot.top_rows(10).top(10).items) == 0, name

@@ -19,7 +19,7 @@ from tests.support.spark import SparkCluster, spark_threads
 from podium.errors import SourceFailure
 from podium.query.predicate import Compare, Operator
 from podium.query.schema import Kind
-from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
+from podium.sources import CountQuery, DomainItems, DomainTable, Source, open_source
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +28,8 @@ def spark() -> Iterator[SparkCluster]:
         yield cluster
 
 
-def rows(source: Source, reading: Reading) -> dict[Any, int]:
-    with source.snapshot(reading) as snapshot:
+def rows(source: Source, query: CountQuery) -> dict[Any, int]:
+    with source.snapshot(query) as snapshot:
         top = snapshot.top_rows(10).top(10)
     return dict(zip(top.items, top.counts.tolist(), strict=True))
 
@@ -66,7 +66,7 @@ class TestSpark(SourceContract):
         views = spark.session.sql("SHOW VIEWS").collect()
         active = SparkSession.getActiveSession()
         assert active is not None
-        with events.snapshot(Reading(("label",), "user_id"), domain=DomainItems(("a",))) as snapshot:
+        with events.snapshot(CountQuery(("label",), "user_id"), domain=DomainItems(("a",))) as snapshot:
             snapshot.counts_of_counts()
             assert spark.session.sql("SHOW VIEWS").collect() == views
         assert SparkSession.getActiveSession() is active
@@ -87,7 +87,7 @@ def test_files_of_parquet(spark: SparkCluster, events: Path) -> None:
     source = open_source(spark.session, table=str(events))
     assert source.schema().names == (*EVENTS.names, "part")
     users = {row[0] for row in EVENTS.rows} - {None}
-    assert rows(source, Reading(("part",), "user_id")) == {"01": len(users), "2": len(users)}
+    assert rows(source, CountQuery(("part",), "user_id")) == {"01": len(users), "2": len(users)}
 
 
 TYPES = {
@@ -117,7 +117,7 @@ def test_types_beside_the_kinds(spark: SparkCluster) -> None:
         if value is None:
             continue
         where = None if kind is Kind.LIST else Compare(name, Operator.EQUAL, value)  # type: ignore[arg-type]
-        assert rows(source, Reading((name,), "user_id", where=where, max_items_per_user=1, salt=SALT)) == {value: 2}
+        assert rows(source, CountQuery((name,), "user_id", where=where, max_items_per_user=1, salt=SALT)) == {value: 2}
 
 
 def test_text_is_compared_by_its_bytes_whatever_its_collation(spark: SparkCluster) -> None:
@@ -126,8 +126,8 @@ def test_text_is_compared_by_its_bytes_whatever_its_collation(spark: SparkCluste
         "CASE id WHEN 0 THEN 'a' WHEN 1 THEN 'A' ELSE 'a ' END COLLATE UNICODE_CI_RTRIM AS item FROM RANGE(4)"
     )
     source = open_source(spark.session, table="collated")
-    assert rows(source, Reading(("item",), "user_id")) == {"a ": 2, "A": 1, "a": 1}
-    assert rows(source, Reading(("item",), "user_id", where=Compare("item", Operator.EQUAL, "a"))) == {"a": 1}
+    assert rows(source, CountQuery(("item",), "user_id")) == {"a ": 2, "A": 1, "a": 1}
+    assert rows(source, CountQuery(("item",), "user_id", where=Compare("item", Operator.EQUAL, "a"))) == {"a": 1}
 
 
 def test_no_value_makes_the_engine_raise(spark: SparkCluster) -> None:
@@ -141,8 +141,8 @@ def test_no_value_makes_the_engine_raise(spark: SparkCluster) -> None:
     source = open_source(spark.session, table="strange")
     for item, value in (("item", "ok"), ("day", dt.date(1970, 1, 1)), ("at", utc(1970, 1, 1))):
         for most in (None, 1):
-            reading = Reading((item,), "user_id", max_items_per_user=most, salt=SALT if most else None)
-            assert rows(source, reading) == {value: 1}
+            query = CountQuery((item,), "user_id", max_items_per_user=most, salt=SALT if most else None)
+            assert rows(source, query) == {value: 1}
 
 
 def test_a_question_sees_one_state(spark: SparkCluster, tmp_path: Path) -> None:
@@ -150,20 +150,20 @@ def test_a_question_sees_one_state(spark: SparkCluster, tmp_path: Path) -> None:
     first = spark.session.sql("SELECT * FROM VALUES (1L, 'a'), (2L, 'a'), (2L, 'b') AS t (user_id, item)")
     first.write.parquet(path)
     source = open_source(spark.session, table=path)
-    with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+    with source.snapshot(CountQuery(("item",), "user_id")) as snapshot:
         assert snapshot.counts_of_counts() == ((2, 1), (1, 1))
         second = spark.session.sql("SELECT * FROM VALUES (1L, 'c'), (2L, 'c'), (3L, 'c') AS t (user_id, item)")
         second.write.mode("append").parquet(path)
         assert snapshot.names([(2, 0), (1, 0)]) == ("a", "b")
         assert snapshot.counts_of_counts() == ((2, 1), (1, 1))
-    with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+    with source.snapshot(CountQuery(("item",), "user_id")) as snapshot:
         assert snapshot.counts_of_counts() == ((3, 2, 1), (1, 1, 1))
 
 
 def test_a_domain_in_another_form(spark: SparkCluster, events: Path, tmp_path: Path) -> None:
     source = open_source(spark.session, table=str(events))
     domain = DomainTable(str(write_table(DOMAIN, tmp_path)))
-    with source.snapshot(Reading(("label",), "user_id"), domain=domain) as snapshot:
+    with source.snapshot(CountQuery(("label",), "user_id"), domain=domain) as snapshot:
         counts, sizes = snapshot.counts_of_counts()
         assert (counts[-1], sum(sizes)) == (0, 6)
 
@@ -177,7 +177,7 @@ def test_conditions_stay_above_a_view(spark: SparkCluster, tmp_path: Path) -> No
         f"FROM parquet.`{tmp_path / 'rows'}` WHERE lower(trim(kind)) = 'num'"
     )
     source = open_source(spark.session, table="guarded")
-    named = Reading(("item",), "user_id", where=Compare("user_id", Operator.EQUAL, 1))
+    named = CountQuery(("item",), "user_id", where=Compare("user_id", Operator.EQUAL, 1))
     (query,) = source.queries(named, limit=3)
     plan = spark.session.sql(f"EXPLAIN {query}").collect()[0][0]
     above, fence, below = plan.partition("monotonically_increasing_id")

@@ -18,7 +18,7 @@ from tests.support.sources.data import EVENTS, Table
 from tests.support.sources.suite import SourceContract
 
 from podium.query.schema import Kind
-from podium.sources import Reading, Source, open_source
+from podium.sources import CountQuery, Source, open_source
 from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 SQLITE_TYPES = {
@@ -91,9 +91,9 @@ class TestSQLite(SourceContract):
     def test_several_columns_without_decimals(self, events: Source) -> None:
         items = tuple(item for item in SCALARS if item != "amount")
         for most in (None, 2):
-            reading = Reading(items, "user name", max_items_per_user=most, salt=None if most is None else "ab" * 16)
-            check_top(events, EVENTS, reading, (7, 1000))
-            check_groups(events, reference.histogram(EVENTS, reading), reading)
+            query = CountQuery(items, "user name", max_items_per_user=most, salt=None if most is None else "ab" * 16)
+            check_top(events, EVENTS, query, (7, 1000))
+            check_groups(events, reference.histogram(EVENTS, query), query)
 
 
 class TestPostgreSQL(SourceContract):

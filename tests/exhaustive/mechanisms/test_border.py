@@ -8,7 +8,7 @@ import pytest
 
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, bucket_ends, energy, floor_for
 from podium.mechanisms.weights import Weights
-from podium.sources import Reading
+from podium.sources import CountQuery
 
 SALT = "0" * 32
 
@@ -49,7 +49,7 @@ def test_a_source_takes_the_weights(items: int) -> None:
         weights, charged = border.weights, border.sensitivity_squared
         steps = weights.steps
         # The reading refuses steps that a source could not run: too many, rising weights, another end than the cap.
-        assert Reading(("item",), "user", max_items_per_user=items, salt=SALT, weights=steps).weights == steps
+        assert CountQuery(("item",), "user", max_items_per_user=items, salt=SALT, weights=steps).weights == steps
         assert len(steps) <= 100
         assert weights.cap == items
         assert 0 < charged <= 1

@@ -14,7 +14,7 @@ from sqlglot import exp
 from tests.support.postgres import new_database
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Wildcard
-from podium.sources import DomainItems, DomainSize, DomainTable, Reading
+from podium.sources import CountQuery, DomainItems, DomainSize, DomainTable
 from podium.sources.postgresql.source import PostgreSQLSource
 
 SALT = "0123456789abcdef" * 2
@@ -35,7 +35,7 @@ def source() -> Iterator[PostgreSQLSource]:
 
 
 def test_bounded(source: PostgreSQLSource) -> None:
-    (query,) = source.queries(Reading(("label", "day"), "name", max_items_per_user=3, salt=SALT), limit=1)
+    (query,) = source.queries(CountQuery(("label", "day"), "name", max_items_per_user=3, salt=SALT), limit=1)
     ordering = (
         f"CASE WHEN sized.t > 3 THEN MD5('{SALT}' || ':' || CAST(LENGTH(sized.u) AS TEXT) || ':' || sized.u || ':' || "
         "CAST(LENGTH(sized.item0) AS TEXT) || ':' || sized.item0 || ':' || TO_CHAR(sized.item1, 'YYYY-MM-DD')) "
@@ -46,7 +46,7 @@ def test_bounded(source: PostgreSQLSource) -> None:
 
 
 def test_kept(source: PostgreSQLSource) -> None:
-    kept, sizes, names = source.queries(Reading(("label",), "id"), domain=DomainTable("labels"))
+    kept, sizes, names = source.queries(CountQuery(("label",), "id"), domain=DomainTable("labels"))
     assert kept.startswith(
         "CREATE TEMPORARY TABLE podium_counts AS SELECT listed.item0 AS item0, COALESCE(counted.n, 0)"
     )
@@ -56,7 +56,7 @@ def test_kept(source: PostgreSQLSource) -> None:
 
 
 def test_other_types_are_brought_to_their_kinds(source: PostgreSQLSource) -> None:
-    (query,) = source.queries(Reading(("kind", "code", "seen", "price"), "id"), limit=1)
+    (query,) = source.queries(CountQuery(("kind", "code", "seen", "price"), "id"), limit=1)
     assert 'CAST(rows_."kind" AS TEXT) COLLATE "C" AS item0' in query
     assert 'CAST(rows_."code" AS TEXT) COLLATE "C" AS item1' in query
     assert "rows_.\"seen\" AT TIME ZONE 'UTC' AS item2" in query
@@ -78,34 +78,34 @@ WHERE = And(
 
 
 @pytest.mark.parametrize(
-    ("reading", "domain"),
+    ("query", "domain"),
     [
-        (Reading(("label",), "name", where=WHERE), None),
-        (Reading(("tags",), "name", where=WHERE), None),
-        (Reading(("kind", "code", "id"), "label", where=WHERE, max_items_per_user=1, salt=SALT), None),
-        (Reading(("label",), "name", where=WHERE), DomainItems(("a",))),
-        (Reading(("label",), "name", max_items_per_user=1, salt=SALT), DomainTable("labels")),
-        (Reading(("id",), "name", where=WHERE), DomainSize(10)),
-        (Reading(("label", "kind"), "name", without=(("a", "b"),)), None),
-        (Reading(("tags",), "name", max_items_per_user=1, salt=SALT, weights=((1, 1),), without=("a",)), None),
+        (CountQuery(("label",), "name", where=WHERE), None),
+        (CountQuery(("tags",), "name", where=WHERE), None),
+        (CountQuery(("kind", "code", "id"), "label", where=WHERE, max_items_per_user=1, salt=SALT), None),
+        (CountQuery(("label",), "name", where=WHERE), DomainItems(("a",))),
+        (CountQuery(("label",), "name", max_items_per_user=1, salt=SALT), DomainTable("labels")),
+        (CountQuery(("id",), "name", where=WHERE), DomainSize(10)),
+        (CountQuery(("label", "kind"), "name", without=(("a", "b"),)), None),
+        (CountQuery(("tags",), "name", max_items_per_user=1, salt=SALT, weights=((1, 1),), without=("a",)), None),
     ],
 )
 def test_every_text_is_compared_by_its_bytes(
-    source: PostgreSQLSource, reading: Reading, domain: DomainItems | DomainSize | DomainTable | None
+    source: PostgreSQLSource, query: CountQuery, domain: DomainItems | DomainSize | DomainTable | None
 ) -> None:
-    for query in (
-        *source.queries(reading, domain=domain),
-        *source.queries(reading, domain=domain, limit=5),
-        *source.queries(reading, domain=domain, edges=(1, 2)),
+    for sql in (
+        *source.queries(query, domain=domain),
+        *source.queries(query, domain=domain, limit=5),
+        *source.queries(query, domain=domain, edges=(1, 2)),
     ):
-        tree = sqlglot.parse_one(query, read="postgres")
+        tree = sqlglot.parse_one(sql, read="postgres")
         raw = [column for column in tree.find_all(exp.Column) if column.table == "rows_" and column.name in TEXTS]
         elements = [column for column in tree.find_all(exp.Column) if column.table == "elements" and column.name != "u"]
-        assert raw or "podium_counts" in query
+        assert raw or "podium_counts" in sql
         left_out = [column for column in tree.find_all(exp.Column) if column.table == "left_out"]
-        assert bool(left_out) == ("left_out" in query)
+        assert bool(left_out) == ("left_out" in sql)
         for column in (*raw, *elements, *left_out):
-            assert collated(column), column.parent.sql("postgres") if column.parent else query
+            assert collated(column), column.parent.sql("postgres") if column.parent else sql
 
 
 def collated(column: exp.Expr) -> bool:

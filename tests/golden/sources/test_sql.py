@@ -19,7 +19,7 @@ from tests.support.sources.data import utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.schema import Column, Kind, Schema
-from podium.sources import DomainSize, Reading
+from podium.sources import CountQuery, DomainSize
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import ClickHouse, Dialect, DuckDB, Postgres, Spark
 from podium.sources.sql.relation import Listed, Relation
@@ -56,24 +56,24 @@ WHERE = And(
 def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     views = Relation(exp.to_table("views"), SCHEMA, dialect)
     listed = Listed(Relation(exp.to_table("articles"), SCHEMA, dialect), ("article",))
-    plain = SqlBuilder(views, Reading(("article",), "user_id"))
-    bounded = SqlBuilder(views, Reading(("article", "price", "at"), "article", max_items_per_user=3, salt=SALT))
-    tags = SqlBuilder(views, Reading(("tags", "day", "paid"), "user_id", where=Missing("article")))
-    numbers = SqlBuilder(views, Reading(("user_id",), "article"), DomainSize(1000))
-    domain = SqlBuilder(views, Reading(("article",), "user_id"), listed)
-    chosen = SqlBuilder(views, Reading(("article",), "user_id", max_items_per_user=1, salt=SALT), listed)
+    plain = SqlBuilder(views, CountQuery(("article",), "user_id"))
+    bounded = SqlBuilder(views, CountQuery(("article", "price", "at"), "article", max_items_per_user=3, salt=SALT))
+    tags = SqlBuilder(views, CountQuery(("tags", "day", "paid"), "user_id", where=Missing("article")))
+    numbers = SqlBuilder(views, CountQuery(("user_id",), "article"), DomainSize(1000))
+    domain = SqlBuilder(views, CountQuery(("article",), "user_id"), listed)
+    chosen = SqlBuilder(views, CountQuery(("article",), "user_id", max_items_per_user=1, salt=SALT), listed)
     weights = ((1, 1024), (2, 724), (1000, 32))
     several = ("tags", "day")
     weighted = SqlBuilder(
-        views, Reading(("article",), "user_id", max_items_per_user=1000, salt=SALT, weights=weights, without=("a",)),
+        views, CountQuery(("article",), "user_id", max_items_per_user=1000, salt=SALT, weights=weights, without=("a",)),
         without=listed,
     )  # fmt: skip
     rest = SqlBuilder(
-        views, Reading(several, "user_id", where=WHERE.parts[0], without=(("a", dt.date(2024, 1, 1)),)),
+        views, CountQuery(several, "user_id", where=WHERE.parts[0], without=(("a", dt.date(2024, 1, 1)),)),
         without=Listed(Relation(exp.to_table("gone"), SCHEMA, dialect), ("article", "day")),
     )  # fmt: skip
     yield "the top rows", plain.top_rows(11)
-    yield "a condition of every kind", SqlBuilder(views, Reading(("article",), "user_id", where=WHERE)).top_rows(11)
+    yield "a condition of every kind", SqlBuilder(views, CountQuery(("article",), "user_id", where=WHERE)).top_rows(11)
     yield "at most three items of each user", bounded.top_rows(11)
     yield "a list beside other columns", tags.top_rows(11)
     yield "every count, kept", dialect.keep("counts", plain.kept_counts())
@@ -89,7 +89,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     yield "pairs from lists, without some", rest.top_rows(11)
     yield "how many items users have", weighted.sizes((1, 2, 8))
     computed = replace(views, computed=frozenset(SCHEMA.names))
-    viewed = SqlBuilder(computed, Reading(("article",), "user_id", where=Missing("day")))
+    viewed = SqlBuilder(computed, CountQuery(("article",), "user_id", where=Missing("day")))
     if dialect.keeps_rows:
         viewed, first = viewed.keeping("kept", "listed")
         yield "the rows of a view, kept", dialect.keep("kept", first["kept"])
@@ -122,7 +122,7 @@ def test_text_is_always_compared_by_its_bytes() -> None:
 def test_names_at_many_places_are_no_deep_expression() -> None:
     """SQLite refuses expressions that are more than a thousand deep."""
     dialect = SQLite()
-    builder = SqlBuilder(Relation(exp.to_table("views"), SCHEMA, dialect), Reading(("article",), "user_id"))
+    builder = SqlBuilder(Relation(exp.to_table("views"), SCHEMA, dialect), CountQuery(("article",), "user_id"))
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE counts (item0 TEXT, n INTEGER)")
         connection.execute(dialect.sql(builder.names("counts", [(count, count) for count in range(1, 2001)])))

@@ -187,7 +187,7 @@ def test_another_user_column_is_refused(tmp_path: Path) -> None:
         assert asked.status.user == "user_id"
     again: dict[str, Any] = {"dataset": "views", "ledger": path.with_name("ledger.db")}
     more: dict[str, Any]
-    for more in ({}, {"budget": BUDGET}, {"insist": True}, {"budget": BUDGET, "insist": True}):
+    for more in ({}, {"budget": BUDGET}, {"force": True}, {"budget": BUDGET, "force": True}):
         with pytest.raises(InvalidArgument) as caught:
             Curator(path, user="account", **again, **more)
         assert str(caught.value) == (

@@ -17,7 +17,7 @@ from tests.support.curator.tables import BUDGET, PURE, Watched, curator, events
 import podium
 from podium import BOTTOM, Budget, Curator, Preview, Release
 from podium.privacy import worst_case
-from podium.sources import DomainTable, Reading, open_source
+from podium.sources import CountQuery, DomainTable, open_source
 from podium.sources.duckdb.connection import DuckDBSession
 
 SURE: dict[str, Any] = {"epsilon": 10**6, "delta": "1e-6"}
@@ -333,5 +333,5 @@ def test_a_reading_is_what_was_asked(table: Path) -> None:
     with curator(table) as (asked, source):
         asked.top("article", k=2, where="flag = TRUE")
     (reading,) = source.readings
-    assert reading == Reading(("article",), "user_id", reading.where)
+    assert reading == CountQuery(("article",), "user_id", reading.where)
     assert reading.where is not None

@@ -24,7 +24,7 @@ from podium.ledger import Kind, Ledger, Status, open_ledger
 from podium.mechanisms import ExponentialTopK, HybridTopK, LimitedDomain, SparseVector, TestedTopK
 from podium.privacy import Cost, Limits, spent, worst_case
 from podium.randomness import BitSource
-from podium.sources import Domain, Reading, Snapshot, open_source
+from podium.sources import CountQuery, Domain, Snapshot, open_source
 
 DOMAIN = ["a", "b", "c"]
 UNIT = Fraction(1, 2**64)
@@ -36,11 +36,11 @@ class Busy(Watched):
 
     meanwhile: Callable[[], object] | None = None
 
-    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         happens, self.meanwhile = self.meanwhile, None
         if happens is not None:
             happens()
-        return super().snapshot(reading, domain=domain)
+        return super().snapshot(query, domain=domain)
 
 
 @contextmanager

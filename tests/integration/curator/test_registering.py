@@ -55,12 +55,12 @@ def test_the_same_source_under_another_name(table: Path, monkeypatch: pytest.Mon
             Curator(spelling, dataset="other", user="user_id", ledger=ledger, budget=BUDGET)
         assert str(caught.value) == (
             "dataset='other' names a source that is registered already, as 'views'. Two budgets for the same users "
-            "add up to a weaker promise. Use that data set, or register again with --insist (in Python: insist=True)."
+            "add up to a weaker promise. Use that data set, or register again with --force (in Python: force=True)."
         )
         with Curator(spelling, dataset="views", user="user_id", ledger=ledger) as same:
             assert same.dataset == "views"
-    with Curator(table, dataset="other", user="user_id", ledger=ledger, budget=BUDGET, insist=True) as insisted:
-        assert insisted.dataset == "other"
+    with Curator(table, dataset="other", user="user_id", ledger=ledger, budget=BUDGET, force=True) as forced:
+        assert forced.dataset == "other"
     with pytest.raises(DatasetExists, match="is registered already, with another budget or source"):
         Curator(table, dataset="views", user="user_id", ledger=ledger, budget=PURE)
 
@@ -157,9 +157,9 @@ def test_another_source_under_the_same_name(table: Path) -> None:
         Curator(pa.table({"user_id": [1], "article": ["a"]}), dataset="views", user="user_id", ledger=ledger)
     with pytest.raises(DatasetExists, match="is registered already, with another budget or source"):
         Curator(other, dataset="views", user="user_id", ledger=ledger, budget=BUDGET)
-    with Curator(other, dataset="views", user="user_id", ledger=ledger, insist=True) as copy:
+    with Curator(other, dataset="views", user="user_id", ledger=ledger, force=True) as copy:
         assert copy.top("article", k=1).items == ("x",)
-    with Curator(other, dataset="views", user="user_id", ledger=ledger, budget=BUDGET, insist=True) as copy:
+    with Curator(other, dataset="views", user="user_id", ledger=ledger, budget=BUDGET, force=True) as copy:
         assert copy.top("article", k=1).paid.events == ()
 
 

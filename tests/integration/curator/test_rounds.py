@@ -25,7 +25,7 @@ from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, So
 from podium.exact import exact_fraction
 from podium.ledger import Kind, Reason, open_ledger
 from podium.privacy import GaussianNoise, HiddenItems, best_bound, worst_case
-from podium.sources import Domain, Reading, Snapshot, open_source
+from podium.sources import CountQuery, Domain, Snapshot, open_source
 from podium.sources.duckdb.connection import DuckDBSession
 
 ITEMS = {f"item {number:02}": 410 - 8 * number for number in range(40)}
@@ -182,8 +182,8 @@ def test_all_rounds_cut_users_by_one_salt(both: tuple[Curator, Watched]) -> None
         readings = source.readings[before:]
         assert len(readings) >= 2
         assert readings[0].max_items_per_user == 5
-        assert {reading.where for reading in readings} == {readings[0].where}
-        salts.append({reading.salt for reading in readings if reading.salt is not None})
+        assert {query.where for query in readings} == {readings[0].where}
+        salts.append({query.salt for query in readings if query.salt is not None})
     assert [len(some) for some in salts] == [1, 1]
     assert salts[0] != salts[1]
 
@@ -282,10 +282,10 @@ class Breaking(Watched):
         super().__init__(source)
         self.breaks_at = breaks_at
 
-    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         if self.snapshots + 1 == self.breaks_at:
             self.failure = SourceFailure()
-        return super().snapshot(reading, domain=domain)
+        return super().snapshot(query, domain=domain)
 
 
 @pytest.mark.parametrize("breaks_at", [1, 2, 3])

@@ -25,7 +25,7 @@ from podium.errors import (
     QuestionForfeited,
     SourceFailure,
     interruption_note,
-    settled_note,
+    settlement_note,
 )
 from podium.estimates import MeasureCounts
 from podium.ledger import Kind, Ledger, Reason, open_ledger
@@ -294,7 +294,7 @@ def test_an_interruption_after_the_answer_was_settled_says_that_it_is_stored(
             patch.setattr(Ledger, "settle", _then(KeyboardInterrupt()))
             with pytest.raises(KeyboardInterrupt) as caught:
                 asked.top("article", k=2)
-        assert caught.value.__notes__ == [settled_note("views")]
+        assert caught.value.__notes__ == [settlement_note("views")]
         assert not any("'a'" in text for text in frames(caught.value.__traceback__))
         assert asked.status.failures == 0
         again = asked.top("article", k=2)

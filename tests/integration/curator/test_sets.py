@@ -13,7 +13,7 @@ from podium.curator.answer import _at_places, _measured, _named
 from podium.estimates import MeasureCounts
 from podium.mechanisms import CanonicalTopK, TestedTopK
 from podium.present import release_text
-from podium.sources import DomainItems, Reading, open_source
+from podium.sources import CountQuery, DomainItems, open_source
 
 DOMAIN = [f"article {place}" for place in range(40)]
 COUNTS = {name: 6000 - 1000 * place for place, name in enumerate(DOMAIN[:6])}
@@ -60,7 +60,9 @@ def test_whoever_looks_at_it_is_told_that_there_is_no_order(table: Path) -> None
 
 def test_values_of_a_set_go_with_their_names(table: Path) -> None:
     """Until they are named, items lie in the order of their counts: the names are in the opposite one here."""
-    with open_source(table).snapshot(Reading(("article",), "user_id"), domain=DomainItems(tuple(DOMAIN))) as snapshot:
+    with open_source(table).snapshot(
+        CountQuery(("article",), "user_id"), domain=DomainItems(tuple(DOMAIN))
+    ) as snapshot:
         sizes = dict(zip(*snapshot.counts_of_counts(), strict=True))
         histogram = Histogram.from_counts_of_counts(sizes, lambda count, rank: (count, rank))
         release = CanonicalTopK(3, 5).release(histogram)

@@ -19,7 +19,7 @@ from tests.support.limits import files_no_larger_than
 from podium import Curator
 from podium.curator import settle
 from podium.errors import QuestionForfeited
-from podium.sources import Domain, Reading, Snapshot, open_source
+from podium.sources import CountQuery, Domain, Snapshot, open_source
 
 
 class Filling(Watched):
@@ -29,9 +29,9 @@ class Filling(Watched):
         super().__init__(open_source(path))
         self._shortage, self._size = shortage, size
 
-    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         self._shortage.enter_context(files_no_larger_than(self._size()))
-        return super().snapshot(reading, domain=domain)
+        return super().snapshot(query, domain=domain)
 
 
 def test_the_disk_is_full_when_the_answer_should_be_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ def test_it_is_sound_and_its_entries_stay_as_they_are(old: Path) -> None:
 def test_a_paid_release_is_told_again_and_new_questions_go_on(old: Path, orders: Path) -> None:
     with (
         open_ledger(old) as ledger,
-        Curator(orders, dataset="orders", user="customer", ledger=ledger, insist=True) as curator,
+        Curator(orders, dataset="orders", user="customer", ledger=ledger, force=True) as curator,
     ):
         again = curator.top("product", k=3)
         assert (again.items, again.paid.events, again.paid.entry) == (RELEASED, (), ENTRY)
@@ -152,8 +152,8 @@ def test_an_entry_that_commits_to_nothing_may_follow_one_that_does(old: Path) ->
 def test_data_sets_keep_the_rules_that_they_were_registered_under(old: Path) -> None:
     with open_ledger(old) as ledger:
         totals = ledger.status("clicks").totals
-        assert (totals.rules, totals.max_questions, totals.least) == (1, None, Fraction(0))
-        # No least price, no limit on questions, and failures lock the data set for everybody.
+        assert (totals.rules, totals.max_questions, totals.minimum_price) == (1, None, Fraction(0))
+        # No minimum price, no limit on questions, and failures lock the data set for everybody.
         ledger.raise_total("clicks", Budget(epsilon=3, items=10, questions=10, epsilon_per_analyst=3))
         for number in range(120):
             ledger.reserve("clicks", Cost(epsilon="1e-9", rho="1e-18"), f"q{number}", analyst="ann")
@@ -178,7 +178,7 @@ def test_data_sets_keep_the_rules_that_they_were_registered_under(old: Path) -> 
     ("cost", "facts", "what"),
     [
         (TENTH, None, "it is one question too many"),
-        (Cost(epsilon="1e-9", rho="1e-18"), None, "it reserves less than the least price"),
+        (Cost(epsilon="1e-9", rho="1e-18"), None, "it reserves less than the minimum price"),
         (TENTH, '{"schedule":"daily"}', None),
     ],
 )

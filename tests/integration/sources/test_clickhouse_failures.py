@@ -14,10 +14,10 @@ from tests.support.overheard import Overheard, failure, overheard
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.errors.installing import install_command
-from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
+from podium.sources import CountQuery, DomainItems, DomainTable, Source, open_source
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
-READING = Reading(("item",), "user_id")
+QUERY = CountQuery(("item",), "user_id")
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +48,12 @@ def said(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) ->
 
 
 def top(source: Source) -> None:
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         snapshot.top_rows(10)
 
 
 def groups(source: Source) -> None:
-    with source.snapshot(READING, domain=DomainItems(("a",))) as snapshot:
+    with source.snapshot(QUERY, domain=DomainItems(("a",))) as snapshot:
         snapshot.counts_of_counts()
 
 
@@ -78,7 +78,7 @@ def test_an_error_that_quotes_a_row_is_not_passed_on(
 
 def test_rows_are_not_logged(location: Any, said: Overheard) -> None:
     source = open_source(location, table="events")
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         assert snapshot.top_rows(10).top(10).items == ("a", SECRET)
     source.close()
     assert SECRET not in said()
@@ -87,7 +87,7 @@ def test_rows_are_not_logged(location: Any, said: Overheard) -> None:
 def test_an_engine_that_goes_away_in_the_middle(engine: Any, said: Overheard) -> None:
     with served_clickhouse() as url:
         source = open_source(url, table="events")
-        whole = source.snapshot(READING)
+        whole = source.snapshot(QUERY)
         snapshot = whole.__enter__()
         snapshot.counts_of_counts()
     error = failure(lambda: snapshot.names([(2, 0)]))
@@ -101,11 +101,11 @@ def test_an_engine_that_goes_away_in_the_middle(engine: Any, said: Overheard) ->
 def test_what_changed_since_opening_is_found_before_the_read(engine: Any, location: Any) -> None:
     engine.query("CREATE TABLE passing (user_id Int64, item String) ENGINE = MergeTree ORDER BY user_id")
     source = open_source(location, table="passing")
-    source.check(READING)
+    source.check(QUERY)
     engine.query("ALTER TABLE passing DROP COLUMN item")
-    assert "item='item' is not a column" in str(failure(lambda: source.check(READING)))
+    assert "item='item' is not a column" in str(failure(lambda: source.check(QUERY)))
     engine.query("DROP TABLE passing")
-    assert isinstance(failure(lambda: source.check(READING)), SourceUnavailable)
+    assert isinstance(failure(lambda: source.check(QUERY)), SourceUnavailable)
     source.close()
 
 
@@ -126,7 +126,7 @@ def test_a_table_that_is_not_there(location: Any, table: str) -> None:
     assert str(error).startswith(f"table={table!r} cannot be read on source=")
     assert PASSWORD not in str(error)
     source = open_source(location, table="events")
-    assert isinstance(failure(lambda: source.check(READING, domain=DomainTable("missing"))), SourceUnavailable)
+    assert isinstance(failure(lambda: source.check(QUERY, domain=DomainTable("missing"))), SourceUnavailable)
     source.close()
 
 
@@ -148,13 +148,13 @@ IN_A_FOLDER = """
 import sys
 from chdb.session import Session
 from podium.errors import SourceUnavailable
-from podium.sources import Reading, open_source
+from podium.sources import CountQuery, open_source
 folder, other = sys.argv[1:]
 with Session(folder) as session:
     session.query("CREATE TABLE events (user_id Int64, item String) ENGINE = MergeTree ORDER BY ()")
     session.query("INSERT INTO events VALUES (1, 'a'), (2, 'a'), (2, 'b')")
 source = open_source(f"chdb://{folder}", table="events")
-with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+with source.snapshot(CountQuery(("item",), "user_id")) as snapshot:
     print(*snapshot.top_rows(5).top(5).items)
 try:
     open_source(f"chdb://{other}", table="events")

@@ -17,11 +17,11 @@ import pytest
 from podium.errors import InvalidArgument, SourceUnavailable, UnknownColumn
 from podium.query.predicate import Compare, Missing, Operator
 from podium.query.schema import Kind
-from podium.sources import DuckDBSource, Reading, open_source
+from podium.sources import CountQuery, DuckDBSource, open_source
 
 
-def items(source: DuckDBSource, *columns: str, **reading: Any) -> dict[Any, int]:
-    with source.snapshot(Reading(columns, **{"user": "u", **reading})) as snapshot:
+def items(source: DuckDBSource, *columns: str, **query: Any) -> dict[Any, int]:
+    with source.snapshot(CountQuery(columns, **{"user": "u", **query})) as snapshot:
         rows = snapshot.top_rows(100).top(100)
     return dict(zip(rows.items, rows.counts.tolist(), strict=True))
 
@@ -128,7 +128,7 @@ def test_declared_json_columns_leave_the_others_as_they_are(tmp_path: Path) -> N
     assert items(source, "t") == {"x": 1, "2": 1}
     assert items(source, "i", where=Missing("t")) == {'{"k":1}': 1}
     assert items(source, "i", "t") == {("a", "x"): 1, ("a", "2"): 1}
-    source.check(Reading(("i",), "u"))
+    source.check(CountQuery(("i",), "u"))
 
 
 def test_a_json_array(tmp_path: Path) -> None:
@@ -182,17 +182,17 @@ def test_a_change_of_the_same_size_is_refused_too(tmp_path: Path) -> None:
     # As if a second had passed, on file systems with coarse times.
     os.utime(path, ns=(0, path.stat().st_mtime_ns + 10**9))
     with pytest.raises(SourceUnavailable, match="changed or went away after it was opened and checked"):
-        source.check(Reading(("i",), "u"))
+        source.check(CountQuery(("i",), "u"))
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json", "jsonl"])
 def test_what_went_away_since_opening_is_found_before_the_read(tmp_path: Path, suffix: str) -> None:
     path = written(tmp_path / f"e.{suffix}")
     source = DuckDBSource(path)
-    source.check(Reading(("i",), "u"))
+    source.check(CountQuery(("i",), "u"))
     path.rename(path.with_name("elsewhere"))
     with pytest.raises(SourceUnavailable):
-        source.check(Reading(("i",), "u"))
+        source.check(CountQuery(("i",), "u"))
     path.with_name("elsewhere").rename(path)
     assert items(source, "i") == {"a": 1}
 
@@ -203,15 +203,15 @@ def test_what_changed_since_opening_is_refused_before_the_read(tmp_path: Path) -
         content = path.read_bytes()
         path.write_bytes(content + b" ")
         with pytest.raises(SourceUnavailable, match="changed or went away after it was opened and checked"):
-            source.check(Reading(("i",), "u"))
-        with pytest.raises(SourceUnavailable, match="changed"), source.snapshot(Reading(("i",), "u")):
+            source.check(CountQuery(("i",), "u"))
+        with pytest.raises(SourceUnavailable, match="changed"), source.snapshot(CountQuery(("i",), "u")):
             pass
         # The same bytes in another file: what was checked is gone.
         path.unlink()
         path.with_name("new").write_bytes(content)
         path.with_name("new").rename(path)
         with pytest.raises(SourceUnavailable, match="changed"):
-            source.check(Reading(("i",), "u"))
+            source.check(CountQuery(("i",), "u"))
         assert items(DuckDBSource(path), "i") == {"a": 1}
 
 
@@ -221,7 +221,7 @@ def test_names_that_json_columns_cannot_have_are_refused_before_the_read(
 ) -> None:
     source = DuckDBSource(written(tmp_path / "e.jsonl"))
     with pytest.raises(SourceUnavailable, match="names that are not empty and differ in more than capital") as caught:
-        source.check(Reading(columns, "u"))
+        source.check(CountQuery(columns, "u"))
     assert caught.value.__context__ is None
 
 
@@ -288,7 +288,7 @@ def test_types_beside_the_kinds(tmp_path: Path) -> None:
     assert items(source, "u", where=Compare("z", Operator.LESS, new_year)) == {0: 1, 1: 1, 2: 1}
     for column in ("huge", "blob"):
         with pytest.raises(InvalidArgument, match=column):
-            source.check(Reading((column,), "u"))
+            source.check(CountQuery((column,), "u"))
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us"])

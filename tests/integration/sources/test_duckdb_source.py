@@ -17,7 +17,7 @@ import pytest
 
 from podium import top
 from podium.errors import SourceFailure, SourceUnavailable, UnknownColumn
-from podium.sources import DomainSize, DomainTable, DuckDBSource, Reading
+from podium.sources import CountQuery, DomainSize, DomainTable, DuckDBSource
 
 
 def write(path: Path, **columns: Any) -> Path:
@@ -26,7 +26,7 @@ def write(path: Path, **columns: Any) -> Path:
 
 
 def counted(source: DuckDBSource, item: str, user: str, limit: int = 100) -> tuple[list[tuple[Any, int]], int]:
-    with source.snapshot(Reading((item,), user)) as snapshot:
+    with source.snapshot(CountQuery((item,), user)) as snapshot:
         rows = snapshot.top_rows(limit).top(limit)
     return list(zip(rows.items, rows.counts.tolist(), strict=True)), rows.next_count
 
@@ -52,7 +52,7 @@ def test_all_rows_when_there_are_few(events: Path) -> None:
 
 def test_the_query_is_the_one_we_mean(tmp_path: Path) -> None:
     path = write(tmp_path / "e.parquet", u=[1], i=["a"])
-    (query,) = DuckDBSource(path).queries(Reading(("i",), "u"), limit=10)
+    (query,) = DuckDBSource(path).queries(CountQuery(("i",), "u"), limit=10)
     assert query.replace(str(path), "FILE") == (
         "SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, COUNT(*) AS n FROM "
         '(SELECT DISTINCT rows_."i" COLLATE "C" AS item0, rows_."u" AS u FROM READ_PARQUET(\'FILE\') AS rows_ '
@@ -74,7 +74,7 @@ def test_each_user_is_bounded_in_the_one_shot_form(tmp_path: Path) -> None:
     path = write(tmp_path / "e.parquet", u=users, i=[place % 20 for place in range(len(users))])
     release = top(path, item="i", user="u", k=3, epsilon=1, delta="1e-6", max_items_per_user=1)
     assert release.paid.rho > 0
-    with DuckDBSource(path).snapshot(Reading(("i",), "u", max_items_per_user=1, salt="0" * 32)) as snapshot:
+    with DuckDBSource(path).snapshot(CountQuery(("i",), "u", max_items_per_user=1, salt="0" * 32)) as snapshot:
         counts, sizes = snapshot.counts_of_counts()
     assert sum(count * size for count, size in zip(counts, sizes, strict=True)) == 2000
 
@@ -121,7 +121,7 @@ def test_a_failing_engine_says_nothing_about_rows(
         connection.execute("CREATE VIEW v AS SELECT u, CAST(i AS INTEGER) AS i FROM t")
     source = DuckDBSource(path, table="v")
     with caplog.at_level(logging.DEBUG), pytest.raises(SourceFailure) as caught:  # noqa: SIM117
-        with source.snapshot(Reading(("i",), "u")) as snapshot:
+        with source.snapshot(CountQuery(("i",), "u")) as snapshot:
             read(snapshot)
     said = "".join([*traceback.format_exception(caught.value), caplog.text, *capfd.readouterr()])
     assert str(caught.value) == str(SourceFailure())
@@ -134,7 +134,7 @@ def test_logs_at_debug_carry_nothing_from_rows(tmp_path: Path, caplog: pytest.Lo
     with caplog.at_level(logging.DEBUG):
         source = DuckDBSource(path)
         assert counted(source, "i", "u") == ([(SECRET, 2)], 0)
-        with source.snapshot(Reading(("i",), "u")) as snapshot:
+        with source.snapshot(CountQuery(("i",), "u")) as snapshot:
             assert snapshot.names([(2, 0)]) == (SECRET,)
     assert SECRET not in caplog.text
 
@@ -178,12 +178,12 @@ def test_tables_of_a_database_file(tmp_path: Path) -> None:
         DuckDBSource(path, table="nope")
     assert counted(DuckDBSource(path, table="s.v"), "i", "u") == ([("a", 1)], 0)
     with pytest.raises(SourceUnavailable, match="table='nope'"):
-        DuckDBSource(path, table="t").check(Reading(("i",), "u"), domain=DomainTable("nope"))
+        DuckDBSource(path, table="t").check(CountQuery(("i",), "u"), domain=DomainTable("nope"))
 
 
 def test_a_file_has_no_other_tables(events: Path) -> None:
     with pytest.raises(SourceUnavailable, match="holds one table"):
-        DuckDBSource(events).check(Reading(("item",), "user_id"), domain=DomainTable("labels"))
+        DuckDBSource(events).check(CountQuery(("item",), "user_id"), domain=DomainTable("labels"))
 
 
 def test_questions_in_threads_do_not_meet(events: Path) -> None:
@@ -192,7 +192,7 @@ def test_questions_in_threads_do_not_meet(events: Path) -> None:
 
     def ask(size: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         start.wait(timeout=30)
-        with source.snapshot(Reading(("user_id",), "item"), domain=DomainSize(size)) as snapshot:
+        with source.snapshot(CountQuery(("user_id",), "item"), domain=DomainSize(size)) as snapshot:
             return snapshot.counts_of_counts()
 
     with ThreadPoolExecutor(4) as pool:
@@ -210,5 +210,5 @@ def test_closing_leaves_nothing_behind(events: Path, tmp_path: Path, monkeypatch
     source.close()
     assert list(spill.iterdir()) == []
     with pytest.raises(SourceUnavailable, match="DuckDB failed before it could answer"):  # noqa: SIM117
-        with source.snapshot(Reading(("item",), "user_id")):
+        with source.snapshot(CountQuery(("item",), "user_id")):
             pass

@@ -17,13 +17,13 @@ from tests.support.postgres import new_database
 
 from podium.errors import SourceUnavailable
 from podium.query.predicate import And, Compare, Operator
-from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
+from podium.sources import CountQuery, DomainItems, DomainTable, Source, open_source
 from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 ONE = Compare("u", Operator.EQUAL, 1)
 CONSTANT = And((ONE, Compare("i", Operator.EQUAL, 1)))
 # The condition names the user; what is counted is one value.
-READINGS = [Reading(("i",), "u", where) for where in (None, ONE, CONSTANT)]
+QUERIES = [CountQuery(("i",), "u", where) for where in (None, ONE, CONSTANT)]
 VIEW = "SELECT u, CAST(raw AS INTEGER) AS i FROM t WHERE lower(trim(kind)) = 'num'"
 
 
@@ -31,9 +31,9 @@ def computed(source: Any, table: str | None = None) -> set[str]:
     return set((source.relation() if table is None else source.domain_relation(table)).computed)
 
 
-def query_of(source: Source, reading: Reading) -> str:
-    (query,) = source.queries(reading, limit=3)
-    return query
+def sql_of(source: Source, query: CountQuery) -> str:
+    (sql,) = source.queries(query, limit=3)
+    return sql
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +53,18 @@ def test_duckdb_knows_what_is_computed(duck: Path) -> None:
         assert computed(source) == {"twice"}
         assert computed(source, "v") == {"u", "i"}
         assert computed(source, "s.t") == {"u", "kind", "raw", "twice"}
-        assert "OFFSET" not in query_of(source, Reading(("kind",), "u", ONE))
-        assert query_of(source, Reading(("twice",), "u")).count("OFFSET 0") == 1
-        (kept, *_) = source.queries(Reading(("kind",), "u"), domain=DomainTable("s.t"))
+        assert "OFFSET" not in sql_of(source, CountQuery(("kind",), "u", ONE))
+        assert sql_of(source, CountQuery(("twice",), "u")).count("OFFSET 0") == 1
+        (kept, *_) = source.queries(CountQuery(("kind",), "u"), domain=DomainTable("s.t"))
         assert kept.count("OFFSET 0") == 1
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_duckdb_plans_no_condition_below_a_view(duck: Path, reading: Reading) -> None:
+@pytest.mark.parametrize("query", QUERIES)
+def test_duckdb_plans_no_condition_below_a_view(duck: Path, query: CountQuery) -> None:
     with closing(open_source(duck, table="v")) as source:
-        query = query_of(source, reading)
+        sql = sql_of(source, query)
     with duckdb.connect(duck) as connection:
-        plan = connection.execute("EXPLAIN " + query.replace('"data".', '"t".')).fetchall()[0][1]
+        plan = connection.execute("EXPLAIN " + sql.replace('"data".', '"t".')).fetchall()[0][1]
     above, fence, below = plan.partition("Limit")
     assert fence
     assert "Empty Result" not in plan
@@ -77,7 +77,7 @@ def test_duckdb_plans_no_condition_below_a_view(duck: Path, reading: Reading) ->
 def test_duckdb_reads_a_view_for_users_that_no_row_can_have(duck: Path) -> None:
     """The least and the last user are in the statistics of a table: they must not answer in place of the rows."""
     with closing(open_source(duck, table="v")) as source:
-        query = query_of(source, Reading(("i",), "u", Compare("u", Operator.EQUAL, 1_000)))
+        query = sql_of(source, CountQuery(("i",), "u", Compare("u", Operator.EQUAL, 1_000)))
     with duckdb.connect(duck) as connection:
         plan = connection.execute("EXPLAIN " + query.replace('"data".', '"t".')).fetchall()[0][1]
     assert "Filters: lower" in plan
@@ -125,12 +125,12 @@ def test_postgresql_knows_what_is_computed(server: str, source_class: Any) -> No
 
 
 @pytest.mark.parametrize("view", ["v", "b"])
-@pytest.mark.parametrize("reading", READINGS)
-def test_postgresql_plans_no_condition_below_a_view(server: str, view: str, reading: Reading) -> None:
+@pytest.mark.parametrize("query", QUERIES)
+def test_postgresql_plans_no_condition_below_a_view(server: str, view: str, query: CountQuery) -> None:
     with closing(open_source(server, table=view)) as source:
-        query = query_of(source, reading)
+        sql = sql_of(source, query)
     with psycopg.connect(server) as connection:
-        plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN {query}".encode()))
+        plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN {sql}".encode()))
     # A window over all rows comes before every filter of ours: whoever stops early has read all of the view.
     above, fence, below = plan.partition("WindowAgg")
     assert fence
@@ -142,9 +142,9 @@ def test_postgresql_plans_no_condition_below_a_view(server: str, view: str, read
 
 def test_postgresql_tables_keep_their_indices(server: str) -> None:
     with closing(open_source(server, table="t")) as source:
-        query = query_of(source, Reading(("kind",), "u", ONE))
+        sql = sql_of(source, CountQuery(("kind",), "u", ONE))
     with psycopg.connect(server) as connection:
-        plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN {query}".encode()))
+        plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN {sql}".encode()))
     assert "Index Cond: ((u IS NOT NULL) AND (u = '1'::bigint))" in plan
 
 
@@ -160,15 +160,15 @@ def lite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_sqlite_plans_no_condition_below_a_view(lite: Path, reading: Reading) -> None:
+@pytest.mark.parametrize("query", QUERIES)
+def test_sqlite_plans_no_condition_below_a_view(lite: Path, query: CountQuery) -> None:
     with closing(open_source(f"sqlite:///{lite}", table="v")) as source:
         assert computed(source) == {"u", "i"}
         assert computed(source, "t") == {"v"}
         assert computed(source, "words") == {"u", "i"}
-        query = query_of(source, reading).replace("PODIUM_IS_TEXT", "TYPEOF")
+        sql = sql_of(source, query).replace("PODIUM_IS_TEXT", "TYPEOF")
     with closing(sqlite3.connect(lite)) as connection:
-        plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}")]
+        plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
     assert "CO-ROUTINE rows_" in plan
     assert "SCAN t" in plan
     assert not any("INDEX tu" in step for step in plan)
@@ -188,9 +188,9 @@ def test_clickhouse_keeps_what_is_computed() -> None:
             assert computed(source, "v") == {"u", "i"}
             assert computed(source, "m") == set()
             assert computed(source, "default.outside") >= {"u", "s"}
-            assert len(source.queries(Reading(("s",), "u"), limit=1)) == 1
+            assert len(source.queries(CountQuery(("s",), "u"), limit=1)) == 1
         with closing(open_source(engine, table="v")) as source:
-            first, query = source.queries(Reading(("i",), "u", ONE), limit=1)
+            first, query = source.queries(CountQuery(("i",), "u", ONE), limit=1)
             assert first == (
                 'CREATE TEMPORARY TABLE podium_rows AS SELECT rows_."u" AS "u", rows_."i" AS "i" FROM "v" AS rows_'
             )
@@ -211,7 +211,7 @@ def test_the_size_of_a_domain_is_asked_without_a_row_of_the_view() -> None:
             engine.query(statement)
         with closing(open_source(engine, table="v")) as source:
             for domain in (DomainTable("known"), DomainTable("listed"), DomainItems((1, 2))):
-                assert source.domain_size(Reading(("i",), "u"), domain) == 2
+                assert source.domain_size(CountQuery(("i",), "u"), domain) == 2
 
 
 def test_other_engines_refuse_what_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,5 +226,5 @@ def test_other_engines_refuse_what_is_computed(tmp_path: Path, monkeypatch: pyte
     for table, item, domain in (("w", "i", None), ("t", "v", None), ("t", "i", DomainTable("w"))):
         source = open_source(engine, table=table)
         with pytest.raises(SourceUnavailable, match="Copy what the view shows, CREATE TABLE"):
-            source.check(Reading((item,), "u"), domain=domain)
-    source.check(Reading(("i",), "u"))
+            source.check(CountQuery((item,), "u"), domain=domain)
+    source.check(CountQuery(("i",), "u"))

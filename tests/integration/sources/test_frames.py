@@ -13,13 +13,13 @@ import pytest
 from podium import top
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.query.schema import Kind
-from podium.sources import DuckDBSource, Reading, open_source
+from podium.sources import CountQuery, DuckDBSource, open_source
 
 pd = pytest.importorskip("pandas")
 
 
 def items(source: Any, *columns: str, user: str = "u") -> dict[Any, int]:
-    with source.snapshot(Reading(columns, user)) as snapshot:
+    with source.snapshot(CountQuery(columns, user)) as snapshot:
         rows = snapshot.top_rows(100).top(100)
     return dict(zip(rows.items, rows.counts.tolist(), strict=True))
 
@@ -81,7 +81,7 @@ def test_objects_are_text_and_no_value_decides_about_others() -> None:
 def test_integers_that_pandas_made_floats() -> None:
     frame = pd.DataFrame({"u": [1.0, 2.0, None, 2.5, float("inf"), 1e300], "i": ["a"] * 6})
     with pytest.raises(InvalidArgument, match="declare it as an integer"):
-        open_source(frame).check(Reading(("i",), "u"))
+        open_source(frame).check(CountQuery(("i",), "u"))
     assert items(open_source(frame, types={"u": "integer"}), "i") == {"a": 2}
 
 
@@ -117,7 +117,7 @@ def test_arrow_columns_that_the_engine_lacks_are_left_out() -> None:
     assert set(kinds(source)) == {"u", "i", "none"}
     assert items(source, "i") == {"a": 1}
     with pytest.raises(InvalidArgument, match="none"):
-        source.check(Reading(("none",), "u"))
+        source.check(CountQuery(("none",), "u"))
 
 
 def test_frames_without_distinct_names_are_refused() -> None:

@@ -18,7 +18,7 @@ from tests.support.hostile_files import HOSTILE_FILE_ROWS, SECRET, HostileRow, i
 import podium
 from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
 from podium.query.predicate import Compare, Operator
-from podium.sources import DuckDBSource, Reading
+from podium.sources import CountQuery, DuckDBSource
 from podium.sources.duckdb.validity import blocks
 from podium.sources.duckdb.validity.csv_lines import CsvShape, records_of
 
@@ -32,7 +32,7 @@ CASES = [(row, row.format) for row in HOSTILE_FILE_ROWS] + [
 
 def counted(source: DuckDBSource, where: str | None = None) -> dict[Any, int]:
     condition = None if where is None else Compare("u", Operator.EQUAL, where)
-    with source.snapshot(Reading(("i",), "u", condition)) as snapshot:
+    with source.snapshot(CountQuery(("i",), "u", condition)) as snapshot:
         rows = snapshot.top_rows(100).top(100)
     return dict(zip(rows.items, rows.counts.tolist(), strict=True))
 

@@ -30,7 +30,7 @@ from tests.support.sources.hostile_rows import (
 import podium
 from podium.errors import SourceUnavailable
 from podium.query.predicate import Compare, Operator
-from podium.sources import DuckDBSource, Reading, Source
+from podium.sources import CountQuery, DuckDBSource, Source
 
 BYTES = [row.name for row in HOSTILE_FILE_ROWS if row.format == "csv"]
 OBJECTS = [row.name for row in HOSTILE_FILE_ROWS if row.format == "jsonl"]
@@ -67,8 +67,8 @@ def test_hostile_rows_in_a_file_or_frame(form: str, tmp_path: Path) -> None:
 
 FEW = [("1", "a"), ("2", "b")]
 NAMED = [
-    Question(Reading(("i",), "u"), lambda snapshot: snapshot.counts_of_counts()),
-    Question(Reading(("i",), "u", Compare("u", Operator.EQUAL, "2")), lambda snapshot: snapshot.top_rows(3)),
+    Question(CountQuery(("i",), "u"), lambda snapshot: snapshot.counts_of_counts()),
+    Question(CountQuery(("i",), "u", Compare("u", Operator.EQUAL, "2")), lambda snapshot: snapshot.top_rows(3)),
 ]
 
 

@@ -14,12 +14,12 @@ from tests.support.overheard import Overheard, failure, overheard
 from tests.support.postgres import new_database
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
-from podium.sources import DomainItems, Reading, Source, open_source
+from podium.sources import CountQuery, DomainItems, Source, open_source
 from podium.sources.postgresql.source import PostgreSQLSource
 from podium.sources.sqlalchemy.source import SQLAlchemySource
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
-READING = Reading(("item",), "user_id")
+QUERY = CountQuery(("item",), "user_id")
 UNREACHABLE = (
     "source={!r} could not be reached, or refused the account. Allowed: a running server that this machine and this "
     "account may connect to. Check the address, the user, the password and the server's log; what the server said is "
@@ -72,14 +72,14 @@ def said(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) ->
     return overheard(caplog, capfd, "psycopg", "sqlalchemy")
 
 
-def top(source: Source, reading: Reading = READING) -> list[tuple[object, int]]:
-    with source.snapshot(reading) as snapshot:
+def top(source: Source, query: CountQuery = QUERY) -> list[tuple[object, int]]:
+    with source.snapshot(query) as snapshot:
         rows = snapshot.top_rows(10).top(10)
     return list(zip(rows.items, rows.counts.tolist(), strict=True))
 
 
 def groups(source: Source) -> None:
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         snapshot.counts_of_counts()
 
 
@@ -117,7 +117,7 @@ def test_notices_that_quote_rows_are_not_logged(url: str, opens: Open, said: Ove
 def test_statements_and_rows_are_not_logged(url: str, opens: Open, said: Overheard) -> None:
     source = opens(url, table="events")
     assert top(source) == [("a", 2), (SECRET, 1)]
-    with source.snapshot(READING, domain=DomainItems(("a", "public-item"))) as snapshot:
+    with source.snapshot(QUERY, domain=DomainItems(("a", "public-item"))) as snapshot:
         assert snapshot.counts_of_counts() == ((2, 0), (1, 1))
         assert snapshot.names([(0, 0)]) == ("public-item",)
     text = said()
@@ -131,7 +131,7 @@ def test_a_connection_that_breaks_in_the_middle(url: str, opens: Open, said: Ove
     source = opens(url, table="events")
 
     def breaks() -> None:
-        with source.snapshot(READING) as snapshot:
+        with source.snapshot(QUERY) as snapshot:
             snapshot.counts_of_counts()
             rows(url, TERMINATE)
             snapshot.names([(2, 0)])
@@ -205,11 +205,11 @@ def test_an_account_without_rights(url: str, locked_account: str) -> None:
         connection.execute(b"REVOKE TEMPORARY ON DATABASE " + urlsplit(url).path[1:].encode() + b" FROM PUBLIC")
         source = open_source(allowed, table="events")
         assert top(source) == [("a", 2), (SECRET, 1)]
-        error = failure(lambda: source.check(READING, domain=DomainItems(("a",))))
+        error = failure(lambda: source.check(QUERY, domain=DomainItems(("a",))))
         assert "GRANT TEMPORARY" in str(error)
-        error = failure(lambda: source.check(replace(READING, without=("a",))))
+        error = failure(lambda: source.check(replace(QUERY, without=("a",))))
         assert "which a question with items left out needs" in str(error)
-        weighted = replace(READING, max_items_per_user=2, salt="ab" * 16, weights=((2, 1),))
+        weighted = replace(QUERY, max_items_per_user=2, salt="ab" * 16, weights=((2, 1),))
         assert "which a question with rounds of finding needs" in str(failure(lambda: source.check(weighted)))
         connection.execute("CREATE SCHEMA hidden CREATE TABLE things (user_id int, item text)")
         connection.execute("GRANT SELECT ON hidden.things TO anna")
@@ -243,11 +243,11 @@ def test_what_changed_since_opening_is_found_before_the_read(url: str, opens: Op
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE passing (user_id bigint, item text)")
         source = opens(url, table="passing")
-        source.check(READING)
+        source.check(QUERY)
         connection.execute("ALTER TABLE passing DROP COLUMN item")
-        assert "item='item' is not a column" in str(failure(lambda: source.check(READING)))
+        assert "item='item' is not a column" in str(failure(lambda: source.check(QUERY)))
         connection.execute("DROP TABLE passing")
-        assert isinstance(failure(lambda: source.check(READING)), SourceUnavailable)
+        assert isinstance(failure(lambda: source.check(QUERY)), SourceUnavailable)
 
 
 def test_nothing_is_written(url: str) -> None:
@@ -261,7 +261,7 @@ def test_nothing_is_written(url: str) -> None:
 def test_what_the_server_sees(url: str) -> None:
     source = PostgreSQLSource(url, table="events")
     activity = "SELECT state FROM pg_stat_activity WHERE application_name = 'podium'"
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         before = snapshot.counts_of_counts()
         assert rows(url, activity) == [("idle in transaction",)]
         with psycopg.connect(url) as connection:

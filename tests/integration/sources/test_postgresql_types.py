@@ -14,7 +14,7 @@ from tests.support.postgres import LINGUISTIC, new_database
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Like, Operator, Wildcard
 from podium.query.schema import Column, Kind
-from podium.sources import Reading, Source
+from podium.sources import CountQuery, Source
 from podium.sources.postgresql.source import PostgreSQLSource
 from podium.sources.sqlalchemy.source import SQLAlchemySource
 
@@ -112,8 +112,8 @@ def source(url: str, request: pytest.FixtureRequest) -> Source:
     return SQLAlchemySource(url.replace("postgresql:", "postgresql+psycopg:"), table="things")
 
 
-def top(source: Source, reading: Reading) -> list[tuple[Any, int]]:
-    with source.snapshot(reading) as snapshot:
+def top(source: Source, query: CountQuery) -> list[tuple[Any, int]]:
+    with source.snapshot(query) as snapshot:
         rows = snapshot.top_rows(100).top(100)
     return list(zip(rows.items, rows.counts.tolist(), strict=True))
 
@@ -124,13 +124,13 @@ def test_kinds(source: Source) -> None:
 
 @pytest.mark.parametrize("item", EXPECTED)
 def test_items(source: Source, item: str) -> None:
-    assert top(source, Reading((item,), "user_id")) == EXPECTED[item]
+    assert top(source, CountQuery((item,), "user_id")) == EXPECTED[item]
 
 
 @pytest.mark.parametrize("user", ["mood", "padded", "id", "whole", "free", "day", "moment", "label"])
 def test_users(source: Source, user: str) -> None:
     known = sum(1 for _ in EXPECTED[user])
-    rows = top(source, Reading(("user_id",), user, max_items_per_user=9, salt="ab" * 16))
+    rows = top(source, CountQuery(("user_id",), user, max_items_per_user=9, salt="ab" * 16))
     assert sum(count for _, count in rows) == sum(count for _, count in EXPECTED[user])
     assert max(count for _, count in rows) <= known
 
@@ -148,15 +148,15 @@ def test_users(source: Source, user: str) -> None:
     ],
 )
 def test_conditions(source: Source, where: Any, users: set[int]) -> None:
-    assert {item for item, _ in top(source, Reading(("user_id",), "user_id", where=where))} == users
+    assert {item for item, _ in top(source, CountQuery(("user_id",), "user_id", where=where))} == users
 
 
 @pytest.mark.parametrize("item", ["data", "raw", "at", "long", "place", "own", "deep", "ratio", "ratios"])
 def test_types_that_cannot_be_counted(source: Source, item: str) -> None:
     with pytest.raises(InvalidArgument, match="item="):
-        source.check(Reading((item,), "user_id"))
+        source.check(CountQuery((item,), "user_id"))
     with pytest.raises(InvalidArgument, match="user="):
-        source.check(Reading(("user_id",), item))
+        source.check(CountQuery(("user_id",), item))
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,11 @@ def test_names_of_tables(url: str, table: str) -> None:
     source = PostgreSQLSource(url, table=table)
     where = "My Schema" if table.strip('"').startswith("My") else "public"
     assert source.name.endswith(f"#{where}.Odd.Table")
-    assert len(top(source, Reading(("mood",), "user_id"))) == (0 if where == "My Schema" else 2)
+    assert len(top(source, CountQuery(("mood",), "user_id"))) == (0 if where == "My Schema" else 2)
 
 
 def test_partitions(url: str) -> None:
-    assert top(PostgreSQLSource(url, table="parts"), Reading(("item",), "user_id")) == [("a", 2)]
+    assert top(PostgreSQLSource(url, table="parts"), CountQuery(("item",), "user_id")) == [("a", 2)]
 
 
 def test_a_linguistic_order_is_not_used(url: str) -> None:
@@ -179,5 +179,5 @@ def test_a_linguistic_order_is_not_used(url: str) -> None:
     if found != (True,):
         pytest.skip("this machine cannot make a locale")
     source = PostgreSQLSource(url, table="things")
-    with source.snapshot(Reading(("labels",), "user_id")) as snapshot:
+    with source.snapshot(CountQuery(("labels",), "user_id")) as snapshot:
         assert snapshot.names([(1, 0), (1, 1)]) == ("B", "a")

@@ -15,9 +15,9 @@ from tests.support.postgres import new_database
 import podium
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.mechanisms import LimitedDomain
-from podium.sources import DomainSize, DuckDBSource, Reading, open_source
+from podium.sources import CountQuery, DomainSize, DuckDBSource, open_source
 
-READING = Reading(("item",), "user_id")
+QUERY = CountQuery(("item",), "user_id")
 PAIRS = """SELECT (hash(i) % 200000)::BIGINT AS user_id, (hash(i + 7000000) % 300000)::BIGINT AS item
            FROM range(1500000) r(i)"""
 
@@ -28,7 +28,7 @@ def made(path: Path, query: str) -> Path:
 
 
 def best(source: DuckDBSource) -> list[tuple[object, int]]:
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         top = snapshot.top_rows(20).top(20)
     return list(zip(top.items, top.counts.tolist(), strict=True))
 
@@ -98,7 +98,7 @@ def test_items_that_nobody_has_are_named_in_any_number(tmp_path: Path) -> None:
         tmp_path / "events.parquet",
         "SELECT u AS user_id, i AS item FROM range(6000) r(i), range(2) s(u) WHERE hash(i) % 3 = 0",
     )
-    with DuckDBSource(path).snapshot(READING, domain=DomainSize(6_000)) as snapshot:
+    with DuckDBSource(path).snapshot(QUERY, domain=DomainSize(6_000)) as snapshot:
         counts, sizes = snapshot.counts_of_counts()
         unseen = dict(zip(counts, sizes, strict=True))[0]
         names = snapshot.names([(0, rank) for rank in range(unseen)] + [(2, 0)])
@@ -129,7 +129,7 @@ def test_a_domain_of_a_million_millions(tmp_path: Path) -> None:
 
 def test_a_million_rows_at_once(tmp_path: Path) -> None:
     source = DuckDBSource(wide(tmp_path, 1_000_100))
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         rows = snapshot.top_rows(10**6)
     assert (len(rows.top(10**6).items), rows.top(10**6).next_count) == (10**6, 1)
     release = LimitedDomain(k=100, k_bar=10**6, epsilon_per_item=1, delta="1e-8").release(rows)
@@ -154,7 +154,7 @@ def test_a_table_with_the_indices_of_a_user() -> None:
                     connection.execute(f"CREATE INDEX ON events {index}".encode())
                 connection.execute("VACUUM ANALYZE events")
             source = open_source(url, table="events")
-            with source.snapshot(READING) as snapshot:
+            with source.snapshot(QUERY) as snapshot:
                 top = snapshot.top_rows(50).top(50)
             assert list(zip(top.items, top.counts.tolist(), strict=True)) == expected
             source.close()

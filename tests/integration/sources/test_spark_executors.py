@@ -21,10 +21,10 @@ from tests.support.spark import SparkCluster, spark_cluster
 from podium import Budget, Curator
 from podium.errors import QuestionForfeited
 from podium.ledger import Kind, open_ledger
-from podium.sources import DomainSize, Reading, Source, open_source
+from podium.sources import CountQuery, DomainSize, Source, open_source
 from podium.sources.spark.source import SparkQuestion
 
-READING = Reading(("item",), "user_id")
+QUERY = CountQuery(("item",), "user_id")
 ROWS, PARTS = 2_000, 8
 FAST = f"""CREATE OR REPLACE TEMP VIEW fast AS SELECT id AS user_id, CAST(sqrt(id) AS BIGINT) AS item
            FROM range(0, {ROWS}, 1, {PARTS})"""
@@ -122,14 +122,14 @@ def test_skewed_keys(spark: SparkCluster) -> None:
         "IF(id % 10 = 0, id % 1000, -7) AS item FROM range(0, 100000, 1, 8)"
     )
     source = open_source(spark.session, table="skewed")
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         top = snapshot.top_rows(3).top(3)
     assert list(zip(top.items, top.counts.tolist(), strict=True)) == [(-7, 50_001), (0, 1), (10, 1)]
     assert top.next_count == 1
 
 
 def test_an_executor_dies_in_the_middle_of_a_query(spark: SparkCluster, slow: Source) -> None:
-    with killed_while_running(spark, 1) as done, slow.snapshot(READING) as snapshot:
+    with killed_while_running(spark, 1) as done, slow.snapshot(QUERY) as snapshot:
         top = snapshot.top_rows(100).top(100)
     assert 1 <= done[0] < PARTS
     assert dict(zip(top.items, top.counts.tolist(), strict=True)) == COUNTS
@@ -137,7 +137,7 @@ def test_an_executor_dies_in_the_middle_of_a_query(spark: SparkCluster, slow: So
 
 def test_all_executors_die_while_counts_are_kept(spark: SparkCluster, slow: Source) -> None:
     """They are computed again from the rows, which is the same question still; what was kept answers the rest."""
-    with slow.snapshot(READING, domain=DomainSize(50)) as snapshot:
+    with slow.snapshot(QUERY, domain=DomainSize(50)) as snapshot:
         with killed_while_running(spark, 2) as done:
             groups = dict(zip(*snapshot.counts_of_counts(), strict=True))
         assert 1 <= done[0] < PARTS

@@ -20,10 +20,10 @@ from tests.support.spark import SMALL, SparkCluster, spark_cluster
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.errors.installing import install_library
-from podium.sources import DomainItems, DomainTable, Reading, Source, open_source
+from podium.sources import CountQuery, DomainItems, DomainTable, Source, open_source
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
-READING = Reading(("item",), "user_id")
+QUERY = CountQuery(("item",), "user_id")
 CASTS = "CAST(CAST(IF(item = 'a', '1', item) AS BIGINT) AS STRING)"
 RAISING = "IF(item = 'a', item, raise_error(concat('quoting ', item)))"
 
@@ -67,12 +67,12 @@ def said(
 
 
 def top(source: Source) -> None:
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         snapshot.top_rows(10)
 
 
 def groups(source: Source) -> None:
-    with source.snapshot(READING, domain=DomainItems(("a",))) as snapshot:
+    with source.snapshot(QUERY, domain=DomainItems(("a",))) as snapshot:
         snapshot.counts_of_counts()
 
 
@@ -107,9 +107,9 @@ def test_an_error_that_quotes_a_row_is_not_passed_on(
 
 def test_rows_are_not_logged(spark: SparkCluster, path: str, said: Overheard) -> None:
     source = open_source(spark.session, table="events")
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         assert snapshot.top_rows(10).top(10).items == ("a", SECRET)
-    with source.snapshot(READING, domain=DomainItems(("a", "public-item"))) as snapshot:
+    with source.snapshot(QUERY, domain=DomainItems(("a", "public-item"))) as snapshot:
         assert snapshot.counts_of_counts() == ((2, 0), (1, 1))
     text = said()
     assert SECRET not in text
@@ -119,11 +119,11 @@ def test_rows_are_not_logged(spark: SparkCluster, path: str, said: Overheard) ->
 def test_what_changed_since_opening_is_found_before_the_read(spark: SparkCluster, path: str) -> None:
     spark.session.sql(f"CREATE OR REPLACE TEMP VIEW passing AS SELECT user_id, item FROM parquet.`{path}`")
     source = open_source(spark.session, table="passing")
-    source.check(READING)
+    source.check(QUERY)
     spark.session.sql(f"CREATE OR REPLACE TEMP VIEW passing AS SELECT user_id FROM parquet.`{path}`")
-    assert "item='item' is not a column" in str(failure(lambda: source.check(READING)))
+    assert "item='item' is not a column" in str(failure(lambda: source.check(QUERY)))
     spark.session.catalog.dropTempView("passing")
-    assert isinstance(failure(lambda: source.check(READING)), SourceUnavailable)
+    assert isinstance(failure(lambda: source.check(QUERY)), SourceUnavailable)
 
 
 def test_files_that_go_bad(spark: SparkCluster, path: str, tmp_path: Path, said: Overheard) -> None:
@@ -131,13 +131,13 @@ def test_files_that_go_bad(spark: SparkCluster, path: str, tmp_path: Path, said:
     for file in Path(path).glob("*.parquet"):
         (tmp_path / "gone" / file.name).write_bytes(file.read_bytes())
     source = open_source(spark.session, table=str(tmp_path / "gone"))
-    with source.snapshot(READING) as snapshot:
+    with source.snapshot(QUERY) as snapshot:
         for file in (tmp_path / "gone").glob("*.parquet"):
             file.write_bytes(b"PAR1" + SECRET.encode() + b"PAR1")
         error = failure(lambda: snapshot.top_rows(10))
     assert isinstance(error, SourceFailure)
     assert SECRET not in said(error)
-    error = failure(lambda: source.check(READING))
+    error = failure(lambda: source.check(QUERY))
     assert isinstance(error, SourceUnavailable)
     assert SECRET not in said(error)
 
@@ -170,7 +170,7 @@ def test_a_table_that_is_not_there(spark: SparkCluster, path: str, table: str) -
     assert isinstance(error, SourceUnavailable)
     assert str(error).startswith(f"table={table!r} cannot be read on source='a Spark session'.")
     source = open_source(spark.session, table="events")
-    assert isinstance(failure(lambda: source.check(READING, domain=DomainTable(table))), SourceUnavailable)
+    assert isinstance(failure(lambda: source.check(QUERY, domain=DomainTable(table))), SourceUnavailable)
 
 
 @pytest.mark.parametrize("url", ["spark://127.0.0.1:1", "spark://127.0.0.1:1,127.0.0.1:2", "spark://127.0.0.1:99999"])
@@ -208,19 +208,19 @@ FROM_OUTSIDE = """
 import json, logging, sys
 logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
 from podium.errors import SourceFailure
-from podium.sources import Reading, open_source
+from podium.sources import CountQuery, open_source
 url, path, raising = sys.argv[1:]
 source, other = open_source(url, table=path), open_source(url, table=path)
 other.close()
-with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+with source.snapshot(CountQuery(("item",), "user_id")) as snapshot:
     rows = snapshot.top_rows(1).top(1)
-with source.snapshot(Reading(("item",), "user_id")) as snapshot:
+with source.snapshot(CountQuery(("item",), "user_id")) as snapshot:
     groups = snapshot.counts_of_counts()
 source._session.sql(f"CREATE TEMP VIEW raising AS SELECT user_id, {raising} AS item FROM parquet.`{path}`")
 failing = open_source(source._session, table="raising")
 application = source._session.sparkContext.applicationId
 try:
-    with failing.snapshot(Reading(("item",), "user_id")) as snapshot:
+    with failing.snapshot(CountQuery(("item",), "user_id")) as snapshot:
         snapshot.top_rows(5)
 except SourceFailure as error:
     failed = str(error)

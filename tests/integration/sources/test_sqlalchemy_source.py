@@ -22,7 +22,7 @@ from tests.support.postgres import LINGUISTIC, new_database
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.query.predicate import And, Compare, Like, Not, Operator, Predicate, Wildcard
 from podium.query.schema import Kind
-from podium.sources import DomainItems, Reading, Source, open_source
+from podium.sources import CountQuery, DomainItems, Source, open_source
 from podium.sources.sql.dialect import Dialect, Postgres
 from podium.sources.sqlalchemy import source as module
 from podium.sources.sqlalchemy.connection import SQLAlchemySession, open_session, quiet_engine
@@ -40,7 +40,7 @@ from podium.sources.sqlalchemy.sqlite_sql import SQLite, clean
 
 SECRET = "secret-4711"  # noqa: S105 - a value of a row, not a password
 SALT = "ab" * 16
-READING = Reading(("item",), "user_id")
+QUERY = CountQuery(("item",), "user_id")
 
 
 def database(path: Path, *statements: str) -> str:
@@ -61,8 +61,8 @@ def url(tmp_path: Path) -> str:
     )
 
 
-def top(source: Source, reading: Reading = READING) -> list[tuple[Any, int]]:
-    with source.snapshot(reading) as snapshot:
+def top(source: Source, query: CountQuery = QUERY) -> list[tuple[Any, int]]:
+    with source.snapshot(query) as snapshot:
         rows = snapshot.top_rows(100).top(100)
     return list(zip(rows.items, rows.counts.tolist(), strict=True))
 
@@ -92,7 +92,7 @@ def test_decimals_of_sqlite_are_floats(url: str) -> None:
     assert not kind_is_exact(under_test(url, flavour_of("sqlite")), Kind.DECIMAL)
     source = SQLAlchemySource(url, table="events")
     with pytest.raises(InvalidArgument, match="engines disagree on what is equal"):
-        source.check(Reading(("price",), "user_id"))
+        source.check(CountQuery(("price",), "user_id"))
 
 
 def test_an_order_that_is_not_binary_is_refused(tmp_path: Path) -> None:
@@ -151,20 +151,20 @@ def test_an_unknown_engine_is_used_as_far_as_it_passes(url: str, monkeypatch: py
     monkeypatch.setattr("podium.sources.sqlalchemy.sqlite_sql.FUNCTIONS", {})
     source = SQLAlchemySource(url, table="events")
     assert top(source) == [("a", 2), (SECRET, 1)]
-    with source.snapshot(READING, domain=DomainItems(("a", "b"))) as snapshot:
+    with source.snapshot(QUERY, domain=DomainItems(("a", "b"))) as snapshot:
         assert snapshot.counts_of_counts() == ((2, 0), (1, 1))
         assert snapshot.names([(0, 0), (2, 0)]) == ("b", "a")
-    refused: tuple[tuple[Reading, str], ...] = (
-        (Reading(("item",), "user_id", max_items_per_user=1, salt=SALT), "it does not hash as other engines do"),
-        (Reading(("item",), "user_id", where=like("a")), "it does not match patterns as other engines do"),
-        (Reading(("item",), "user_id", where=And((Not(like("a")),))), "it does not match patterns"),
-        (Reading(("price",), "user_id"), "exactly, compare and order values of kind decimal"),
+    refused: tuple[tuple[CountQuery, str], ...] = (
+        (CountQuery(("item",), "user_id", max_items_per_user=1, salt=SALT), "it does not hash as other engines do"),
+        (CountQuery(("item",), "user_id", where=like("a")), "it does not match patterns as other engines do"),
+        (CountQuery(("item",), "user_id", where=And((Not(like("a")),))), "it does not match patterns"),
+        (CountQuery(("price",), "user_id"), "exactly, compare and order values of kind decimal"),
     )
-    for reading, reason in refused:
+    for query, reason in refused:
         with pytest.raises(SourceUnavailable, match=reason):
-            source.check(reading)
+            source.check(query)
     with pytest.raises(InvalidArgument, match="kind other"):
-        source.check(Reading(("moment",), "user_id"))
+        source.check(CountQuery(("moment",), "user_id"))
 
 
 def test_a_text_column_with_a_collation_of_its_own() -> None:
@@ -233,12 +233,12 @@ def test_values_that_are_not_what_their_column_says(tmp_path: Path) -> None:
         "m": [(half, 2), (last, 1)],
     }
     for item, counts in expected.items():
-        assert top(source, Reading((item,), "user_id")) == counts
-        bounded = Reading((item,), "user_id", max_items_per_user=1, salt=SALT)
+        assert top(source, CountQuery((item,), "user_id")) == counts
+        bounded = CountQuery((item,), "user_id", max_items_per_user=1, salt=SALT)
         assert top(source, bounded) == counts
-    assert [item for item, _ in top(source, Reading(("t",), "t", max_items_per_user=1, salt=SALT))][:2] == ["", "5"]
+    assert [item for item, _ in top(source, CountQuery(("t",), "t", max_items_per_user=1, salt=SALT))][:2] == ["", "5"]
     low = Compare("i", Operator.MORE, -(2**63) - 1)
-    assert sum(count for _, count in top(source, Reading(("i",), "user_id", where=low))) == 5
+    assert sum(count for _, count in top(source, CountQuery(("i",), "user_id", where=low))) == 5
 
 
 def test_a_row_that_makes_sqlite_fail(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -289,7 +289,7 @@ def test_an_engine_of_the_callers_is_left_alone(url: str) -> None:
 def test_a_file_is_read_and_nothing_else(url: str, tmp_path: Path) -> None:
     before = (tmp_path / "e.db").read_bytes()
     source = open_source(url, table="events")
-    with source.snapshot(READING, domain=DomainItems(("a",))) as snapshot:
+    with source.snapshot(QUERY, domain=DomainItems(("a",))) as snapshot:
         snapshot.counts_of_counts()
     with source.session() as session, pytest.raises(SourceFailure):  # type: ignore[attr-defined]
         session.fetch("DELETE FROM events")

@@ -107,7 +107,7 @@ def actions(ledger: Ledger) -> list[Callable[[], object]]:
         lambda: ledger.status("clicks").to_json(),
         lambda: ledger.status("views").to_json(),
         lambda: [entry.to_json() for entry in ledger.history("clicks")],
-        lambda: ledger.find_release("clicks", "ann", suits=lambda _: True),
+        lambda: ledger.find_release("clicks", "ann", answers=lambda _: True),
         lambda: ledger.find_release("views", "bob", analyst="ann"),
         lambda: ledger.reserve("clicks", TENTH, "again", idempotency_key="once"),
         lambda: reserved.append(ledger.reserve("clicks", TENTH, "new", analyst="ann")),

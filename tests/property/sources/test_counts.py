@@ -14,7 +14,7 @@ from tests.support.sources.data import AMOUNTS, DAYS, MOMENTS, NUMBERS, TEXTS, T
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
 from podium.query.schema import Column, Kind
-from podium.sources import DomainItems, DuckDBSource, Reading
+from podium.sources import CountQuery, DomainItems, DuckDBSource
 
 COLUMNS = (
     Column("user", Kind.TEXT),
@@ -73,12 +73,12 @@ columns = st.lists(st.sampled_from(SCALARS), min_size=1, max_size=3, unique=True
 
 
 @st.composite
-def readings(draw: st.DrawFn) -> Reading:
+def queries(draw: st.DrawFn) -> CountQuery:
     most = draw(st.none() | st.integers(1, 4))
     salt = None if most is None else draw(st.binary(min_size=16, max_size=16)).hex()
     weights = None if most is None else draw(st.none() | steps(most))
     where = draw(st.none() | conditions)
-    return Reading(draw(columns), "user", where=where, max_items_per_user=most, salt=salt, weights=weights)
+    return CountQuery(draw(columns), "user", where=where, max_items_per_user=most, salt=salt, weights=weights)
 
 
 @st.composite
@@ -88,15 +88,15 @@ def steps(draw: st.DrawFn, most: int) -> tuple[tuple[int, int], ...]:
     return tuple(zip(ends, falling, strict=True))
 
 
-def item_of(reading: Reading) -> st.SearchStrategy[Any]:
-    parts = st.tuples(*(values[name] for name in reading.items))
-    return parts if len(reading.items) > 1 else parts.map(lambda pair: pair[0])
+def item_of(query: CountQuery) -> st.SearchStrategy[Any]:
+    parts = st.tuples(*(values[name] for name in query.items))
+    return parts if len(query.items) > 1 else parts.map(lambda pair: pair[0])
 
 
-def some_of(table: Table, reading: Reading, least: int) -> st.SearchStrategy[tuple[Any, ...]]:
+def some_of(table: Table, query: CountQuery, least: int) -> st.SearchStrategy[tuple[Any, ...]]:
     """Items that the table has, and others."""
-    found = sorted(reference.histogram(table, Reading(reading.items, "user")), key=repr)
-    item = item_of(reading)
+    found = sorted(reference.histogram(table, CountQuery(query.items, "user")), key=repr)
+    item = item_of(query)
     each = st.sampled_from(found) | item if found else item
     return st.lists(each, min_size=least, max_size=8, unique_by=repr).map(tuple)
 
@@ -107,31 +107,31 @@ def opened(table: Table) -> DuckDBSource:
 
 
 @settings(max_examples=60)
-@given(table=tables, reading=readings(), limit=st.integers(1, 6), data=st.data())
+@given(table=tables, query=queries(), limit=st.integers(1, 6), data=st.data())
 def test_the_top_rows_are_those_of_the_reference(
-    table: Table, reading: Reading, limit: int, data: st.DataObject
+    table: Table, query: CountQuery, limit: int, data: st.DataObject
 ) -> None:
-    reading = replace(reading, without=data.draw(some_of(table, reading, 0)))
+    query = replace(query, without=data.draw(some_of(table, query, 0)))
     edges = sorted(data.draw(st.sets(st.integers(1, 6), min_size=1)))
-    expected = reference.ordered(reference.histogram(table, reading))
+    expected = reference.ordered(reference.histogram(table, query))
     source = opened(table)
-    with source.snapshot(reading) as snapshot:
+    with source.snapshot(query) as snapshot:
         top = snapshot.top_rows(limit).top(limit)
-        assert snapshot.sizes(edges) == reference.sizes(table, reading, edges)
+        assert snapshot.sizes(edges) == reference.sizes(table, query, edges)
     source.close()
     assert list(zip(top.items, top.counts.tolist(), strict=True)) == expected[:limit]
     assert top.next_count == (expected[limit][1] if len(expected) > limit else 0)
 
 
 @settings(max_examples=40)
-@given(table=tables, reading=readings(), data=st.data())
-def test_a_domain_is_counted_and_named_like_the_reference(table: Table, reading: Reading, data: st.DataObject) -> None:
-    domain = data.draw(some_of(table, reading, 1))
-    counts = reference.histogram(table, reading, domain)
+@given(table=tables, query=queries(), data=st.data())
+def test_a_domain_is_counted_and_named_like_the_reference(table: Table, query: CountQuery, data: st.DataObject) -> None:
+    domain = data.draw(some_of(table, query, 1))
+    counts = reference.histogram(table, query, domain)
     sizes = reference.counts_of_counts(counts)
     places = [(count, rank) for count, size in zip(*sizes, strict=True) for rank in range(size)]
     source = opened(table)
-    with source.snapshot(reading, domain=DomainItems(domain)) as snapshot:
+    with source.snapshot(query, domain=DomainItems(domain)) as snapshot:
         assert snapshot.counts_of_counts() == sizes
         assert snapshot.names(places) == reference.ranked_names(counts, places)
     source.close()
@@ -143,8 +143,8 @@ def test_the_reference_knows_the_traps() -> None:
     assert reference.encoded(Decimal("100.00")) == "100"
     assert reference.encoded("é:") == "2:é:"
     table = Table("t", COLUMNS[:2], (("u", "a"), ("u", "a"), ("v", "a"), (None, "a"), ("v", None), ("v", "A")))
-    assert reference.histogram(table, Reading(("text",), "user")) == {"a": 2, "A": 1}
-    bounded = Reading(("text",), "user", max_items_per_user=2, salt="ab" * 16, weights=((1, 5), (2, 3)))
+    assert reference.histogram(table, CountQuery(("text",), "user")) == {"a": 2, "A": 1}
+    bounded = CountQuery(("text",), "user", max_items_per_user=2, salt="ab" * 16, weights=((1, 5), (2, 3)))
     assert reference.histogram(table, bounded) == {"a": 8, "A": 3}
     assert reference.histogram(table, replace(bounded, without=("a",))) == {"A": 5}
     assert reference.sizes(table, bounded, (1, 2, 3)) == (1, 1, 0)

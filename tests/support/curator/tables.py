@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from podium import Budget, Curator
 from podium.query import Schema
-from podium.sources import Domain, Reading, Snapshot, Source, open_source
+from podium.sources import CountQuery, Domain, Snapshot, Source, open_source
 
 __all__ = ["BUDGET", "COUNTS", "PURE", "Watched", "curator", "events", "views"]
 
@@ -55,7 +55,7 @@ class Watched:
 
     def __init__(self, source: Source) -> None:
         self.inner = source
-        self.readings: list[Reading] = []
+        self.readings: list[CountQuery] = []
         self.failure: BaseException | None = None
 
     @property
@@ -73,20 +73,20 @@ class Watched:
     def schema(self) -> Schema:
         return self.inner.schema()
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
-        self.inner.check(reading, domain=domain)
+    def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
+        self.inner.check(query, domain=domain)
 
-    def queries(self, reading: Reading, **how: Any) -> tuple[str, ...]:
-        return self.inner.queries(reading, **how)
+    def queries(self, query: CountQuery, **how: Any) -> tuple[str, ...]:
+        return self.inner.queries(query, **how)
 
-    def domain_size(self, reading: Reading, domain: Domain) -> int:
-        return self.inner.domain_size(reading, domain)
+    def domain_size(self, query: CountQuery, domain: Domain) -> int:
+        return self.inner.domain_size(query, domain)
 
-    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
-        self.readings.append(reading)
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+        self.readings.append(query)
         if self.failure is not None:
             raise self.failure
-        return self.inner.snapshot(reading, domain=domain)
+        return self.inner.snapshot(query, domain=domain)
 
     def close(self) -> None:
         self.inner.close()

@@ -75,7 +75,7 @@ def spend_for_ever(url: str, started: Event) -> None:
     cost = Cost(epsilon="1/1000000", rho=0)
     with open_ledger(url, timeout=TIMEOUT) as ledger:
         while True:
-            # Of a schedule: as many as fit before the kill, at no least price.
+            # Of a schedule: as many as fit before the kill, at no minimum price.
             ledger.settle(ledger.reserve("clicks", cost, "q", schedule="s"), "{}", cost)
             started.set()
 

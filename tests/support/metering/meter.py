@@ -35,7 +35,7 @@ from podium.query.schema import Schema
 from podium.randomness.bits import Words
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
-from podium.sources import Domain, Reading, Snapshot, Source
+from podium.sources import CountQuery, Domain, Snapshot, Source
 
 __all__ = ["Draw", "Meter", "MeteredReader", "MeteredSource", "Read", "Steps"]
 
@@ -223,22 +223,22 @@ class MeteredReader:
 class _MeteredSnapshot:
     meter: Meter
     inner: Snapshot
-    reading: Reading
+    query: CountQuery
 
     def top_rows(self, limit: int) -> Histogram:
         rows = self.inner.top_rows(limit)
         with self.meter.inside():
             top = rows.top(limit)
-        self.meter.note("top_rows", (*top.counts, top.next_count), self.reading.weights)
+        self.meter.note("top_rows", (*top.counts, top.next_count), self.query.weights)
         return rows
 
     def counts_of_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         counts, sizes = self.inner.counts_of_counts()
-        self.meter.note("counts_of_counts", counts, self.reading.weights)
+        self.meter.note("counts_of_counts", counts, self.query.weights)
         return counts, sizes
 
     def names(self, places: Sequence[tuple[int, int]]) -> tuple[Item, ...]:
-        self.meter.note("names", (count for count, _ in places), self.reading.weights)
+        self.meter.note("names", (count for count, _ in places), self.query.weights)
         return self.inner.names(places)
 
     def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
@@ -265,30 +265,30 @@ class MeteredSource:
     def schema(self) -> Schema:
         return self.inner.schema()
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
-        self.inner.check(reading, domain=domain)
+    def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
+        self.inner.check(query, domain=domain)
 
     def queries(
         self,
-        reading: Reading,
+        query: CountQuery,
         *,
         limit: int | None = None,
         edges: Sequence[int] | None = None,
         domain: Domain | None = None,
         shown_as: str | None = None,
     ) -> tuple[str, ...]:
-        return self.inner.queries(reading, limit=limit, edges=edges, domain=domain, shown_as=shown_as)
+        return self.inner.queries(query, limit=limit, edges=edges, domain=domain, shown_as=shown_as)
 
-    def domain_size(self, reading: Reading, domain: Domain) -> int:
-        return self.inner.domain_size(reading, domain)
+    def domain_size(self, query: CountQuery, domain: Domain) -> int:
+        return self.inner.domain_size(query, domain)
 
-    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
-        return self._metered(reading, domain)
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
+        return self._metered(query, domain)
 
     @contextmanager
-    def _metered(self, reading: Reading, domain: Domain | None) -> Iterator[Snapshot]:
-        with self.inner.snapshot(reading, domain=domain) as snapshot:
-            yield _MeteredSnapshot(self.meter, snapshot, reading)
+    def _metered(self, query: CountQuery, domain: Domain | None) -> Iterator[Snapshot]:
+        with self.inner.snapshot(query, domain=domain) as snapshot:
+            yield _MeteredSnapshot(self.meter, snapshot, query)
 
     def close(self) -> None:
         self.inner.close()

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from tests.support.sources import reference
 from tests.support.sources.data import Table
 
-from podium.sources import Domain, Reading, Snapshot, Source
+from podium.sources import CountQuery, Domain, Snapshot, Source
 
 __all__ = ["SALT", "SCALARS", "Load", "check_groups", "check_top", "rows_of"]
 
@@ -27,10 +27,10 @@ def rows_of(snapshot: Snapshot, limit: int) -> tuple[list[tuple[Any, int]], int]
     return list(zip(top.items, top.counts.tolist(), strict=True)), top.next_count
 
 
-def check_top(source: Source, table: Table, reading: Reading, limits: Sequence[int] = (1000,)) -> None:
-    expected = reference.ordered(reference.histogram(table, reading))
+def check_top(source: Source, table: Table, query: CountQuery, limits: Sequence[int] = (1000,)) -> None:
+    expected = reference.ordered(reference.histogram(table, query))
     for limit in limits:
-        with source.snapshot(reading) as snapshot:
+        with source.snapshot(query) as snapshot:
             rows, next_count = rows_of(snapshot, limit)
         assert rows == expected[:limit]
         assert [kind_of(item) for item, _ in rows] == [kind_of(item) for item, _ in expected[:limit]]
@@ -41,11 +41,11 @@ def kind_of(item: Any) -> Any:
     return tuple(map(type, item)) if isinstance(item, tuple) else type(item)
 
 
-def check_groups(source: Source, counts: dict[Any, int], reading: Reading, domain: Domain | None = None) -> None:
+def check_groups(source: Source, counts: dict[Any, int], query: CountQuery, domain: Domain | None = None) -> None:
     """The counts of counts, and the name of every item, asked in another order than the engine has them."""
     sizes = reference.counts_of_counts(counts)
     places = [(count, rank) for count, size in zip(*sizes, strict=True) for rank in range(size)][::-1]
-    with source.snapshot(reading, domain=domain) as snapshot:
+    with source.snapshot(query, domain=domain) as snapshot:
         assert snapshot.counts_of_counts() == sizes
         assert snapshot.names(places) == reference.ranked_names(counts, places)
         assert snapshot.counts_of_counts() == sizes

@@ -13,7 +13,7 @@ from tests.support.sources.data import COMPARISONS, EVENTS, TEXTS
 
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Missing, Operator
-from podium.sources import DomainItems, DomainSize, Reading, Source
+from podium.sources import CountQuery, DomainItems, DomainSize, Source
 
 __all__ = ["ContributionContract", "weighted"]
 
@@ -22,8 +22,8 @@ EDGES = (1, 2, 4, 5, 8, 16, 2**40)
 HOSTILE = ("'; DROP TABLE events; --", "\\'", "''", "$$", "%s", "{x}", ":a", "\u202e", "NULL", "\\N", "?", "a\tb\r\n")
 
 
-def weighted(items: Sequence[str], user: str = "user_id", **more: Any) -> Reading:
-    return Reading(tuple(items), user, max_items_per_user=WEIGHTS[-1][0], salt=SALT, weights=WEIGHTS, **more)
+def weighted(items: Sequence[str], user: str = "user_id", **more: Any) -> CountQuery:
+    return CountQuery(tuple(items), user, max_items_per_user=WEIGHTS[-1][0], salt=SALT, weights=WEIGHTS, **more)
 
 
 class ContributionContract:
@@ -41,10 +41,10 @@ class ContributionContract:
 
     def test_weights_of_several_columns(self, events: Source) -> None:
         where = Missing("flag")
-        for reading in (weighted(("flag", "label"), "user name"), weighted(("label", "day"), where=where)):
-            check_top(events, EVENTS, reading, (7, 1000))
-        reading = weighted(("number", "day", "moment"))
-        check_groups(events, reference.histogram(EVENTS, reading), reading)
+        for query in (weighted(("flag", "label"), "user name"), weighted(("label", "day"), where=where)):
+            check_top(events, EVENTS, query, (7, 1000))
+        query = weighted(("number", "day", "moment"))
+        check_groups(events, reference.histogram(EVENTS, query), query)
 
     def test_weights_of_lists(self, events: Source) -> None:
         self.skip_without_lists()
@@ -52,10 +52,10 @@ class ContributionContract:
         check_top(events, EVENTS, weighted(("codes",), "user name", without=(0, 1, -(2**63))), (7, 1000))
 
     def test_one_weight_for_all_is_a_multiple_of_the_count(self, events: Source) -> None:
-        bounded = Reading(("label",), "user_id", max_items_per_user=3, salt=SALT)
+        bounded = CountQuery(("label",), "user_id", max_items_per_user=3, salt=SALT)
         counts = reference.histogram(EVENTS, bounded)
-        reading = replace(bounded, weights=((3, 2**31),))
-        check_groups(events, {item: 2**31 * count for item, count in counts.items()}, reading)
+        query = replace(bounded, weights=((3, 2**31),))
+        check_groups(events, {item: 2**31 * count for item, count in counts.items()}, query)
 
     def test_comparisons_of_public_pairs(self, load: Load) -> None:
         """Who preferred which of each pair, both orders listed; what is not listed is no part of a user's share."""
@@ -63,9 +63,9 @@ class ContributionContract:
         pairs = tuple((one, other) for one in TEXTS[:9:2] for other in TEXTS[:9:2] if one != other)
         for most in (None, 1, 3):
             salt = None if most is None else SALT
-            reading = Reading(("better", "worse"), "who", max_items_per_user=most, salt=salt)
-            expected = reference.ordered(reference.histogram(COMPARISONS, reading, pairs))
-            with source.snapshot(reading, domain=DomainItems(pairs)) as snapshot:
+            query = CountQuery(("better", "worse"), "who", max_items_per_user=most, salt=salt)
+            expected = reference.ordered(reference.histogram(COMPARISONS, query, pairs))
+            with source.snapshot(query, domain=DomainItems(pairs)) as snapshot:
                 assert rows_of(snapshot, len(pairs)) == (expected, 0)
             assert len(expected) > 5
 
@@ -78,80 +78,80 @@ class ContributionContract:
 
     @pytest.mark.parametrize("item", SCALARS)
     def test_items_left_out(self, events: Source, item: str) -> None:
-        reading = Reading((item,), "user_id")
-        found = [each for each, _ in reference.ordered(reference.histogram(EVENTS, reading))]
-        without = replace(reading, without=(*found[:1], *found[2::3], *found[:1]))
+        query = CountQuery((item,), "user_id")
+        found = [each for each, _ in reference.ordered(reference.histogram(EVENTS, query))]
+        without = replace(query, without=(*found[:1], *found[2::3], *found[:1]))
         check_top(events, EVENTS, without, (1, 1000))
         assert len(reference.histogram(EVENTS, without)) < len(found)
 
     def test_items_left_out_before_users_are_cut(self, events: Source) -> None:
         common = ("a", "A", " ", "a ")
-        for reading in (
-            Reading(("label",), "user_id", max_items_per_user=2, salt=SALT, without=common),
+        for query in (
+            CountQuery(("label",), "user_id", max_items_per_user=2, salt=SALT, without=common),
             weighted(("label",), "user name", without=(*common, *HOSTILE)),
         ):
-            check_top(events, EVENTS, reading, (7, 1000))
-            check_groups(events, reference.histogram(EVENTS, reading), reading)
+            check_top(events, EVENTS, query, (7, 1000))
+            check_groups(events, reference.histogram(EVENTS, query), query)
 
     def test_items_of_several_columns_left_out(self, events: Source) -> None:
-        reading = Reading(("flag", "label"), "user_id")
-        pairs = [item for item, _ in reference.ordered(reference.histogram(EVENTS, reading))]
+        query = CountQuery(("flag", "label"), "user_id")
+        pairs = [item for item, _ in reference.ordered(reference.histogram(EVENTS, query))]
         without = (*pairs[:9:2], (not pairs[0][0], "nobody"), *((True, text) for text in HOSTILE))
-        check_top(events, EVENTS, replace(reading, without=without), (7, 1000))
+        check_top(events, EVENTS, replace(query, without=without), (7, 1000))
 
     def test_texts_left_out_are_themselves_and_nothing_else(self, events: Source) -> None:
         """Neither their case, their accents nor their blanks are taken lightly, and no text is taken for SQL."""
-        reading = Reading(("label",), "user_id", without=(*TEXTS[::2], *HOSTILE))
-        check_top(events, EVENTS, reading)
-        assert set(reference.histogram(EVENTS, reading)) & set(TEXTS[1::2])
+        query = CountQuery(("label",), "user_id", without=(*TEXTS[::2], *HOSTILE))
+        check_top(events, EVENTS, query)
+        assert set(reference.histogram(EVENTS, query)) & set(TEXTS[1::2])
 
     def test_many_items_listed_or_left_out(self, events: Source) -> None:
         many = tuple(range(-10_000, 10_000, 2))
-        reading = Reading(("number",), "user_id")
-        counts = reference.histogram(EVENTS, reading, many)
-        with events.snapshot(reading, domain=DomainItems(many)) as snapshot:
+        query = CountQuery(("number",), "user_id")
+        counts = reference.histogram(EVENTS, query, many)
+        with events.snapshot(query, domain=DomainItems(many)) as snapshot:
             assert snapshot.counts_of_counts() == reference.counts_of_counts(counts)
-        check_top(events, EVENTS, replace(reading, without=many))
+        check_top(events, EVENTS, replace(query, without=many))
 
     def test_sizes(self, events: Source) -> None:
-        for reading in (
-            Reading(("label",), "user_id"),
-            Reading(("number", "flag"), "user name", where=Compare("number", Operator.MORE, 0)),
+        for query in (
+            CountQuery(("label",), "user_id"),
+            CountQuery(("number", "flag"), "user name", where=Compare("number", Operator.MORE, 0)),
             weighted(("label",), without=("a", "A")),
         ):
-            sizes = reference.sizes(EVENTS, reading, EDGES)
+            sizes = reference.sizes(EVENTS, query, EDGES)
             assert sum(map(bool, sizes)) > 1
             assert sizes[-1] == 0
-            with events.snapshot(reading) as snapshot:
+            with events.snapshot(query) as snapshot:
                 assert snapshot.sizes(EDGES) == sizes
-                assert snapshot.sizes((3,)) == reference.sizes(EVENTS, reading, (3,))
+                assert snapshot.sizes((3,)) == reference.sizes(EVENTS, query, (3,))
 
     def test_sizes_of_lists(self, events: Source) -> None:
         self.skip_without_lists()
-        reading = Reading(("tags",), "user_id")
-        with events.snapshot(reading) as snapshot:
-            assert snapshot.sizes(EDGES) == reference.sizes(EVENTS, reading, EDGES)
+        query = CountQuery(("tags",), "user_id")
+        with events.snapshot(query) as snapshot:
+            assert snapshot.sizes(EDGES) == reference.sizes(EVENTS, query, EDGES)
 
     def test_sizes_beside_other_answers(self, events: Source) -> None:
-        reading = Reading(("label",), "user_id", max_items_per_user=2, salt=SALT)
+        query = CountQuery(("label",), "user_id", max_items_per_user=2, salt=SALT)
         items = ("a", "A", "nobody", "b", "B", "i")
-        counts = reference.histogram(EVENTS, reading, items)
-        sizes = reference.sizes(EVENTS, reading, EDGES, items)
-        with events.snapshot(reading, domain=DomainItems(items)) as snapshot:
+        counts = reference.histogram(EVENTS, query, items)
+        sizes = reference.sizes(EVENTS, query, EDGES, items)
+        with events.snapshot(query, domain=DomainItems(items)) as snapshot:
             assert snapshot.sizes(EDGES) == sizes
             assert snapshot.counts_of_counts() == reference.counts_of_counts(counts)
             assert snapshot.sizes(EDGES) == sizes
-        with events.snapshot(reading) as snapshot:
-            assert rows_of(snapshot, 100)[0] == reference.ordered(reference.histogram(EVENTS, reading))
-            assert snapshot.sizes(EDGES) == reference.sizes(EVENTS, reading, EDGES)
+        with events.snapshot(query) as snapshot:
+            assert rows_of(snapshot, 100)[0] == reference.ordered(reference.histogram(EVENTS, query))
+            assert snapshot.sizes(EDGES) == reference.sizes(EVENTS, query, EDGES)
 
     @pytest.mark.parametrize("edges", [(), (0, 1), (1, 1), (2, 1), (1.5,), tuple(range(1, 102))])
     def test_edges_that_make_no_sense_are_refused(self, events: Source, edges: tuple[int, ...]) -> None:
-        reading = Reading(("label",), "user_id")
-        with events.snapshot(reading) as snapshot, pytest.raises(InvalidArgument, match="edges="):
+        query = CountQuery(("label",), "user_id")
+        with events.snapshot(query) as snapshot, pytest.raises(InvalidArgument, match="edges="):
             snapshot.sizes(edges)
         with pytest.raises(InvalidArgument, match="edges="):
-            events.queries(reading, edges=edges)
+            events.queries(query, edges=edges)
 
     @pytest.mark.parametrize(
         ("items", "without"),
@@ -166,19 +166,19 @@ class ContributionContract:
     )
     def test_items_of_other_kinds_are_not_left_out(self, events: Source, items: tuple[str, ...], without: Any) -> None:
         with pytest.raises(InvalidArgument, match="without="):
-            events.check(Reading(items, "user_id", without=without))
+            events.check(CountQuery(items, "user_id", without=without))
 
     def test_a_nul_is_left_out_where_a_text_may_have_one(self, events: Source) -> None:
         """An engine that cannot hold it cannot have found it, and would fail if it were sent."""
-        reading = Reading(("label",), "user_id", without=("nul\0",))
+        query = CountQuery(("label",), "user_id", without=("nul\0",))
         if events.dialect in ("duckdb", "clickhouse", "spark"):
-            with events.snapshot(reading) as snapshot:
+            with events.snapshot(query) as snapshot:
                 assert len(snapshot.top_rows(1).top(1).items) == 1
-            events.check(reading)
+            events.check(query)
         else:
             with pytest.raises(InvalidArgument, match="without="):
-                events.check(reading)
+                events.check(query)
 
     def test_items_are_left_out_of_a_domain_by_its_owner(self, events: Source) -> None:
         with pytest.raises(InvalidArgument, match="Leave them out of the domain"):
-            events.check(Reading(("number",), "user_id", without=(1,)), domain=DomainSize(3))
+            events.check(CountQuery(("number",), "user_id", without=(1,)), domain=DomainSize(3))

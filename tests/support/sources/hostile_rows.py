@@ -20,7 +20,7 @@ import polars as pl
 
 from podium.errors import SourceFailure
 from podium.query.predicate import And, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
-from podium.sources import Domain, DomainItems, DomainSize, DomainTable, Reading, Snapshot, Source, open_source
+from podium.sources import CountQuery, Domain, DomainItems, DomainSize, DomainTable, Snapshot, Source, open_source
 
 __all__ = [
     "BAD_USER", "COLUMNS", "FILES", "GOOD", "INSIDE", "OUTSIDE", "ROWS", "Question", "Row", "conditions",
@@ -83,9 +83,9 @@ ROWS: dict[str, Row] = {
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: a reading, its domain, and the methods of a snapshot that read it."""
+    """What is asked: a query, its domain, and the methods of a snapshot that read it."""
 
-    reading: Reading
+    query: CountQuery
     ask: Callable[[Snapshot], object]
     domain: Domain | None = None
 
@@ -109,14 +109,14 @@ def questions(where: Predicate | None = None, *, listed: str | None = None) -> I
     ``listed`` is a table or view that has a column ``number``.
     """
     user, item, salt = "user_id", "number", "ab" * 16
-    plain = Reading((item,), user, where)
+    plain = CountQuery((item,), user, where)
     yield Question(plain, _top)
-    yield Question(Reading((item,), user, where, 1, salt), _top)
-    yield Question(Reading(("label", item), user, where), _top)
+    yield Question(CountQuery((item,), user, where, 1, salt), _top)
+    yield Question(CountQuery(("label", item), user, where), _top)
     yield Question(plain, _kept, DomainSize(4))
     yield Question(plain, _kept, DomainItems((0, 77)))
     yield Question(plain, _sizes, DomainItems((0, 1)))
-    yield Question(Reading((item,), user, where, 5, salt, weights=((1, 8), (5, 1)), without=(1,)), _kept)
+    yield Question(CountQuery((item,), user, where, 5, salt, weights=((1, 8), (5, 1)), without=(1,)), _kept)
     if listed is not None:
         yield Question(plain, _kept, DomainTable(listed))
 
@@ -124,9 +124,9 @@ def questions(where: Predicate | None = None, *, listed: str | None = None) -> I
 def columns(where: Predicate | None = None) -> Iterator[Question]:
     """The other columns, as items and in a condition."""
     for item in ("label", "day", "moment"):
-        yield Question(Reading((item,), "user_id", where), _top)
-        yield Question(Reading((item,), "user_id", where, 1, "ab" * 16), _kept)
-    yield Question(Reading(("number",), "label", Like("label", ("a", Wildcard.MANY))), _top)
+        yield Question(CountQuery((item,), "user_id", where), _top)
+        yield Question(CountQuery((item,), "user_id", where, 1, "ab" * 16), _kept)
+    yield Question(CountQuery(("number",), "label", Like("label", ("a", Wildcard.MANY))), _top)
 
 
 def conditions() -> Iterator[Predicate | None]:
@@ -144,7 +144,7 @@ def conditions() -> Iterator[Predicate | None]:
 def fails(source: Source, question: Question) -> bool:
     """Whether it fails; an error that says more than that is raised."""
     try:
-        with source.snapshot(question.reading, domain=question.domain) as snapshot:
+        with source.snapshot(question.query, domain=question.domain) as snapshot:
             question.ask(snapshot)
     except SourceFailure:
         return True

@@ -16,7 +16,7 @@ from typing import Any
 from tests.support.sources.data import Table, utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
-from podium.sources import Reading
+from podium.sources import CountQuery
 
 __all__ = ["counts_of_counts", "encoded", "histogram", "ordered", "ranked_names", "sizes"]
 
@@ -86,59 +86,61 @@ def encoded(value: Any) -> str:
     return str(value)
 
 
-def pairs(table: Table, reading: Reading) -> set[tuple[Any, tuple[Any, ...]]]:
+def pairs(table: Table, query: CountQuery) -> set[tuple[Any, tuple[Any, ...]]]:
     names = [column.name for column in table.columns]
     found = set()
     for cells in table.rows:
         row = dict(zip(names, cells, strict=True))
-        if row[reading.user] is None or (reading.where is not None and holds(reading.where, row) is not True):
+        if row[query.user] is None or (query.where is not None and holds(query.where, row) is not True):
             continue
-        values = [row[name] for name in reading.items]
+        values = [row[name] for name in query.items]
         choices = [value if isinstance(value, tuple) else (value,) for value in values]
-        found |= {(row[reading.user], item) for item in product(*choices) if None not in item}
-    left_out = {item if len(reading.items) > 1 else (item,) for item in reading.without}
+        found |= {(row[query.user], item) for item in product(*choices) if None not in item}
+    left_out = {item if len(query.items) > 1 else (item,) for item in query.without}
     return {(user, item) for user, item in found if item not in left_out}
 
 
-def sizes(table: Table, reading: Reading, edges: Sequence[int], domain: Iterable[Any] | None = None) -> tuple[int, ...]:
+def sizes(
+    table: Table, query: CountQuery, edges: Sequence[int], domain: Iterable[Any] | None = None
+) -> tuple[int, ...]:
     """How many users have a number of items between each edge and the next."""
-    known = None if domain is None else {item if len(reading.items) > 1 else (item,) for item in domain}
-    items = Counter(user for user, item in pairs(table, reading) if known is None or item in known)
+    known = None if domain is None else {item if len(query.items) > 1 else (item,) for item in domain}
+    items = Counter(user for user, item in pairs(table, query) if known is None or item in known)
     return tuple(
         sum(low <= size < high for size in items.values())
         for low, high in zip(edges, (*edges[1:], math.inf), strict=True)
     )
 
 
-def histogram(table: Table, reading: Reading, domain: Iterable[Any] | None = None) -> dict[Any, int]:
+def histogram(table: Table, query: CountQuery, domain: Iterable[Any] | None = None) -> dict[Any, int]:
     """Every item with its count; with a domain only its items, and all of them."""
-    single = len(reading.items) == 1
+    single = len(query.items) == 1
     known = None if domain is None else {item if not single else (item,) for item in domain}
     by_user = defaultdict(list)
-    for user, item in pairs(table, reading):
+    for user, item in pairs(table, query):
         if known is None or item in known:
             by_user[user].append(item)
     counts: Counter[Any] = Counter(dict.fromkeys(known, 0) if known is not None else {})
     for user, items in by_user.items():
-        kept = bounded(user, items, reading)
-        counts.update(dict.fromkeys(kept, weight(len(kept), reading)))
+        kept = bounded(user, items, query)
+        counts.update(dict.fromkeys(kept, weight(len(kept), query)))
     return {item[0] if single else item: count for item, count in counts.items()}
 
 
-def bounded(user: Any, items: list[Any], reading: Reading) -> list[Any]:
-    if reading.max_items_per_user is None:
+def bounded(user: Any, items: list[Any], query: CountQuery) -> list[Any]:
+    if query.max_items_per_user is None:
         return items
 
     def place(item: tuple[Any, ...]) -> Any:
-        text = ":".join([str(reading.salt), encoded(user), *map(encoded, item)])
+        text = ":".join([str(query.salt), encoded(user), *map(encoded, item)])
         return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(), order(item)
 
-    return sorted(items, key=place)[: reading.max_items_per_user]
+    return sorted(items, key=place)[: query.max_items_per_user]
 
 
-def weight(size: int, reading: Reading) -> int:
+def weight(size: int, query: CountQuery) -> int:
     """What each item of a user counts who has so many."""
-    return next(each for up_to, each in reading.weights if size <= up_to) if reading.weights else 1
+    return next(each for up_to, each in query.weights if size <= up_to) if query.weights else 1
 
 
 def ordered(counts: dict[Any, int]) -> list[tuple[Any, int]]:

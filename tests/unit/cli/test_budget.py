@@ -57,7 +57,7 @@ def test_show_tells_what_is_left_and_rounds_it_down() -> None:
 
 def test_show_of_several_data_sets_and_of_none() -> None:
     create_budget()
-    create_budget("copy", "--insist")
+    create_budget("copy", "--force")
     assert len(document("budget", "budget", "show", *LEDGER)["datasets"]) == 2
     assert succeeded("budget", "show", *LEDGER).count("promise    everything released about") == 2
     open_ledger("empty.db").close()
@@ -177,7 +177,7 @@ def test_the_limit_on_questions_follows_the_plan_unless_it_is_stated() -> None:
     assert "at most    7 questions, each for rho " in text
     (status,) = document("budget", "budget", "raise", "views", *LEDGER, "--items", "21")["datasets"]
     assert status["total"]["budget"]["max_questions"] == 7
-    create_budget("copy", "--insist", "--max-questions", "9")
+    create_budget("copy", "--force", "--max-questions", "9")
     assert "at most    9 questions" in succeeded("budget", "show", "copy", *LEDGER)
     refused = podium("budget", "raise", "copy", *LEDGER, "--max-questions", "3")
     assert refused.exit_code == 2

@@ -10,7 +10,7 @@ import traceback
 import pytest
 
 from podium.errors import SourceFailure, SourceUnavailable
-from podium.sources.isolation import attempt, guarded, interruptible
+from podium.sources.isolation import attempt, run_guarded, run_interruptibly
 
 QUOTED = "secret row 4711"
 
@@ -25,7 +25,7 @@ def refuses() -> None:
 
 def test_a_failure_has_no_past() -> None:
     with pytest.raises(SourceFailure) as caught:
-        guarded(fails)
+        run_guarded(fails)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert QUOTED not in "".join(traceback.format_exception(caught.value))
@@ -37,7 +37,7 @@ def test_an_attempt_that_fails_is_nothing() -> None:
 
 
 def test_our_own_errors_go_through() -> None:
-    for action in (attempt, guarded):
+    for action in (attempt, run_guarded):
         with pytest.raises(SourceUnavailable, match="ours"):
             action(refuses)
 
@@ -51,7 +51,7 @@ def test_an_interruption_stops_the_action_and_waits_for_its_end() -> None:
         ended.set()
 
     with pytest.raises(KeyboardInterrupt):
-        interruptible(action, stopped.set)
+        run_interruptibly(action, stopped.set)
     assert ended.wait(30)
 
 
@@ -64,7 +64,7 @@ def test_a_stop_that_comes_too_early_is_repeated() -> None:
             time.sleep(0.01)
 
     with pytest.raises(KeyboardInterrupt):
-        interruptible(action, lambda: calls.append(None))
+        run_interruptibly(action, lambda: calls.append(None))
     assert len(calls) == 3
 
 
@@ -72,14 +72,16 @@ def test_what_is_not_interrupted_is_not_stopped() -> None:
     def stop() -> None:
         raise AssertionError("there is nothing to stop")
 
-    assert interruptible(lambda: threading.current_thread() is threading.main_thread(), stop) is False
+    assert run_interruptibly(lambda: threading.current_thread() is threading.main_thread(), stop) is False
     with pytest.raises(ZeroDivisionError):
-        interruptible(lambda: 1 // 0, stop)
+        run_interruptibly(lambda: 1 // 0, stop)
 
 
 def test_another_thread_gets_no_signals_and_works_by_itself() -> None:
     seen: list[threading.Thread] = []
-    other = threading.Thread(target=lambda: interruptible(lambda: seen.append(threading.current_thread()), stop=print))
+    other = threading.Thread(
+        target=lambda: run_interruptibly(lambda: seen.append(threading.current_thread()), stop=print)
+    )
     other.start()
     other.join()
     assert seen == [other]

@@ -29,14 +29,14 @@ MUTANTS = (
         "        return outer.from_(inner).offset(0)",
         "        return super().fence(table, names)",
         "PostgreSQL reads the whole view before it stops",
-        ("integration/sources/test_fences.py::test_postgresql_plans_no_condition_below_a_view[reading1-v]",),
+        ("integration/sources/test_fences.py::test_postgresql_plans_no_condition_below_a_view[query1-v]",),
     ),
     Mutant(
         "sources/sqlalchemy/sqlite_sql.py",
         "        return super().fence(table, names).limit(-1)",
         '        query = super().fence(table, names)\n        query.set("offset", None)\n        return query',
         "SQLite moves conditions into a subquery that has no limit",
-        ("integration/sources/test_fences.py::test_sqlite_plans_no_condition_below_a_view[reading1]",),
+        ("integration/sources/test_fences.py::test_sqlite_plans_no_condition_below_a_view[query1]",),
     ),
     Mutant(
         "sources/sql/relation.py",

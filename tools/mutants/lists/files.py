@@ -19,8 +19,8 @@ MUTANTS = (
     ),
     Mutant(
         "sources/duckdb/validity/csv_lines.py",
-        "fields & ~blank, lengths > LONGEST_RECORD)",
-        "fields & blank, lengths > LONGEST_RECORD)",
+        "fields & ~blank, lengths > MAX_RECORD_BYTES)",
+        "fields & blank, lengths > MAX_RECORD_BYTES)",
         "every record has as many fields as the header",
         (f"{_ROW}[csv: too few fields]",),
     ),

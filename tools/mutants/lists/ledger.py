@@ -162,14 +162,16 @@ MUTANTS = (
         "return None if holder.hash in in_hand else Reason.ABANDONED",
         "return Reason.ABANDONED",
         "nobody forfeits what a thread is answering",
-        ("contract/ledger/test_waiting.py::test_recovery_closes_what_this_process_gave_up_and_nothing_else[sqlite]",),
+        (
+            "contract/ledger/test_single_flight.py::test_recovery_closes_what_this_process_gave_up_and_nothing_else[sqlite]",
+        ),
     ),
     Mutant(
         "ledger/single_flight.py",
         "for entry in store.open_for(located, request.question_key, account.data_version):",
         "for entry in ():",
         "equal questions wait for each other",
-        ("contract/ledger/test_waiting.py::test_who_waits_reads_the_release_for_free[sqlite]",),
+        ("contract/ledger/test_single_flight.py::test_who_waits_reads_the_release_for_free[sqlite]",),
     ),
     Mutant(
         "ledger/status.py",
@@ -257,7 +259,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "if most is not None and account.questions >= most:",
+        "if max_questions is not None and account.questions >= max_questions:",
         "if False:",
         "how many questions may be asked is limited",
         ("contract/ledger/test_rules.py::test_no_more_questions_than_allowed_are_reserved[sqlite]",),
@@ -265,9 +267,9 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "if totals.price(cost) < totals.least:",
+        "if totals.price(cost) < totals.minimum_price:",
         "if False:",
-        "every question has a least price",
+        "every question has a minimum price",
         ("contract/ledger/test_rules.py::test_a_question_costs_at_least_the_floor[sqlite]",),
         raises="LedgerTampered",
     ),

@@ -9,7 +9,7 @@ __all__ = ["MUTANTS"]
 MUTANTS = (
     Mutant(
         "sources/sql/contribution_bounding.py",
-        "parts: list[exp.Expr] = [exp.Literal.string(str(pairs.reading.salt))]",
+        "parts: list[exp.Expr] = [exp.Literal.string(str(pairs.query.salt))]",
         'parts: list[exp.Expr] = [exp.Literal.string("")]',
         "which items a user keeps depends on the salt",
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
@@ -47,13 +47,13 @@ MUTANTS = (
         'raise InvalidArgument("salt", "another text", allowed',
         'raise InvalidArgument("salt", self.salt, allowed',
         "a salt is not quoted",
-        ("unit/sources/test_reading.py::test_the_salt_is_not_quoted",),
+        ("unit/sources/test_count_query.py::test_the_salt_is_not_quoted",),
     ),
     Mutant(
         "sources/protocol.py",
-        "if steps[-1][0] != most:",
+        "if steps[-1][0] != max_items_per_user:",
         "if False:",
         "weights end where users are cut",
-        ("unit/sources/test_reading.py::test_weights_that_make_no_sense_are_refused",),
+        ("unit/sources/test_count_query.py::test_weights_that_make_no_sense_are_refused",),
     ),
 )

@@ -58,8 +58,8 @@ def create(
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
-    insist: Annotated[
-        bool, typer.Option("--insist", help="Register the table although it has a budget under another name.")
+    force: Annotated[
+        bool, typer.Option("--force", help="Register the table although it has a budget under another name.")
     ] = False,
     form: TextFormatOption = Format.TABLE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what the budget allows; register nothing.")] = False,
@@ -85,7 +85,7 @@ def create(
     with podium.Curator(
         source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table,
         types=declared_types(types), bad_lines=bad_lines.value, encoding=encoding,
-        insist=insist,
+        force=force,
     ) as curator:  # fmt: skip
         status = curator.status
     print_status(status, form)

@@ -78,14 +78,14 @@ class TopKMonitor:
         bad_lines: str = "refuse",
         encoding: str = "utf-8",
         analyst: str | None = None,
-        insist: bool = False,
+        force: bool = False,
         answer_every: Number | None = None,
     ) -> None:
         period_of(answer_every)
         self._answer_every = answer_every
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
         self._epsilon, self._delta, self._unit = epsilon, delta, Unit.named(unit)
-        self._ledger_at, self._dataset, self._analyst, self._insist = ledger, dataset, analyst, insist
+        self._ledger_at, self._dataset, self._analyst, self._force = ledger, dataset, analyst, force
         self._rediscover, self._most = rediscover, max_items_per_user
         most = MOST_ITEMS if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
         self._domain: Domain | None = Options(domain=domain, domain_size=domain_size).stated_domain()
@@ -261,7 +261,7 @@ class TopKMonitor:
                 ledger=ledger,
                 budget=self._budget(ledger, account),
                 analyst=self._analyst,
-                insist=self._insist or not first,
+                force=self._force or not first,
                 answer_every=self._answer_every,
             )
         return self._curators[account]

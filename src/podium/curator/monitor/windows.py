@@ -22,7 +22,7 @@ from podium.privacy import total
 from podium.query import Column, Kind, Predicate, Question
 from podium.query.canonical import all_of
 from podium.query.predicate import Compare, Operator
-from podium.sources import Domain, Reading, Source
+from podium.sources import CountQuery, Domain, Source
 
 __all__ = ["Subject", "schedule_key", "schedule_question", "subject_of"]
 
@@ -65,13 +65,13 @@ class Subject:
         plan = plan_for(facts, Allowance(epsilon_per_item=epsilon_per_item, pure=pure))
         return Asked(self._question(period.opens, period.closes, k), plan, domain, self.user)
 
-    def first_reading(self, period: Period, *, known: bool) -> Reading:
+    def first_reading(self, period: Period, *, known: bool) -> CountQuery:
         """What a schedule reads first, a round of finding unless the items are ``known``; zeros for the salt."""
         where = self._question(period.opens, period.closes, self.k).where
         if known:
-            return Reading(self.items, self.user, where)
+            return CountQuery(self.items, self.user, where)
         weights = Weights.spread(self.most)
-        return Reading(self.items, self.user, where, weights.cap, SHOWN_SALT, weights=weights.steps)
+        return CountQuery(self.items, self.user, where, weights.cap, SHOWN_SALT, weights=weights.steps)
 
     def _question(self, opens: dt.datetime, closes: dt.datetime, k: int) -> Question:
         """With conditions of exactly the column's kind, made here: no row can make them fail."""

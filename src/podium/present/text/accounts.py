@@ -55,7 +55,7 @@ def totals_facts(totals: Totals) -> list[tuple[str, str]]:
         ("plan", f"{budget.items} items in {budget.questions} questions: epsilon {single} per item{call}"),
     ]
     if totals.max_questions is not None:
-        least = f"{'epsilon' if budget.pure else 'rho'} {display(totals.least)}"
+        least = f"{'epsilon' if budget.pure else 'rho'} {display(totals.minimum_price)}"
         facts.append(("at most", f"{totals.max_questions} questions, each for {least} or more"))
     return facts
 

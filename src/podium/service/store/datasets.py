@@ -190,7 +190,7 @@ class Datasets:
             types=settings.types,
             bad_lines=settings.bad_lines,
             encoding=settings.encoding,
-            insist=settings.insist,
+            force=settings.insist,
             answer_every=self._settings.limits.answer_every_seconds,
         )
         self._closing.callback(curator.close)

@@ -22,7 +22,7 @@ from podium.errors.installing import install_command
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.clickhouse.types import column_of, converted, type_of
-from podium.sources.isolation import Process, attempt, guarded
+from podium.sources.isolation import Process, attempt, run_guarded
 from podium.sources.quiet import hushed
 from podium.sources.sql.dialect import ClickHouse
 from podium.sources.sql.relation import Relation
@@ -218,7 +218,7 @@ def _quietly(action: Callable[[], T]) -> T:
 
 
 def _run(action: Callable[[], T]) -> T:
-    return _quietly(lambda: guarded(action))
+    return _quietly(lambda: run_guarded(action))
 
 
 def _arguments(location: object) -> tuple[dict[str, Any], str]:

@@ -31,7 +31,7 @@ _KINDS = {
 }
 _TYPE = re.compile(r"(?P<name>\w+)(?:\((?P<inside>.*)\))?", re.DOTALL)
 _WRAPPERS = ("Nullable", "LowCardinality")
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 _TO_TEXT = {"FixedString": "toStringCutToZero", "Enum8": "toString", "Enum16": "toString", "UUID": "toString"}
 _MICROS, _UTC = 6, exp.Literal.string("UTC")
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
@@ -53,7 +53,7 @@ def column_of(name: str, type_: str) -> Column:
     kind = _KINDS.get(base, Kind.OTHER)
     if kind is Kind.DECIMAL:
         digits, scale = map(int, inside.split(","))
-        return Column(name, kind, scale=scale) if digits <= _MOST_DIGITS else Column(name, Kind.OTHER)
+        return Column(name, kind, scale=scale) if digits <= _MAX_DIGITS else Column(name, Kind.OTHER)
     if kind is Kind.LIST:
         element = column_of(name, inside)
         return replace(element, kind=kind, element=Kind.OTHER if element.kind is Kind.LIST else element.kind)
@@ -105,7 +105,7 @@ def _microseconds(value: exp.Expr, precision: int) -> exp.Expr:
 def type_of(column: Column) -> str:
     """The type for values of a countable kind."""
     if column.kind is Kind.DECIMAL:
-        return f"Decimal({_MOST_DIGITS}, {column.scale})"
+        return f"Decimal({_MAX_DIGITS}, {column.scale})"
     return {
         Kind.TEXT: "String",
         Kind.INTEGER: "UInt64" if column.unsigned else "Int64",

@@ -13,7 +13,7 @@ from sqlglot import exp
 from podium.errors import PodiumError, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.isolation import guarded, interruptible
+from podium.sources.isolation import run_guarded, run_interruptibly
 from podium.sources.sql.dialect import DuckDB
 
 __all__ = [
@@ -103,7 +103,7 @@ def engine_failed(name: str) -> SourceUnavailable:
 def values_are_readable(cursor: duckdb.DuckDBPyConnection, query: str) -> bool | None:
     """Whether a query reads all that it touches; None if DuckDB failed for another reason than what it read."""
     try:
-        interruptible(lambda: cursor.execute(query).fetchall(), cursor.interrupt)
+        run_interruptibly(lambda: cursor.execute(query).fetchall(), cursor.interrupt)
     except (duckdb.DataError, duckdb.ProgrammingError):
         # Bytes that are not text, times without a microsecond.
         return False
@@ -124,24 +124,24 @@ class DuckDBSession:
 
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
-        return guarded(lambda: self._run(lambda: self._cursor.execute(query).fetchall()))
+        return run_guarded(lambda: self._run(lambda: self._cursor.execute(query).fetchall()))
 
     def explain(self, query: str) -> None:
         """Plan a query."""
-        guarded(lambda: self._run(lambda: self._cursor.execute(f"EXPLAIN {query}").fetchall()))
+        run_guarded(lambda: self._run(lambda: self._cursor.execute(f"EXPLAIN {query}").fetchall()))
 
     def keep(self, table: str, query: exp.Query) -> None:
         """A temporary table with the rows of a query."""
         statement = DIALECT.sql(DIALECT.keep(table, query))
-        guarded(lambda: self._run(lambda: self._cursor.execute(statement)))
+        run_guarded(lambda: self._run(lambda: self._cursor.execute(statement)))
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
         """A table of the caller's items."""
         arrays = {column.name: _array([row[place] for row in rows], column) for place, column in enumerate(columns)}
-        guarded(lambda: self._cursor.register(table, pa.table(arrays)))
+        run_guarded(lambda: self._cursor.register(table, pa.table(arrays)))
 
     def _run(self, action: Callable[[], T]) -> T:
-        return interruptible(action, self._cursor.interrupt)
+        return run_interruptibly(action, self._cursor.interrupt)
 
 
 def _array(values: list[Any], column: Column) -> pa.Array:

@@ -44,7 +44,7 @@ _SUFFIXES = {
 }
 _DUCKDB_MARK, _MARK_AT = b"DUCK", 8
 _DELIMITERS = (",", "\t", ";", "|")
-_LONGEST_HEADER = 1 << 20
+_MAX_HEADER_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def csv_header(
 def _first_line(path: str, encoding: str) -> str:
     try:
         with gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb") as file:
-            line = file.readline(_LONGEST_HEADER)
+            line = file.readline(_MAX_HEADER_BYTES)
             return line.decode("utf-8-sig" if encoding == "utf-8" else encoding).rstrip("\r\n")
     except (OSError, EOFError):
         raise SourceUnavailable(f"source={path!r} could not be opened as CSV. Check the file.") from None

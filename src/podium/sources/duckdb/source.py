@@ -31,7 +31,7 @@ from podium.sources.duckdb.resources import Resources
 from podium.sources.duckdb.validity import BadLines, FileRules, checked_text
 from podium.sources.isolation import Process
 from podium.sources.private_folder import make_folder
-from podium.sources.protocol import Domain, Reading
+from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
@@ -213,11 +213,11 @@ class DuckDBSource(SqlSource):
         """The table of events."""
         return self._relation
 
-    def relation_for(self, reading: Reading) -> Relation:
+    def relation_for(self, query: CountQuery) -> Relation:
         """The table of events; JSON files are read with the columns that the question uses."""
         if self._files is None or not self._json:
             return self._relation
-        used = dict.fromkeys((reading.user, *reading.items, *columns_of(reading.where)))
+        used = dict.fromkeys((query.user, *query.items, *columns_of(query.where)))
         return json_relation(self._files, tuple(used), self._declared)
 
     def domain_relation(self, table: str) -> Relation:
@@ -230,11 +230,11 @@ class DuckDBSource(SqlSource):
         with self._cursor() as cursor:
             return self._asked(lambda: described(cursor, attached_table(cursor, table, self._name), {}))
 
-    def _accepts(self, reading: Reading, domain: Domain | None) -> None:
+    def _accepts(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless DuckDB can read the columns, and plan the queries."""
         if self._json:
-            self._check_names(reading)
-        super()._accepts(reading, domain)
+            self._check_names(query)
+        super()._accepts(query, domain)
 
     def _look_again(self) -> None:
         """The table as it is now; a file must be as it was."""
@@ -243,9 +243,9 @@ class DuckDBSource(SqlSource):
         if self._attached:
             self._relation = self._open(self._wanted)
 
-    def _check_names(self, reading: Reading) -> None:
+    def _check_names(self, query: CountQuery) -> None:
         """Raise unless DuckDB can read JSON with these columns, of which the files themselves say nothing."""
-        table = self.relation_for(reading).table
+        table = self.relation_for(query).table
         refused = SourceUnavailable(
             f"source={self._name!r} could not be read as JSON with the columns that the question names. Allowed: names "
             "that are not empty and differ in more than capital letters. Check the names."

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.isolation import attempt, guarded
+from podium.sources.isolation import attempt, run_guarded
 from podium.sources.quiet import hushed
 from podium.sources.sql.dialect import Postgres
 
@@ -129,20 +129,20 @@ class PostgreSQLSession:
 
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
-        return guarded(lambda: self._execute(query, "READ ONLY").fetchall())
+        return run_guarded(lambda: self._execute(query, "READ ONLY").fetchall())
 
     def explain(self, query: str) -> None:
         """Plan a query."""
-        guarded(lambda: self._execute(f"EXPLAIN {query}", "READ ONLY").fetchall())
+        run_guarded(lambda: self._execute(f"EXPLAIN {query}", "READ ONLY").fetchall())
 
     def keep(self, table: str, query: exp.Query) -> None:
         """A temporary table with the rows of a query."""
         statement = DIALECT.sql(DIALECT.keep(table, query))
-        guarded(lambda: self._execute(statement, "READ WRITE"))
+        run_guarded(lambda: self._execute(statement, "READ WRITE"))
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
         """A table of the caller's items."""
-        guarded(lambda: self._load(table, columns, rows))
+        run_guarded(lambda: self._load(table, columns, rows))
 
     def _load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
         name = _quoted(table)

@@ -15,7 +15,7 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.exact import positive_fraction
 from podium.sources.postgresql.catalog import describe
 from podium.sources.postgresql.connection import DIALECT, PostgreSQLSession, Server
-from podium.sources.protocol import Domain, Reading
+from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
@@ -79,20 +79,20 @@ class PostgreSQLSource(SqlSource):
         """The table as it is now, if the server answers."""
         self._table = self._described(self._wanted)
 
-    def _fits(self, reading: Reading, domain: Domain | None) -> None:
+    def _fits(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns can be counted, and the server allows what this question needs."""
-        super()._fits(reading, domain)
-        what = _kept(reading, domain)
+        super()._fits(query, domain)
+        what = _kept(query, domain)
         if what is not None and not self._table.keeps:
             raise SourceUnavailable(
                 f"source={self.name!r} does not let this account make temporary tables, which a question with {what} "
                 "needs. Allowed: a primary server and the right TEMPORARY on the database. Grant it: GRANT TEMPORARY "
                 f"ON DATABASE ... TO ..., or ask without {what}."
             )
-        hashes = reading.max_items_per_user is None or self._server.ask(_md5)
+        hashes = query.max_items_per_user is None or self._server.ask(_md5)
         if not hashes:
             raise SourceUnavailable(
-                f"source={self.name!r} has no MD5, which max_items_per_user={reading.max_items_per_user} needs. "
+                f"source={self.name!r} has no MD5, which max_items_per_user={query.max_items_per_user} needs. "
                 "Allowed: a server that is not restricted to FIPS functions. Ask without max_items_per_user."
             )
 
@@ -119,14 +119,14 @@ class PostgreSQLSource(SqlSource):
         )
 
 
-def _kept(reading: Reading, domain: Domain | None) -> str | None:
+def _kept(query: CountQuery, domain: Domain | None) -> str | None:
     """What makes a question need temporary tables, if anything does."""
     if domain is not None:
         return "a domain"
-    if reading.without:
+    if query.without:
         return "items left out"
     # Whoever weighs looks for items by tallies, which are kept.
-    return None if reading.weights is None else "rounds of finding"
+    return None if query.weights is None else "rounds of finding"
 
 
 def _server(location: object, statement_timeout: float | None) -> Server:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
-from podium.sources.sql.dialect import WIDEST_SCALE
+from podium.sources.sql.dialect import MAX_SCALE
 
 __all__ = ["Cleaner", "NativeType", "column_of", "computed_query"]
 
@@ -64,7 +64,7 @@ class NativeType:
 def column_of(name: str, type_: NativeType) -> Column:
     """The column as the catalogue describes it."""
     kind = _KINDS.get(type_.name, Kind.OTHER)
-    scale = WIDEST_SCALE if type_.scale is None else max(type_.scale, 0)
+    scale = MAX_SCALE if type_.scale is None else max(type_.scale, 0)
     column = Column(name, kind, scale=scale if kind is Kind.DECIMAL else 0)
     if type_.lists:
         column = replace(column, kind=Kind.LIST, element=kind if type_.lists == 1 else Kind.OTHER)

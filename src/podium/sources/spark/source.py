@@ -24,7 +24,7 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_library
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.isolation import Process, attempt, guarded
+from podium.sources.isolation import Process, attempt, run_guarded
 from podium.sources.quiet import hushed
 from podium.sources.spark.types import column_of, converted, type_of
 from podium.sources.sql.dialect import Spark
@@ -164,7 +164,7 @@ class SparkSource(SqlSource):
     def session(self) -> Iterator[SparkQuestion]:
         """A session for one question."""
         self._process.require(self._name)
-        session = _quietly(lambda: guarded(lambda: _cloned(self._session)))
+        session = _quietly(lambda: run_guarded(lambda: _cloned(self._session)))
         try:
             yield SparkQuestion(session)
         finally:
@@ -244,7 +244,7 @@ def _quietly(action: Callable[[], T]) -> T:
 
 
 def _run(action: Callable[[], T]) -> T:
-    return _quietly(lambda: guarded(action))
+    return _quietly(lambda: run_guarded(action))
 
 
 def _session_of(location: object) -> SparkSession:

@@ -28,7 +28,7 @@ _KINDS: dict[type[spark.DataType], Kind] = {
     spark.DoubleType: Kind.FLOAT,
     spark.ArrayType: Kind.LIST,
 }
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 
 
 def column_of(name: str, type_: spark.DataType) -> Column:
@@ -59,7 +59,7 @@ def converted(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Exp
 def type_of(column: Column) -> spark.DataType:
     """The type for values of a countable kind that Python's own become without a detour over the local time zone."""
     if column.kind is Kind.DECIMAL:
-        return spark.DecimalType(_MOST_DIGITS, column.scale)
+        return spark.DecimalType(_MAX_DIGITS, column.scale)
     return {
         Kind.TEXT: spark.StringType(),
         Kind.INTEGER: spark.LongType(),

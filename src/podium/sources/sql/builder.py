@@ -1,9 +1,9 @@
 """The SQL that podium sends, built once as an expression tree and written in the engine's dialect.
 
-    rows ──> pairs ──> chosen ──> counts ──> top rows
-             distinct  at most N  rows, or   or, kept for the length of a question: counts of counts, names by rank
-             (user,    items per  weights,
-             item)     user       per item
+    rows ──> pairs ──> bounded ──> counts ──> top rows
+             distinct  at most N   rows, or   or, kept for the length of a question: counts of counts, names by rank
+             (user,    items per   weights,
+             item)     user        per item
 
 Users are counted as rows of distinct (user, item) pairs with both known: COUNT(DISTINCT ...) has other rules for NULL,
 and on some engines it is approximate. Where pairs have weights, the count of an item is the sum of theirs.
@@ -18,8 +18,8 @@ from itertools import groupby
 from sqlglot import exp
 
 from podium.query.schema import Column
-from podium.sources.protocol import DomainSize, Reading
-from podium.sources.sql.contribution_bounding import chosen
+from podium.sources.protocol import CountQuery, DomainSize
+from podium.sources.sql.contribution_bounding import bounded_pairs
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import (
     COUNT,
@@ -47,10 +47,10 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 
 @dataclass(frozen=True, slots=True)
 class SqlBuilder:
-    """The queries of one question; ``without`` is a table of the items that its reading leaves out."""
+    """The SQL of one question; ``without`` is a table of the items that its query excludes."""
 
     relation: Relation
-    reading: Reading
+    query: CountQuery
     domain: DomainSize | Listed | None = None
     without: Listed | None = None
 
@@ -61,7 +61,7 @@ class SqlBuilder:
 
     @property
     def _pairs(self) -> Pairs:
-        return Pairs(self.relation, self.reading, self.domain, self.without)
+        return Pairs(self.relation, self.query, self.domain, self.without)
 
     @property
     def _dialect(self) -> Dialect:
@@ -98,7 +98,7 @@ class SqlBuilder:
         if not isinstance(self.domain, Listed):
             return self._counts()
         # Items outside the domain go in the join below, unless they must go before a user's items are chosen.
-        counted = self._counts(within=self.reading.max_items_per_user is not None)
+        counted = self._counts(within=self.query.max_items_per_user is not None)
         count = exp.Coalesce(this=column(COUNT, _COUNTED), expressions=[_ZERO.copy()])
         return (
             exp.select(*(column(item, LISTED).as_(item) for item in self._places()), count.as_(COUNT))
@@ -169,13 +169,13 @@ class SqlBuilder:
 
     def listed_items(self) -> exp.Select:
         """The distinct known items of the table as text, whoever has them: for a table that is itself a domain."""
-        distinct = items_of(Listed(self.relation, self.reading.items), self._places())
+        distinct = items_of(Listed(self.relation, self.query.items), self._places())
         return exp.select(*self._names(LISTED)).from_(distinct.subquery(LISTED))
 
     def _counts(self, *, within: bool = True) -> exp.Select:
         """Every item with its count; of a listed domain only its items, if ``within``."""
-        count = rows() if self.reading.weights is None else self._dialect.total(column(WEIGHT))
-        pairs = chosen(self._pairs, within=within)
+        count = rows() if self.query.weights is None else self._dialect.total(column(WEIGHT))
+        pairs = bounded_pairs(self._pairs, within=within)
         grouped = [column(item) for item in self._places()]
         counted = exp.select(*grouped, count.as_(COUNT)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
         return counted.group_by(*grouped, copy=False)

@@ -43,8 +43,8 @@ _COMPARISONS: dict[Operator, type[exp.Binary]] = {
     Operator.AT_LEAST: exp.GTE,
 }
 _DOWNWARDS = (Operator.LESS, Operator.AT_MOST)
-_MOST_DIGITS = 38
-_LONGEST = 1000
+_MAX_DIGITS = 38
+_MAX_LENGTH = 1000
 
 
 def condition(predicate: Predicate, column_of: ColumnOf, dialect: Dialect) -> exp.Expr:
@@ -92,7 +92,7 @@ def _compare(value: exp.Expr, column: Column, operator: Operator, constant: Lite
     if operator is Operator.UNEQUAL:
         return _always(value)
     units = _units(constant, column)
-    largest = 10**_MOST_DIGITS - 1
+    largest = 10**_MAX_DIGITS - 1
     if abs(units) > largest:
         return _always(value) if (operator in _DOWNWARDS) == (units > 0) else _never(value)
     near = math.floor(units) if operator in _DOWNWARDS else math.ceil(units)
@@ -104,7 +104,7 @@ def _reachable(constant: Literal, column: Column, dialect: Dialect) -> bool:
     """Whether the column's type can hold the constant."""
     if column.kind is Kind.INTEGER or (column.kind is Kind.DECIMAL and dialect.decimal_digits is not None):
         units = _units(constant, column)
-        return units.denominator == 1 and abs(units) < 10**_MOST_DIGITS
+        return units.denominator == 1 and abs(units) < 10**_MAX_DIGITS
     return True
 
 
@@ -218,4 +218,4 @@ def _is_whole(text: str) -> bool:
 
 def _writable(value: Decimal) -> bool:
     """Without thousands of digits, which a short text such as 1e999999 would become."""
-    return abs(value.adjusted()) < _LONGEST and len(value.as_tuple().digits) < _LONGEST
+    return abs(value.adjusted()) < _MAX_LENGTH and len(value.as_tuple().digits) < _MAX_LENGTH

@@ -14,7 +14,7 @@ from podium.sources.sql.dialect import concat
 from podium.sources.sql.expressions import PAIRS, SIZE, USER, WEIGHT, column, numbered, rows
 from podium.sources.sql.pairs import Pairs
 
-__all__ = ["chosen"]
+__all__ = ["bounded_pairs"]
 
 _SIZED, _RANKED = "sized", "ranked"
 # What a query names itself must not be the name of a table that it reads.
@@ -23,22 +23,22 @@ _PLACE = "place"
 _COLON = exp.Literal.string(":")
 
 
-def chosen(pairs: Pairs, *, within: bool = True) -> exp.Query:
+def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
     """The items that count, one row for each user who has them; of a listed domain only its items, if ``within``.
 
     If the question has weights, each row has one.
     """
-    most = pairs.reading.max_items_per_user
-    if most is None:
+    max_items = pairs.query.max_items_per_user
+    if max_items is None:
         return pairs.within() if within else pairs.distinct()
-    choice = _Choice(pairs, most)
+    choice = _Choice(pairs, max_items)
     return choice.by_join() if pairs.dialect.computes_once else choice.by_window()
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
     pairs: Pairs
-    most: int
+    max_items: int
 
     def by_window(self) -> exp.Select:
         """Each pair is told how many items its user has: one pass over the pairs, for engines that would make two."""
@@ -47,7 +47,7 @@ class _Choice:
             self._distinct().subquery(PAIRS, copy=False), copy=False
         )
         # Users who keep all they have keep it in any order.
-        order = exp.Case(ifs=[exp.If(this=column(SIZE, _SIZED) > self.most, true=self._hash())])
+        order = exp.Case(ifs=[exp.If(this=column(SIZE, _SIZED) > self.max_items, true=self._hash())])
         return self._cut(sized, order, self._weight())
 
     def by_join(self) -> exp.Query:
@@ -63,23 +63,23 @@ class _Choice:
         sizes = exp.select(user.as_(USER), rows().as_(SIZE)).from_(_KEPT).group_by(user.copy())
         weight = self._weight()
         if weight is None:
-            return sizes.having(rows() > self.most)
+            return sizes.having(rows() > self.max_items)
         named = (column(name, _SIZED).as_(name) for name in (USER, SIZE))
         return exp.select(*named, weight.as_(WEIGHT)).from_(sizes.subquery(_SIZED))
 
     def _keeping_all(self) -> exp.Select:
         """The items of users who have no more than they may keep."""
         items = exp.select(*self._named(_KEPT)).from_(_KEPT)
-        if self.pairs.reading.weights is None:
+        if self.pairs.query.weights is None:
             cut = exp.select("1").from_(_USERS).where(self._same_user())
             return items.where(exp.not_(exp.Exists(this=cut)))
         items = items.select(column(WEIGHT, _USERS).as_(WEIGHT)).join(_USERS, on=self._same_user())
-        return items.where(column(SIZE, _USERS) <= self.most)
+        return items.where(column(SIZE, _USERS) <= self.max_items)
 
     def _having_more(self) -> exp.Select:
         """The pairs of users who have more."""
         pairs = exp.select(*self._named(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
-        return pairs.where(column(SIZE, _USERS) > self.most)
+        return pairs.where(column(SIZE, _USERS) > self.max_items)
 
     def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None) -> exp.Select:
         """At most so many items of each user, the smallest in that order."""
@@ -89,7 +89,7 @@ class _Choice:
         ranked = exp.select(*kept, place).from_(pairs.subquery(_SIZED, copy=False), copy=False)
         names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
         placed = exp.select(*names).from_(ranked.subquery(_RANKED, copy=False), copy=False)
-        return placed.where(column(_PLACE, _RANKED) <= self.most, copy=False)
+        return placed.where(column(_PLACE, _RANKED) <= self.max_items, copy=False)
 
     def _distinct(self) -> exp.Select:
         return self.pairs.within(user_first=True)
@@ -103,21 +103,21 @@ class _Choice:
 
     def _weight(self) -> exp.Expr | None:
         """The weight of each item of a user, by how many there are; who is cut has the last."""
-        if self.pairs.reading.weights is None:
+        if self.pairs.query.weights is None:
             return None
-        *some, last = ((up_to, exp.Literal.number(weight)) for up_to, weight in self.pairs.reading.weights)
+        *some, last = ((up_to, exp.Literal.number(weight)) for up_to, weight in self.pairs.query.weights)
         cases = [exp.If(this=column(SIZE, _SIZED) <= up_to, true=weight) for up_to, weight in some]
         return exp.Case(ifs=cases, default=last[1]) if cases else last[1]
 
     def _last_weight(self) -> exp.Expr | None:
-        weights = self.pairs.reading.weights
+        weights = self.pairs.query.weights
         return None if weights is None else exp.Literal.number(weights[-1][1])
 
     def _hash(self) -> exp.Expr:
         """Of salt:user:item, unambiguous: text is preceded by its length, and nothing else contains a colon."""
         pairs, dialect = self.pairs, self.pairs.dialect
-        parts: list[exp.Expr] = [exp.Literal.string(str(pairs.reading.salt))]
-        declared = [pairs.relation.schema.column(pairs.reading.user), *pairs.columns]
+        parts: list[exp.Expr] = [exp.Literal.string(str(pairs.query.salt))]
+        declared = [pairs.relation.schema.column(pairs.query.user), *pairs.columns]
         for place, kind in zip((USER, *pairs.places), declared, strict=True):
             value = column(place, _SIZED)
             if kind.kind is Kind.TEXT:

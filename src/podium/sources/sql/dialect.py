@@ -15,13 +15,13 @@ from podium.query.predicate import Literal, Wildcard
 from podium.query.schema import Column, Kind
 from podium.sources.sql.expressions import ROWS, row_column, rows
 
-__all__ = ["WIDEST_SCALE", "ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
+__all__ = ["MAX_SCALE", "ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
 
-WIDEST_SCALE = 38
+MAX_SCALE = 38
 """The scale of a decimal column whose engine does not limit it."""
 
 _ESCAPE = "!"
-_SMALLEST_BIGINT, _LARGEST_BIGINT = -(2**63), 2**63 - 1
+_MIN_BIGINT, _MAX_BIGINT = -(2**63), 2**63 - 1
 _FIRST_DAY, _LAST_DAY = dt.date(1, 1, 1), dt.date(9999, 12, 31)
 
 
@@ -112,7 +112,7 @@ class Dialect:
 
     def integer(self, value: int) -> exp.Expr:
         """A whole number of up to 38 digits; of 64 bits where they suffice."""
-        fits = _SMALLEST_BIGINT <= value <= _LARGEST_BIGINT
+        fits = _MIN_BIGINT <= value <= _MAX_BIGINT
         # As text: the smallest 64-bit number is a minus and a number that no longer fits.
         return exp.cast(exp.Literal.string(str(value)), "BIGINT" if fits else "DECIMAL(38, 0)")
 
@@ -309,7 +309,7 @@ class ClickHouse(Dialect):
 
     def integer(self, value: int) -> exp.Expr:
         """A whole number of up to 256 bits."""
-        fits = _SMALLEST_BIGINT <= value <= _LARGEST_BIGINT
+        fits = _MIN_BIGINT <= value <= _MAX_BIGINT
         name = "toInt64" if fits else "toInt256"
         return exp.Anonymous(this=name, expressions=[exp.Literal.string(str(value))])
 

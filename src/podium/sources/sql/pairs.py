@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 from podium.sources.item_text import element_of
-from podium.sources.protocol import DomainSize, Reading
+from podium.sources.protocol import CountQuery, DomainSize
 from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, PAIRS, SIZE, USER, column, row_column, rows
@@ -26,24 +26,24 @@ class Pairs:
     """The pairs of one question before any user is cut; ``without`` has the items that do not count."""
 
     relation: Relation
-    reading: Reading
+    query: CountQuery
     domain: DomainSize | Listed | None = None
     without: Listed | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The item columns, a list column as that of its elements."""
-        return tuple(element_of(self.relation.schema.column(name, role="item")) for name in self.reading.items)
+        return tuple(element_of(self.relation.schema.column(name, role="item")) for name in self.query.items)
 
     @property
     def places(self) -> tuple[str, ...]:
         """What the item columns are called in the queries."""
-        return tuple(f"item{place}" for place in range(len(self.reading.items)))
+        return tuple(f"item{place}" for place in range(len(self.query.items)))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every column of the table that is read."""
-        return (self.reading.user, *self.reading.items, *columns_of(self.reading.where))
+        return (self.query.user, *self.query.items, *columns_of(self.query.where))
 
     @property
     def dialect(self) -> Dialect:
@@ -60,24 +60,24 @@ class Pairs:
     def distinct(self, *, user_first: bool = False) -> exp.Select:
         """Distinct (user, item), both known, of the rows that satisfy the condition."""
         table, raw, where = self._raw()
-        declared = [self.relation.schema.column(self.reading.user, role="user"), *self.columns]
+        declared = [self.relation.schema.column(self.query.user, role="user"), *self.columns]
         values = [self.relation.value(value, kind) for value, kind in zip(raw, declared, strict=True)]
         chosen = [value.as_(place) for value, place in zip(values, (USER, *self.places), strict=True)]
         if not user_first:
             # An engine that finds distinct rows by sorting then has them in the order in which they are counted.
             chosen = chosen[1:] + chosen[:1]
-        query = exp.select(*chosen).distinct().from_(table, copy=False)
+        select = exp.select(*chosen).distinct().from_(table, copy=False)
         if where is not None:
             # Without copies, here and wherever this query becomes a part of another: a condition may be long.
-            query = query.where(where, copy=False)
+            select = select.where(where, copy=False)
         for value, kind in zip(values, declared, strict=True):
-            query = query.where(*self.dialect.usable(value.copy(), kind), copy=False)
+            select = select.where(*self.dialect.usable(value.copy(), kind), copy=False)
         if isinstance(self.domain, DomainSize):
             first, last = self.dialect.integer(0), self.dialect.integer(self.domain.size - 1)
-            query = query.where(exp.Between(this=values[1].copy(), low=first, high=last), copy=False)
+            select = select.where(exp.Between(this=values[1].copy(), low=first, high=last), copy=False)
         if self.without is not None:
-            query = query.where(self._not_left_out(values[1:], self.without), copy=False)
-        return query
+            select = select.where(self._not_left_out(values[1:], self.without), copy=False)
+        return select
 
     def within(self, *, user_first: bool = False) -> exp.Select:
         """The pairs whose item is in the domain, if that is listed."""
@@ -96,13 +96,13 @@ class Pairs:
 
     def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None]:
         """Where the pairs come from, the raw user and items there, and the condition if it still has to be put."""
-        names = (self.reading.user, *self.reading.items)
+        names = (self.query.user, *self.query.items)
         declared = [self.relation.schema.column(name) for name in names]
         table = self.relation.rows(self.names)
         raw: list[exp.Expr] = [row_column(name) for name in names]
         where = None
-        if self.reading.where is not None:
-            where = condition(self.reading.where, self.relation.column, self.dialect)
+        if self.query.where is not None:
+            where = condition(self.query.where, self.relation.column, self.dialect)
         if all(kind.kind is not Kind.LIST for kind in declared):
             return table, raw, where
         places = (USER, *self.places)
@@ -129,11 +129,11 @@ def items_of(listed: Listed, places: Sequence[str]) -> exp.Select:
     relation = listed.relation
     declared = [element_of(relation.schema.column(name)) for name in listed.columns]
     values = [relation.column(kind.name)[0] for kind in declared]
-    query = exp.select(*(value.as_(place) for value, place in zip(values, places, strict=True))).distinct()
-    query = query.from_(relation.rows(listed.columns))
+    select = exp.select(*(value.as_(place) for value, place in zip(values, places, strict=True))).distinct()
+    select = select.from_(relation.rows(listed.columns))
     for value, kind in zip(values, declared, strict=True):
-        query = query.where(*relation.dialect.usable(value.copy(), kind))
-    return query
+        select = select.where(*relation.dialect.usable(value.copy(), kind))
+    return select
 
 
 def same_items(left: str, right: str, places: Sequence[str]) -> exp.Expr:

@@ -17,7 +17,7 @@ from podium.histogram import Histogram, Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.domains import check_listed, item_rows, listed_rows, matching
 from podium.sources.item_text import COUNTABLE, decode_item, element_of
-from podium.sources.protocol import Domain, DomainFile, DomainItems, DomainSize, DomainTable, Reading
+from podium.sources.protocol import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import check_condition, depth_of
 from podium.sources.sql.dialect import Dialect
@@ -28,7 +28,7 @@ __all__ = ["Session", "SqlSnapshot", "SqlSource"]
 _COUNTS, _LISTED, _LEFT_OUT = "podium_counts", "podium_listed", "podium_left_out"
 _ROWS = "podium_rows"
 _NAMES_AT_ONCE = 2_000
-_MOST_EDGES = 100
+_MAX_EDGES = 100
 
 
 class Session(Protocol):
@@ -71,7 +71,7 @@ class SqlSource(ABC):
     def relation(self) -> Relation:
         """The table of events."""
 
-    def relation_for(self, reading: Reading) -> Relation:
+    def relation_for(self, query: CountQuery) -> Relation:
         """The table of events as this question needs it."""
         return self.relation()
 
@@ -95,59 +95,59 @@ class SqlSource(ABC):
         """The columns of the table and their kinds."""
         return self.relation().schema
 
-    def check(self, reading: Reading, *, domain: Domain | None = None) -> None:
+    def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
         """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
         self._look_again()
-        self._fits(reading, domain)
-        self._accepts(reading, domain)
+        self._fits(query, domain)
+        self._accepts(query, domain)
 
     @abstractmethod
     def _look_again(self) -> None:
         """Describe the table anew: it may have changed since it was opened."""
 
-    def _fits(self, reading: Reading, domain: Domain | None) -> None:
+    def _fits(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
         schema = self.schema()
-        user = schema.column(reading.user, role="user")
+        user = schema.column(query.user, role="user")
         _require_countable("user", user)
-        items = [schema.column(name, role="item") for name in reading.items]
+        items = [schema.column(name, role="item") for name in query.items]
         for item in items:
             _require_countable("item", item)
         if sum(item.kind is Kind.LIST for item in items) > 1:
-            raise InvalidArgument("item", reading.items, allowed="at most one list column among the item columns")
-        if reading.where is not None:
-            check_condition(reading.where, lambda name: schema.column(name, role="where"))
+            raise InvalidArgument("item", query.items, allowed="at most one list column among the item columns")
+        if query.where is not None:
+            check_condition(query.where, lambda name: schema.column(name, role="where"))
         if domain is not None:
             self._check_domain(tuple(map(element_of, items)), domain)
-        if reading.without:
-            _check_without(reading, tuple(map(element_of, items)), domain, self.sql_dialect)
+        if query.without:
+            _check_without(query, tuple(map(element_of, items)), domain, self.sql_dialect)
 
-    def _accepts(self, reading: Reading, domain: Domain | None) -> None:
+    def _accepts(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the engine can plan the queries: it has limits of its own for their length and depth."""
-        columns = tuple(element_of(self.relation_for(reading).schema.column(name)) for name in reading.items)
+        columns = tuple(element_of(self.relation_for(query).schema.column(name)) for name in query.items)
         with self.session() as session:
             for table in (_LISTED, _LEFT_OUT):
                 # Without rows: what will be in them changes no plan that could be refused.
-                if _needs_tables(reading, domain):
+                if _needs_tables(query, domain):
                     session.load(table, _loaded_columns(columns), ())
             try:
-                for query in self._shapes(reading, domain, columns):
-                    session.explain(self.sql_dialect.sql(query))
+                for select in self._shapes(query, domain, columns):
+                    session.explain(self.sql_dialect.sql(select))
             except SourceFailure:
                 refused = SourceUnavailable(
                     f"source={self.name!r} does not accept the SQL of this question, whose condition is nested "
-                    f"{depth_of(reading.where)} deep; no row was read. Allowed: what the engine can plan. Ask with "
+                    f"{depth_of(query.where)} deep; no row was read. Allowed: what the engine can plan. Ask with "
                     "fewer conditions, nested less deeply, and shorter lists."
                 )
             else:
                 return
         raise refused
 
-    def _shapes(self, reading: Reading, domain: Domain | None, columns: tuple[Column, ...]) -> Iterator[exp.Query]:
+    def _shapes(self, query: CountQuery, domain: Domain | None, columns: tuple[Column, ...]) -> Iterator[exp.Query]:
         """A query of each shape that the question needs; in rounds, those that leave items out or ask about some."""
-        builder = self._builder(reading, domain)
-        yield builder.top_rows(2) if domain is None and reading.weights is None else builder.kept_counts()
-        if domain is None and reading.weights is not None:
+        builder = self._builder(query, domain)
+        yield builder.top_rows(2) if domain is None and query.weights is None else builder.kept_counts()
+        if domain is None and query.weights is not None:
             found = self._loaded(_LISTED, columns)
             yield replace(builder, without=self._loaded(_LEFT_OUT, columns)).kept_counts()
             yield replace(builder, domain=found).top_rows(2)
@@ -169,7 +169,7 @@ class SqlSource(ABC):
 
     def queries(
         self,
-        reading: Reading,
+        query: CountQuery,
         *,
         limit: int | None = None,
         edges: Sequence[int] | None = None,
@@ -180,9 +180,9 @@ class SqlSource(ABC):
 
         ``shown_as`` stands for the table: where the data is may be nothing that the reader should know.
         """
-        self._fits(reading, domain)
-        builder, first = self._fenced(reading, domain, shown_as)
-        sent: list[exp.Expr] = [self.sql_dialect.keep(table, query) for table, query in first.items()]
+        self._fits(query, domain)
+        builder, first = self._fenced(query, domain, shown_as)
+        sent: list[exp.Expr] = [self.sql_dialect.keep(table, select) for table, select in first.items()]
         if edges is not None:
             if limit is not None:
                 raise InvalidArgument("limit", limit, allowed="None where edges are given")
@@ -197,19 +197,19 @@ class SqlSource(ABC):
         return tuple(map(self.sql_dialect.sql, sent))
 
     def _fenced(
-        self, reading: Reading, domain: Domain | None, shown_as: str | None = None
+        self, query: CountQuery, domain: Domain | None, shown_as: str | None = None
     ) -> tuple[SqlBuilder, dict[str, exp.Select]]:
         """The builder, and the rows to keep before its queries: what is computed, where a subquery is no fence."""
-        builder = self._builder(reading, domain)
+        builder = self._builder(query, domain)
         if shown_as is not None:
             table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
             builder = replace(builder, relation=replace(builder.relation, table=table))
         return builder.keeping(_ROWS, _LISTED) if self.sql_dialect.keeps_rows else (builder, {})
 
-    def _builder(self, reading: Reading, domain: Domain | None) -> SqlBuilder:
-        relation = self.relation_for(reading)
-        columns = tuple(element_of(relation.schema.column(name)) for name in reading.items)
-        without = self._loaded(_LEFT_OUT, columns) if reading.without else None
+    def _builder(self, query: CountQuery, domain: Domain | None) -> SqlBuilder:
+        relation = self.relation_for(query)
+        columns = tuple(element_of(relation.schema.column(name)) for name in query.items)
+        without = self._loaded(_LEFT_OUT, columns) if query.without else None
         listed: DomainSize | Listed | None
         if domain is None or isinstance(domain, DomainSize):
             listed = domain
@@ -217,7 +217,7 @@ class SqlSource(ABC):
             listed = matching(self.domain_relation(domain.table), domain.columns, columns)
         else:
             listed = self._loaded(_LISTED, columns)
-        return SqlBuilder(relation, reading, listed, without)
+        return SqlBuilder(relation, query, listed, without)
 
     def _loaded(self, table: str, columns: tuple[Column, ...]) -> Listed:
         """What the caller's items will be as a table of a session."""
@@ -225,41 +225,41 @@ class SqlSource(ABC):
         loaded = Relation(exp.to_table(table), Schema(places), self.sql_dialect)
         return Listed(loaded, tuple(column.name for column in places))
 
-    def domain_size(self, reading: Reading, domain: Domain) -> int:
+    def domain_size(self, query: CountQuery, domain: Domain) -> int:
         """How many items a known domain has. Only the domain is read, never the data."""
         if isinstance(domain, DomainSize):
             return domain.size
-        with self._counting(reading, domain, data=False) as (builder, session):
+        with self._counting(query, domain, data=False) as (builder, session):
             if not isinstance(builder.domain, Listed):
                 raise InvalidArgument("domain", domain, allowed="a domain that the engine can list")
             ((size,),) = session.fetch(self.sql_dialect.sql(builder.domain_size(builder.domain)))
         return int(size)
 
     @contextmanager
-    def snapshot(self, reading: Reading, *, domain: Domain | None = None) -> Iterator[SqlSnapshot]:
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[SqlSnapshot]:
         """A view of the data for one question."""
-        self._fits(reading, domain)
-        with self._counting(reading, domain) as (builder, session):
+        self._fits(query, domain)
+        with self._counting(query, domain) as (builder, session):
             yield SqlSnapshot(builder, session)
 
     @contextmanager
     def _counting(
-        self, reading: Reading, domain: Domain | None, *, data: bool = True
+        self, query: CountQuery, domain: Domain | None, *, data: bool = True
     ) -> Iterator[tuple[SqlBuilder, Session]]:
         """A session in which what the caller listed is a table, and the builder that knows it.
 
         Without ``data`` no row of it is read: what is asked of a domain is asked before anything is paid.
         """
         with self.session() as session:
-            builder, first = self._fenced(reading, domain)
-            for table, query in first.items():
+            builder, first = self._fenced(query, domain)
+            for table, select in first.items():
                 if data or table != _ROWS:
-                    session.keep(table, query)
+                    session.keep(table, select)
             if isinstance(domain, DomainItems | DomainFile):
                 rows = listed_rows(domain, builder.columns, self.sql_dialect)
                 session.load(_LISTED, _loaded_columns(builder.columns), rows)
-            if reading.without:
-                rows = item_rows(reading.without, builder.columns, "without", self.sql_dialect)
+            if query.without:
+                rows = item_rows(query.without, builder.columns, "without", self.sql_dialect)
                 session.load(_LEFT_OUT, _loaded_columns(builder.columns), rows)
             yield builder, session
 
@@ -346,9 +346,9 @@ class SqlSnapshot:
             raise SourceFailure from None
 
 
-def _needs_tables(reading: Reading, domain: Domain | None) -> bool:
+def _needs_tables(query: CountQuery, domain: Domain | None) -> bool:
     """Whether items of the caller's, or of an earlier round, are put into tables."""
-    return isinstance(domain, DomainItems | DomainFile) or bool(reading.without) or reading.weights is not None
+    return isinstance(domain, DomainItems | DomainFile) or bool(query.without) or query.weights is not None
 
 
 def _require_countable(role: str, column: Column) -> None:
@@ -365,21 +365,21 @@ def _require_countable(role: str, column: Column) -> None:
     raise InvalidArgument(role, column.name, allowed=f"a column of kind {allowed}", hint=reason)
 
 
-def _check_without(reading: Reading, columns: tuple[Column, ...], domain: Domain | None, dialect: Dialect) -> None:
+def _check_without(query: CountQuery, columns: tuple[Column, ...], domain: Domain | None, dialect: Dialect) -> None:
     if domain is not None:
         raise InvalidArgument(
             "without",
-            f"{len(reading.without)} items",
+            f"{len(query.without)} items",
             allowed="no items where there is a domain",
             hint="Leave them out of the domain.",
         )
-    item_rows(reading.without, columns, "without", dialect)
+    item_rows(query.without, columns, "without", dialect)
 
 
 def _checked_edges(edges: Sequence[int]) -> list[int]:
     numbers = [positive_integer(edge, "edges") for edge in edges]
-    if not 1 <= len(numbers) <= _MOST_EDGES or any(high <= low for low, high in pairwise(numbers)):
-        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MOST_EDGES} rising whole numbers from 1")
+    if not 1 <= len(numbers) <= _MAX_EDGES or any(high <= low for low, high in pairwise(numbers)):
+        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} rising whole numbers from 1")
     return numbers
 
 

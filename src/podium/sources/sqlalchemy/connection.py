@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.isolation import attempt, guarded
+from podium.sources.isolation import attempt, run_guarded
 from podium.sources.quiet import hushed
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sqlalchemy import sqlite_sql
@@ -138,7 +138,7 @@ class SQLAlchemySession:
             cursor.close()
             return rows
 
-        return guarded(fetched)
+        return run_guarded(fetched)
 
     def explain(self, query: str) -> None:
         """Plan a query, if it is known how: an engine may read rows to explain what it would do."""
@@ -163,7 +163,7 @@ class SQLAlchemySession:
         if rows:
             target = sa.table(table, *(sa.column(column.name, _BOUND[column.kind]) for column in columns))
             names = [column.name for column in columns]
-            guarded(
+            run_guarded(
                 lambda: self._connection.execute(
                     sa.insert(target), [dict(zip(names, row, strict=True)) for row in rows]
                 ).close()
@@ -171,7 +171,7 @@ class SQLAlchemySession:
 
     def _run(self, statement: exp.Expr) -> None:
         text = self._dialect.sql(statement)
-        guarded(lambda: _execute(self._connection, text).close())
+        run_guarded(lambda: _execute(self._connection, text).close())
 
 
 def _type(column: Column, digits: int | None) -> exp.DataType:

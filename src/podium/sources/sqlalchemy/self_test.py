@@ -21,7 +21,7 @@ from podium.errors import PodiumError
 from podium.query.predicate import Compare, Like, Operator, Predicate, Wildcard
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.item_text import decode
-from podium.sources.protocol import Reading
+from podium.sources.protocol import CountQuery
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
@@ -98,7 +98,7 @@ def hashes_alike(engine: Engine) -> bool:
         items[user] = sorted(_TEXTS, key=lambda item, user=user: _hash(user, item))  # type: ignore[misc]
     pairs = [(user, item) for user in items for item in _TEXTS]
     kept = [(user, item) for user, ordered in items.items() for item in ordered[:2]]
-    return _counted(engine, (Kind.TEXT, Kind.TEXT), pairs, most=2) == _expected(kept)
+    return _counted(engine, (Kind.TEXT, Kind.TEXT), pairs, max_items=2) == _expected(kept)
 
 
 def weighs_alike(engine: Engine) -> bool:
@@ -112,7 +112,7 @@ def weighs_alike(engine: Engine) -> bool:
 def keeps_tables(engine: Engine) -> bool:
     """Whether tables can be kept and loaded for the length of a session, and names found by rank in them."""
     pairs = [(user, text) for place, text in enumerate(_TEXTS) for user in range(place % 3 + 1)]
-    builder = SqlBuilder(_relation(engine, (Kind.INTEGER, Kind.TEXT), pairs), Reading((_ITEM,), _USER))
+    builder = SqlBuilder(_relation(engine, (Kind.INTEGER, Kind.TEXT), pairs), CountQuery((_ITEM,), _USER))
     groups: dict[int, list[Any]] = defaultdict(list)
     for item, count in _expected(pairs):
         groups[count].append(item)
@@ -133,17 +133,15 @@ def _counted(
     pairs: _Pairs,
     *,
     where: Predicate | None = None,
-    most: int | None = None,
+    max_items: int | None = None,
     weights: tuple[tuple[int, int], ...] | None = None,
 ) -> _Counted | None:
     """The items with their counts, in the engine's order; None if it failed."""
-    most = most if weights is None else weights[-1][0]
-    salt = None if most is None else _SALT
-    reading = Reading((_ITEM,), _USER, where=where, max_items_per_user=most, salt=salt, weights=weights)
-    query = engine.dialect.sql(SqlBuilder(_relation(engine, kinds, pairs), reading).top_rows(len(pairs)))
-    return _tried(
-        engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(query)]
-    )
+    max_items = max_items if weights is None else weights[-1][0]
+    salt = None if max_items is None else _SALT
+    query = CountQuery((_ITEM,), _USER, where=where, max_items_per_user=max_items, salt=salt, weights=weights)
+    sql = engine.dialect.sql(SqlBuilder(_relation(engine, kinds, pairs), query).top_rows(len(pairs)))
+    return _tried(engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(sql)])
 
 
 def _tried(engine: Engine, action: Callable[[Session], T]) -> T | None:

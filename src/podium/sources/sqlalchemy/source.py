@@ -13,7 +13,7 @@ from podium.query.predicate import And, Like, Not, Or, Predicate
 from podium.query.schema import Kind, Schema
 from podium.sources.isolation import attempt
 from podium.sources.item_text import COUNTABLE, element_of
-from podium.sources.protocol import Domain, Reading
+from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of, depth_of
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
@@ -32,7 +32,7 @@ from podium.sources.sqlalchemy.self_test import (
 __all__ = ["SQLAlchemySource"]
 
 # What SQLite, the strictest engine that is known, can parse in every shape of a question.
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _EXACT = "tell apart, count exactly, compare and order values of kind {} as other engines do"
 
 
@@ -80,32 +80,32 @@ class SQLAlchemySource(SqlSource):
         """The table as it is now."""
         self._relation = self._described(self._wanted)
 
-    def _fits(self, reading: Reading, domain: Domain | None) -> None:
+    def _fits(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns can be counted, and the engine passes the tests that this question needs."""
-        super()._fits(reading, domain)
-        self._require_fences(reading, domain)
-        depth = depth_of(reading.where)
-        if self._flavour.explain is None and depth > _DEEPEST:
-            allowed = f"AND, OR and NOT nested at most {_DEEPEST} deep on an engine that nobody asked for its limits"
+        super()._fits(query, domain)
+        self._require_fences(query, domain)
+        depth = depth_of(query.where)
+        if self._flavour.explain is None and depth > _MAX_DEPTH:
+            allowed = f"AND, OR and NOT nested at most {_MAX_DEPTH} deep on an engine that nobody asked for its limits"
             raise InvalidArgument("where", f"a condition nested {depth} deep", allowed=allowed)
         schema = self._relation.schema
-        for kind in sorted(_kinds(schema, reading)):
+        for kind in sorted(_kinds(schema, query)):
             self._require_exact(kind)
-        if reading.where is not None and _has_patterns(reading.where):
+        if query.where is not None and _has_patterns(query.where):
             self._require("match patterns as other engines do", patterns_are_exact)
-        if reading.max_items_per_user is not None:
+        if query.max_items_per_user is not None:
             self._require("hash as other engines do, which max_items_per_user needs", hashes_alike)
-        if reading.weights is not None:
+        if query.weights is not None:
             self._require("sum as other engines do, which weights need", weighs_alike)
         # Whoever weighs looks for items by tallies, which are kept.
-        if domain is not None or reading.without or reading.weights is not None:
+        if domain is not None or query.without or query.weights is not None:
             self._require("keep temporary tables, which a question with a domain or in rounds needs", keeps_tables)
 
-    def _require_fences(self, reading: Reading, domain: Domain | None) -> None:
+    def _require_fences(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise if a column is computed when it is read, and this engine was not seen to compute it for all alike."""
         if self._flavour.fences:
             return
-        if self._builder(reading, domain).computes():
+        if self._builder(query, domain).computes():
             raise SourceUnavailable(
                 f"source={self.name!r}, or its domain, is a view or has columns that are computed when they are read, "
                 "and this engine may compute them for some rows only. Allowed: tables with stored columns. Copy what "
@@ -171,8 +171,8 @@ def _address(url: sa.URL) -> str:
     return shown.render_as_string()
 
 
-def _kinds(schema: Schema, reading: Reading) -> set[Kind]:
-    names = (reading.user, *reading.items, *columns_of(reading.where))
+def _kinds(schema: Schema, query: CountQuery) -> set[Kind]:
+    names = (query.user, *query.items, *columns_of(query.where))
     return {element_of(schema.column(name)).kind for name in names} & set(COUNTABLE)
 
 

@@ -27,10 +27,10 @@ def _opened(path: str) -> IO[bytes]:
     return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
 
 
-def first_bytes(path: str, most: int) -> bytes:
+def first_bytes(path: str, count: int) -> bytes:
     """The beginning of a file, without the mark that some programs put before UTF-8."""
     with _opened(path) as file:
-        return file.read(most).removeprefix(BOM)
+        return file.read(count).removeprefix(BOM)
 
 
 def last_line_end(block: bytes) -> int:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from podium.sources.duckdb.validity.blocks import NEWLINE, Positions
 
-__all__ = ["LONGEST_RECORD", "CsvShape", "Records", "last_record_end", "records_of"]
+__all__ = ["MAX_RECORD_BYTES", "CsvShape", "Records", "last_record_end", "records_of"]
 
-LONGEST_RECORD = 1_000_000
+MAX_RECORD_BYTES = 1_000_000
 """In bytes; DuckDB gives up on lines of two million."""
 
 _QUOTE, _RETURN = 0x22, 0x0D
@@ -83,7 +83,7 @@ def records_of(block: bytes, shape: CsvShape) -> Records:
         np.diff(np.cumsum((kinds == shape.delimiter) & (rank & 1 == 0), dtype=np.int32)[last], prepend=0)
         != shape.columns - 1
     )
-    return Records(starts, ends, marks.broken(shape.delimiter), fields & ~blank, lengths > LONGEST_RECORD)
+    return Records(starts, ends, marks.broken(shape.delimiter), fields & ~blank, lengths > MAX_RECORD_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header
 from podium.sources.duckdb.validity.blocks import BOM, Positions, first_bytes, in_utf8, last_line_end, read_blocks
-from podium.sources.duckdb.validity.csv_lines import LONGEST_RECORD, CsvShape, Records, last_record_end, records_of
+from podium.sources.duckdb.validity.csv_lines import MAX_RECORD_BYTES, CsvShape, Records, last_record_end, records_of
 from podium.sources.duckdb.validity.json_records import SPACE, Part, RecordParser, array_blocks, line_blocks
 from podium.sources.duckdb.validity.rules import FileRules
 
@@ -63,7 +63,7 @@ def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | N
     """Whether some record has several lines."""
     line, spans = 1, False
     end = last_line_end if shape.lines else last_record_end
-    for raw in read_blocks(path, end, longest=LONGEST_RECORD):
+    for raw in read_blocks(path, end, longest=MAX_RECORD_BYTES):
         block, unreadable = in_utf8(raw if raw.endswith(_NEWLINE) else raw + _NEWLINE, rules.codec)
         if line == 1:
             header = block.find(_NEWLINE) + 1
@@ -93,7 +93,7 @@ def _reason(records: Records, text: NDArray[np.bool_], place: int, shape: CsvSha
     if text[place]:
         return _not_text(rules)
     if records.length[place]:
-        return f"is too long. Allowed: at most {LONGEST_RECORD} bytes in a line."
+        return f"is too long. Allowed: at most {MAX_RECORD_BYTES} bytes in a line."
     return f"has another number of fields than the header. Allowed: {shape.columns} fields in every line."
 
 

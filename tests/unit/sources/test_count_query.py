@@ -6,7 +6,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
-from podium.sources import DomainSize, Reading
+from podium.sources import CountQuery, DomainSize
 from podium.sources.declared_types import declared_column
 
 SALT = "0123456789abcdef" * 2
@@ -26,15 +26,15 @@ SALT = "0123456789abcdef" * 2
         ({"without": tuple(range(10_001))}, "without"),
     ],
 )
-def test_a_reading_that_makes_no_sense_is_refused(values: dict[str, object], name: str) -> None:
+def test_a_count_query_that_makes_no_sense_is_refused(values: dict[str, object], name: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        Reading(**{"items": ("a",), "user": "u", **values})  # type: ignore[arg-type]
+        CountQuery(**{"items": ("a",), "user": "u", **values})  # type: ignore[arg-type]
     assert caught.value.name == name
 
 
 def test_the_salt_is_not_quoted() -> None:
     with pytest.raises(InvalidArgument) as caught:
-        Reading(("a",), "u", max_items_per_user=3, salt=SALT.upper())
+        CountQuery(("a",), "u", max_items_per_user=3, salt=SALT.upper())
     assert SALT.upper() not in str(caught.value)
 
 
@@ -57,14 +57,14 @@ def test_the_salt_is_not_quoted() -> None:
 )
 def test_weights_that_make_no_sense_are_refused(weights: tuple[tuple[int, int], ...]) -> None:
     with pytest.raises(InvalidArgument, match="weights="):
-        Reading(("a",), "u", max_items_per_user=3, salt=SALT, weights=weights)
+        CountQuery(("a",), "u", max_items_per_user=3, salt=SALT, weights=weights)
 
 
 def test_weights_that_make_sense() -> None:
     many = tuple((place, 2**31) for place in range(1, 101))
     for weights in (((3, 1),), ((1, 2**31), (3, 2**31)), ((1, 9), (2, 4), (3, 1)), many):
-        reading = Reading(("a",), "u", max_items_per_user=weights[-1][0], salt=SALT, weights=weights)
-        assert reading.weights == weights
+        query = CountQuery(("a",), "u", max_items_per_user=weights[-1][0], salt=SALT, weights=weights)
+        assert query.weights == weights
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_weights_that_make_sense() -> None:
 )
 def test_what_a_refusal_of_weights_says(weights: tuple[tuple[int, int], ...], allowed: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        Reading(("a",), "u", max_items_per_user=3, salt=SALT, weights=weights)
+        CountQuery(("a",), "u", max_items_per_user=3, salt=SALT, weights=weights)
     assert str(caught.value) == f"weights={weights} is not valid. Allowed: {allowed}"
 
 

@@ -1,4 +1,4 @@
-"""Equal questions wait for each other: an answer is paid for once, and nobody waits for what nobody works on."""
+"""Single flight: equal questions share one reservation, and nobody waits for what nobody works on."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def kinds(ledger: Ledger) -> list[Kind]:
 
 
 @contextmanager
-def waiting(ledger: Ledger, count: int, **options: Any) -> Iterator[list[Future[Reservation | StoredRelease]]]:
-    """So many threads that ask the same while the first one's reservation is open."""
+def in_flight(ledger: Ledger, count: int, **options: Any) -> Iterator[list[Future[Reservation | StoredRelease]]]:
+    """``count`` threads that ask the same while the first one's reservation is open."""
     with ThreadPoolExecutor(count) as pool:
         futures = [pool.submit(claim, ledger, **options) for _ in range(count)]
         with pytest.raises(TimeoutError):
@@ -50,7 +50,7 @@ def waiting(ledger: Ledger, count: int, **options: Any) -> Iterator[list[Future[
 def test_who_waits_reads_the_release_for_free(ledger: Ledger) -> None:
     ledger.register("clicks", PURE, source="s")
     holder = first(ledger)
-    with waiting(ledger, 4) as futures:
+    with in_flight(ledger, 4) as futures:
         entry = ledger.settle(holder, '{"a": 1}', TENTH)
         found = [future.result(timeout=60) for future in futures]
     assert {(one.release, one.hash) for one in found if isinstance(one, StoredRelease)} == {('{"a": 1}', entry.hash)}
@@ -62,7 +62,7 @@ def test_who_waits_reads_the_release_for_free(ledger: Ledger) -> None:
 def test_after_a_failure_one_of_those_who_wait_goes_on(ledger: Ledger) -> None:
     ledger.register("clicks", PURE, source="s")
     holder = first(ledger)
-    with waiting(ledger, 3) as futures:
+    with in_flight(ledger, 3) as futures:
         ledger.forfeit(holder)
         heir = None
         while heir is None:
@@ -83,13 +83,13 @@ def test_only_a_question_that_would_be_answered_waits(ledger: Ledger) -> None:
         return lambda question: int(question.split()[1]) >= k
 
     # A longer list is not in a shorter one, and other questions are other questions.
-    assert isinstance(claim(ledger, "top 4", suits=at_least(4)), Reservation)
+    assert isinstance(claim(ledger, "top 4", answers=at_least(4)), Reservation)
     assert isinstance(ledger.reserve_once("clicks", TENTH, "top 3", question_key="others"), Reservation)
     ledger.set_data_version("clicks", "tomorrow")
-    assert isinstance(claim(ledger, "top 3", suits=at_least(3)), Reservation)
+    assert isinstance(claim(ledger, "top 3", answers=at_least(3)), Reservation)
     ledger.set_data_version("clicks", "1")
     with pytest.raises(QuestionPending):
-        claim(ledger, "top 2", suits=at_least(2), patience=SHORT)
+        claim(ledger, "top 2", answers=at_least(2), patience=SHORT)
 
 
 def test_patience_ends_with_nothing_charged(ledger: Ledger) -> None:
@@ -168,7 +168,7 @@ def test_a_key_of_another_question_is_refused_without_waiting(ledger: Ledger) ->
 def test_an_impatient_caller_waits_for_the_first_attempt(ledger: Ledger) -> None:
     ledger.register("clicks", PURE, source="s")
     holder = first(ledger, idempotency_key="monday")
-    with waiting(ledger, 2, idempotency_key="monday") as futures:
+    with in_flight(ledger, 2, idempotency_key="monday") as futures:
         entry = ledger.settle(holder, "{}", TENTH)
         found = [future.result(timeout=60) for future in futures]
     assert {one.hash for one in found if isinstance(one, StoredRelease)} == {entry.hash}
@@ -181,7 +181,7 @@ def test_where_analysts_have_caps_who_waits_pays_for_the_sight(ledger: Ledger) -
         claim(ledger)
     holder = first(ledger, analyst="ann")
     ledger.reserve("clicks", Cost(epsilon="0.25", rho="0.03125"), "another", analyst="carol")
-    with waiting(ledger, 2, analyst="bob") as futures, waiting(ledger, 1, analyst="carol") as refused:
+    with in_flight(ledger, 2, analyst="bob") as futures, in_flight(ledger, 1, analyst="carol") as refused:
         ledger.settle(holder, "{}", TENTH)
         found = [future.result(timeout=60) for future in futures]
         with pytest.raises(BudgetExceeded, match="carol"):
