@@ -1,8 +1,8 @@
-"""The rooms of the package, read off the code: ``python -m tools.architecture`` writes docs/architecture.md and .svg.
+"""The packages of podium, read from the code: ``python -m tools.architecture`` writes docs/architecture.md and .svg.
 
-The order of the rooms is the import contract in pyproject.toml, what lives in a room is the first sentence of its
-docstring, and who imports whom is what import-linter itself sees. The page's prose is written by hand: only what
-stands between the two markers is replaced.
+The order of the packages is that of the layers in the import contract of pyproject.toml, a package's purpose is the
+first sentence of its docstring, and the imports are those that import-linter sees. The prose of the page is written by
+hand: only the text between the two markers is replaced.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 import grimp
 from tools.arrows import drawing
 
-__all__ = ["PAGE", "PICTURE", "Room", "arrows", "page", "picture", "rooms"]
+__all__ = ["PAGE", "PICTURE", "Package", "arrows", "packages", "page", "picture"]
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = "podium"
+ROOT_PACKAGE = "podium"
 PAGE = ROOT / "docs" / "architecture.md"
 PICTURE = PAGE.with_suffix(".svg")
 BEGIN = "<!-- made by python -m tools.architecture: begin -->"
@@ -28,8 +28,8 @@ END = "<!-- made by python -m tools.architecture: end -->"
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """A folder or file of the package: what it is for, which rooms and which libraries it imports."""
+class Package:
+    """A top-level package or module of podium: its purpose, and which packages and libraries it imports."""
 
     name: str
     purpose: str
@@ -38,7 +38,7 @@ class Room:
 
     @property
     def reach(self) -> set[str]:
-        """Every room that it rests on, directly or through others."""
+        """Every package that it depends on, directly or indirectly."""
         found = set(self.imports)
         for name in self.imports:
             found |= _by_name()[name].reach
@@ -46,23 +46,23 @@ class Room:
 
 
 @cache
-def rooms() -> tuple[Room, ...]:
-    """The rooms in the order of the contract: each imports only from those after it."""
-    graph = grimp.build_graph(PACKAGE, include_external_packages=True)
+def packages() -> tuple[Package, ...]:
+    """The packages in the order of the layers contract: each imports only from those after it."""
+    graph = grimp.build_graph(ROOT_PACKAGE, include_external_packages=True)
     names = _contracts()[0]["layers"]
     excepted = {tuple(each.split(" -> ")) for each in _contracts()[0]["ignore_imports"]}
     own: dict[str, set[str]] = {name: set() for name in names}
     outside: dict[str, set[str]] = {name: set() for name in names}
     for importer in sorted(graph.modules):
-        if (room := _room(importer)) not in own:
+        if (package := _package(importer)) not in own:
             continue
         for imported in graph.find_modules_directly_imported_by(importer):
-            if _room(imported) in own and (importer, imported) not in excepted:
-                own[room].add(_room(imported))
-            elif not imported.startswith(PACKAGE) and imported not in sys.stdlib_module_names:
-                outside[room].add(imported)
+            if _package(imported) in own and (importer, imported) not in excepted:
+                own[package].add(_package(imported))
+            elif not imported.startswith(ROOT_PACKAGE) and imported not in sys.stdlib_module_names:
+                outside[package].add(imported)
     return tuple(
-        Room(
+        Package(
             name, _purpose(name), tuple(one for one in names if one in own[name] - {name}), tuple(sorted(outside[name]))
         )
         for name in names
@@ -70,17 +70,17 @@ def rooms() -> tuple[Room, ...]:
 
 
 def arrows() -> list[tuple[str, str]]:
-    """The imports that the others follow from: an arrow is left out where a longer way leads to the same room."""
+    """The transitive reduction of the imports: no arrow where a longer path leads to the same package."""
     return [
-        (room.name, name)
-        for room in rooms()
-        for name in room.imports
-        if not any(name in _by_name()[other].reach for other in room.imports)
+        (package.name, name)
+        for package in packages()
+        for name in package.imports
+        if not any(name in _by_name()[other].reach for other in package.imports)
     ]
 
 
 def page() -> str:
-    """The page as it should be: its prose as it is, the rest from the code."""
+    """The page as it should be: the prose as it stands, the rest from the code."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{_table()}\n{_exceptions()}\n{_others()}\n{END}{after}"
@@ -88,20 +88,20 @@ def page() -> str:
 
 def picture() -> str:
     """The diagram, as SVG."""
-    return drawing([room.name for room in rooms()], arrows(), title="The rooms of podium, and which rests on which")
+    return drawing([package.name for package in packages()], arrows(), title="The packages of podium and their imports")
 
 
 def _table() -> str:
     rows = (
-        f"| `{room.name}` | {room.purpose} | {', '.join(room.imports) or 'none'} | {', '.join(room.libraries)} |"
-        for room in rooms()
+        f"| `{one.name}` | {one.purpose} | {', '.join(one.imports) or 'none'} | {', '.join(one.libraries)} |"
+        for one in packages()
     )
-    return "\n".join(["| room | what lives there | rooms it imports | libraries |", "|---|---|---|---|", *rows, ""])
+    return "\n".join(["| package | purpose | packages it imports | libraries |", "|---|---|---|---|", *rows, ""])
 
 
 def _exceptions() -> str:
     listed = (f"- `{each}`" for each in _contracts()[0]["ignore_imports"])
-    return "\n".join(["Upwards go only these imports, none of which runs when the package is loaded:", "", *listed, ""])
+    return "\n".join(["The only upward imports are these. None of them runs when podium is imported:", "", *listed, ""])
 
 
 def _others() -> str:
@@ -117,18 +117,18 @@ def _contracts() -> list[dict[str, list[str]]]:
 
 
 @cache
-def _by_name() -> dict[str, Room]:
-    return {room.name: room for room in rooms()}
+def _by_name() -> dict[str, Package]:
+    return {package.name: package for package in packages()}
 
 
-def _room(module: str) -> str:
-    """The room of a module; nothing for the package itself and for what is not ours."""
-    package, *inside = module.split(".")
-    return inside[0] if package == PACKAGE and inside else ""
+def _package(module: str) -> str:
+    """The package of a module; empty for ``podium`` itself and for modules of other projects."""
+    root, *inside = module.split(".")
+    return inside[0] if root == ROOT_PACKAGE and inside else ""
 
 
 def _purpose(name: str) -> str:
-    home = ROOT / "src" / PACKAGE / name
+    home = ROOT / "src" / ROOT_PACKAGE / name
     source = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
     text = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
     return text.partition("\n\n")[0].replace("\n", " ").replace("``", "`")

@@ -1,4 +1,4 @@
-"""The page on the architecture shows the rooms and the imports that the code has now."""
+"""The architecture page shows the packages and the imports that the code has now."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_page_and_its_picture_are_current() -> None:
     assert PICTURE.read_text(encoding="utf-8") == picture()
 
 
-def test_the_rooms_shown_are_the_layers_of_the_contract_and_the_folders_of_the_package() -> None:
+def test_the_packages_shown_are_the_layers_of_the_contract_and_the_folders_of_podium() -> None:
     rows = re.findall(r"^\| `(\w+)` \| \S", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert rows == CONTRACT["layers"]
     boxes = re.findall(r">(\w+)</text>", PICTURE.read_text(encoding="utf-8"))
@@ -69,17 +69,17 @@ def test_no_file_grows_too_long() -> None:
 
 
 def imported() -> set[tuple[str, str]]:
-    """Pairs of rooms of which the first imports the second, without the listed exceptions."""
+    """Pairs of packages of which the first imports the second, without the listed exceptions."""
     pairs = set()
     for path in SOURCE.glob("*/**/*.py"):
-        pairs |= {(path.relative_to(SOURCE).parts[0], room) for room in rooms_named(path)}
+        pairs |= {(path.relative_to(SOURCE).parts[0], name) for name in packages_imported(path)}
     for path in SOURCE.glob("*.py"):
-        pairs |= {(path.stem, room) for room in rooms_named(path)}
+        pairs |= {(path.stem, name) for name in packages_imported(path)}
     return {(start, end) for start, end in pairs if start != end and start in CONTRACT["layers"]}
 
 
-def rooms_named(path: Path) -> set[str]:
-    """The rooms that a module imports, wherever in it the import stands."""
+def packages_imported(path: Path) -> set[str]:
+    """The packages that a module imports, at its top or inside a function."""
     found = set()
     module = path.relative_to(SOURCE.parent).with_suffix("").as_posix().replace("/", ".")
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -99,7 +99,7 @@ def prefixes(name: str) -> list[str]:
 
 
 def reached(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The pairs that are joined by a way of any length."""
+    """The pairs that are joined by a path of any length."""
     while longer := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
         pairs = pairs | longer
     return pairs

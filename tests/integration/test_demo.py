@@ -38,15 +38,15 @@ def test_the_readme_shows_the_demo_early() -> None:
     assert README.split("\n").index("$ make demo") < 25
 
 
-def test_the_law_that_the_readme_shows_is_right() -> None:
+def test_the_distribution_that_the_readme_shows_is_right() -> None:
     """All blocks are run in tests/integration/docs; this one has a number in a comment."""
-    (block,) = [block for block in blocks("python") if "law = " in block]
+    (block,) = [block for block in blocks("python") if "probabilities = " in block]
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)  # noqa: S102
-    law = names["law"]
-    assert isinstance(law, dict)
+    probabilities = names["probabilities"]
+    assert isinstance(probabilities, dict)
     assert "{(BOTTOM,): 0.9767837696920973, " in block
-    assert law[BOTTOM,] == pytest.approx(0.9767837696920973, abs=1e-15)
+    assert probabilities[BOTTOM,] == pytest.approx(0.9767837696920973, abs=1e-15)
 
 
 def test_machine_readable_output_is_a_release(tmp_path: Path) -> None:
