@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podium.errors import InvalidArgument
 from podium.histogram import Item
@@ -27,6 +27,9 @@ from podium.release.encoding import (
     optional_text,
 )
 from podium.release.outcome import BOTTOM, ItemSet, Outcome
+
+if TYPE_CHECKING:
+    from podium.present.card.release_card import Card
 
 __all__ = ["Receipt", "Release"]
 
@@ -180,6 +183,12 @@ class Release:
         from podium.present import tables  # noqa: PLC0415 - presenting is above this room
 
         tables.write_parquet(self, path, item=item)
+
+    def card(self) -> Card:
+        """What to publish beside the release: ``to_json()`` for programs, ``to_markdown()`` for people."""
+        from podium.present.card.release_card import Card  # noqa: PLC0415 - presenting is above this room
+
+        return Card(self)
 
     def plot(self, path: Path | str | None = None, *, dark: bool = False, title: str | None = None) -> Any:
         """A picture (a matplotlib figure): bars with intervals where counts were paid for, otherwise an ordered list.
