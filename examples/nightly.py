@@ -18,7 +18,6 @@ from pathlib import Path
 import podium
 from podium.errors import BudgetExceeded
 from podium.ledger import open_ledger
-from podium.present.card.release_card import card_markdown
 
 SPENT = 3
 
@@ -33,7 +32,7 @@ def publish(options: argparse.Namespace) -> str:
             left = curator.status
     options.folder.mkdir(parents=True, exist_ok=True)
     replace(options.folder / f"{options.night}.json", release.to_json())
-    replace(options.folder / f"{options.night}.card.md", card_markdown(release))
+    replace(options.folder / f"{options.night}.card.md", release.card().to_markdown())
     replace(options.folder / "latest.json", release.to_json())
     rest = f"enough for {left.items_left} items or {left.questions_left} questions"
     return f"published {len(release.items)} items for {options.night}; {rest}"

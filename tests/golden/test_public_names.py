@@ -41,7 +41,9 @@ DOORS: dict[Callable[..., Any], str] = {
     Curator.sql: "self, text, *, epsilon=None",
     Histogram.from_arrays: "items, counts",
 }
-RELEASE = "items outcome complete paid guarantee values to_arrow to_csv to_json to_pandas to_parquet to_polars plot"
+RELEASE = (
+    "items outcome complete paid guarantee values to_arrow to_csv to_json to_pandas to_parquet to_polars plot card"
+)
 COMMANDS = {
     "audit": "--k --k-bar --epsilon --epsilon-per-item --delta --rho --sigma --threshold --max-items-per-user",
     "budget create": "--ledger --source --user --epsilon --delta --items --questions",

@@ -15,7 +15,6 @@ from tests.support.damage import damaged, values
 
 from podium.errors import PodiumError
 from podium.present import release_text
-from podium.present.card.release_card import card
 from podium.present.explanation import explanation
 from podium.present.html import release_html
 from podium.present.json import release_document
@@ -58,7 +57,8 @@ RELEASES = tuple(
 
 
 SHOWS: tuple[Callable[[Release], object], ...] = (
-    release_html, card, release_document, Release.to_csv, repr, release_text, explanation, release_drawing,
+    release_html, release_document, Release.to_csv, repr, str, release_text, explanation, release_drawing,
+    lambda release: (release.card().to_json(), release.card().to_markdown()),
     lambda release: (release.paid.cost, release.guarantee.sentence()),
 )  # fmt: skip
 """What is done with a release that was read."""

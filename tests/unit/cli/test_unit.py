@@ -10,7 +10,6 @@ import pytest
 from tests.support.command_line import ASK, TOTAL, succeeded
 
 import podium as library
-from podium.present.card.release_card import card, card_markdown
 from podium.present.explanation import explanation
 from podium.present.html import release_html
 from podium.present.text.release_text import release_text
@@ -68,9 +67,9 @@ def test_every_form_of_a_release_names_the_column(release: Release) -> None:
     assert release.promise.endswith(PROMISE)
     assert PROMISE in release_text(release)
     assert PROMISE in release_html(release)
-    assert PROMISE in card(release)["guarantee"]["sentence"]
-    assert "`user_id`" in card(release)["unit"]["protected"]
-    assert "\\`user\\_id\\`" in card_markdown(release)
+    assert PROMISE in release.card().to_dict()["guarantee"]["sentence"]
+    assert "`user_id`" in release.card().to_dict()["unit"]["protected"]
+    assert "\\`user\\_id\\`" in release.card().to_markdown()
     assert "`user_id`" in explanation(release)[0].text
     assert PROMISE in explanation(release)[2].text
     assert PROMISE in "".join(str(part) for part in _cells(release))

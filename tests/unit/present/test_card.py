@@ -15,7 +15,6 @@ import podium
 from podium import Histogram, Release
 from podium.mechanisms import ExponentialTopK, LimitedDomain, NoisyTopK
 from podium.present.card.card_schema import card_schema
-from podium.present.card.release_card import card, card_markdown
 from podium.privacy import Guarantee
 from podium.release import Receipt
 
@@ -71,13 +70,13 @@ def check_object(value: dict[str, Any], schema: dict[str, Any], where: str) -> N
 
 @pytest.mark.parametrize("name", RELEASES)
 def test_cards_keep_their_schema(name: str) -> None:
-    made_card = card(RELEASES[name])
+    made_card = RELEASES[name].card().to_dict()
     assert json.loads(json.dumps(made_card)) == made_card
     check(made_card, card_schema())
 
 
 def test_the_schema_refuses_what_is_not_a_card() -> None:
-    good = card(RELEASES["counts"])
+    good = RELEASES["counts"].card().to_dict()
     for bad in (
         {**good, "surprise": 1},
         {name: value for name, value in good.items() if name != "unit"},
@@ -101,7 +100,7 @@ def test_the_schema_refuses_what_is_not_a_card() -> None:
     ],
 )
 def test_the_registry_gets_its_own_words(name: str, variant: str, parameters: set[str]) -> None:
-    made_card = card(RELEASES[name])
+    made_card = RELEASES[name].card().to_dict()
     deployment = made_card["registry"]["deployment"]
     assert made_card["guarantee"]["variant"] == deployment["dp_variant"]["variant_name"] == variant
     assert set(deployment["privacy_loss"]["privacy_parameters"]) == parameters
@@ -115,7 +114,7 @@ def test_the_registry_gets_its_own_words(name: str, variant: str, parameters: se
 @pytest.mark.parametrize("name", RELEASES)
 def test_numbers_are_exact_or_rounded_up(name: str) -> None:
     release = RELEASES[name]
-    made_card = card(release)
+    made_card = release.card().to_dict()
     cost = release.guarantee.cost
     for field, value in made_card["registry"]["deployment"]["privacy_loss"]["privacy_parameters"].items():
         exact = getattr(cost, field)
@@ -126,12 +125,19 @@ def test_numbers_are_exact_or_rounded_up(name: str) -> None:
 
 
 def test_a_card_names_no_item() -> None:
-    release = made(("a very secret article",), counts=True)
-    assert "secret" not in json.dumps(card(release)) + card_markdown(release)
+    card = made(("a very secret article",), counts=True).card()
+    assert "secret" not in card.to_json() + card.to_markdown() + str(card) + repr(card)
+
+
+def test_the_forms_of_a_card_say_the_same() -> None:
+    card = RELEASES["counts"].card()
+    assert json.loads(card.to_json()) == card.to_dict()
+    assert str(card) == card._repr_markdown_() == card.to_markdown()
+    assert card == RELEASES["counts"].card() != RELEASES["set"].card()
 
 
 def test_what_the_card_says() -> None:
-    made_card = card(RELEASES["counts"])
+    made_card = RELEASES["counts"].card().to_dict()
     assert made_card["software"] == {"name": "podium", "version": podium.__version__}
     assert made_card["result"] == {
         "k": 2,
@@ -146,9 +152,9 @@ def test_what_the_card_says() -> None:
             "holds_after_selection": True,
         },
     }
-    assert card(RELEASES["biased counts"])["result"]["margin"]["holds_after_selection"] is False
-    assert card(RELEASES["free"])["paid"]["ledger_entry"] == "ab" * 32
-    bounded = card(RELEASES["bounded"])["registry"]["deployment"]["implementation"]
+    assert RELEASES["biased counts"].card().to_dict()["result"]["margin"]["holds_after_selection"] is False
+    assert RELEASES["free"].card().to_dict()["paid"]["ledger_entry"] == "ab" * 32
+    bounded = RELEASES["bounded"].card().to_dict()["registry"]["deployment"]["implementation"]
     assert bounded["preprocessing_and_hyperparameter_tuning"].startswith("Each user counts for at most 7 items.")
 
 
@@ -170,10 +176,10 @@ def test_what_the_card_says() -> None:
     ],
 )
 def test_the_card_for_people(name: str, line: str) -> None:
-    assert line in card_markdown(RELEASES[name]).split("\n")
+    assert line in RELEASES[name].card().to_markdown().split("\n")
 
 
 def test_markdown_cannot_be_broken_by_a_parameter() -> None:
     release: Release = replace(RELEASES["selection"], theorem="a | b\n# <script>`x`")
-    (line,) = [line for line in card_markdown(release).split("\n") if line.startswith("| theorem")]
+    (line,) = [line for line in release.card().to_markdown().split("\n") if line.startswith("| theorem")]
     assert line == "| theorem | a \\| b # \\<script>\\`x\\` |"

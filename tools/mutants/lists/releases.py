@@ -8,35 +8,35 @@ __all__ = ["MUTANTS"]
 
 MUTANTS = (
     Mutant(
-        "release.py",
+        "release/outcome.py",
         "tuple(dict.fromkeys(sorted(items, key=lambda item: (item_order(item), repr(item)))))",
         "tuple(dict.fromkeys(items))",
         "a set is listed in the order of its items, not in that in which they came",
         ("unit/test_item_sets.py::test_every_way_to_fill_a_set_gives_the_same_release",),
     ),
     Mutant(
-        "release.py",
+        "release/outcome.py",
         "key=lambda item: (item_order(item), repr(item))",
         "key=item_order",
         "which of equal items stays is not decided by who came first",
         ("unit/test_item_sets.py::test_which_of_equal_items_stays_is_not_decided_by_who_came_first[decimals]",),
     ),
     Mutant(
-        "release.py",
+        "release/release.py",
         "if isinstance(self.outcome, Set) and type(self.outcome) is not ItemSet:",
         "if False:",
         "every release has its set in that order",
         ("unit/test_item_sets.py::test_every_way_to_fill_a_set_gives_the_same_release",),
     ),
     Mutant(
-        "release.py",
+        "release/outcome.py",
         "return iter(self._listed)",
         "return super().__iter__()",
         "also when it is gone through",
         ("unit/test_item_sets.py::test_it_looks_like_a_frozenset",),
     ),
     Mutant(
-        "release.py",
+        "release/outcome.py",
         "return (type(self), (self._listed,))",
         "return (frozenset, (self._listed,))",
         "also when it is copied or pickled",

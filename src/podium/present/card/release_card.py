@@ -12,6 +12,8 @@ numbers are JSON numbers, so they are rounded up.
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
@@ -24,7 +26,7 @@ from podium.privacy.rounding import display
 from podium.release import Release
 from podium.version import __version__
 
-__all__ = ["CARD_VERSION", "card", "card_markdown"]
+__all__ = ["CARD_VERSION", "Card"]
 
 CARD_VERSION: Final = 1
 
@@ -57,8 +59,32 @@ _TO_FILL_IN: Final = (
 )
 
 
-def card(release: Release) -> dict[str, Any]:
-    """The card as a JSON object; the same release and version of podium give the same card."""
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What must be said about one release. The same release and version of podium give the same card."""
+
+    release: Release = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The card as a JSON object, which keeps ``card_schema``."""
+        return _document(self.release)
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_markdown(self) -> str:
+        """The card for people."""
+        return _markdown(self.release)
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+
+def _document(release: Release) -> dict[str, Any]:
     return {
         "card": "podium release card",
         "version": CARD_VERSION,
@@ -191,9 +217,8 @@ def _preprocessing(release: Release) -> str:
     return f"Each user counts for at most {most} items. No parameter was tuned on the data by podium."
 
 
-def card_markdown(release: Release) -> str:
-    """The card for people."""
-    made = card(release)
+def _markdown(release: Release) -> str:
+    made = _document(release)
     result = made["result"]
     rows = [
         ("guarantee", made["guarantee"]["sentence"]),

@@ -11,7 +11,6 @@ from fastapi.responses import JSONResponse
 
 import podium
 from podium.errors import LedgerLocked, LedgerUnavailable, PodiumError
-from podium.present.card.release_card import card
 from podium.present.json import preview_document, release_document
 from podium.present.tables import csv_text, parquet_bytes
 from podium.service.api.bodies import QuestionBody
@@ -150,7 +149,7 @@ def rendered(record: Record, form: Form) -> Response:
     if form is Form.JSON:
         return JSONResponse(release_document(record.release))
     if form is Form.CARD:
-        return JSONResponse(card(record.release))
+        return JSONResponse(record.release.card().to_dict())
     attachment = {"Content-Disposition": f'attachment; filename="{name}.{form.value}"'}
     if form is Form.CSV:
         return Response(csv_text(record.release, item=items), media_type="text/csv; charset=utf-8", headers=attachment)

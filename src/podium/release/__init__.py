@@ -1,0 +1,11 @@
+"""Releases: what came out, what was paid for it, and which guarantee holds.
+
+A release is the only thing that leaves a private computation. It is plain data, survives a round trip
+through JSON, and carries its own receipt.
+"""
+
+from podium.release.encoding import ValueKind
+from podium.release.outcome import BOTTOM, Bottom, ItemSet, Outcome
+from podium.release.release import Receipt, Release
+
+__all__ = ["BOTTOM", "Bottom", "ItemSet", "Outcome", "Receipt", "Release", "ValueKind"]
