@@ -27,8 +27,8 @@ from bench.measure import Contestant, Timing, interleaved, machine
 from bench.peers import installed
 from bench.utility.data import Integers, Pairs, load, missing
 from podium.planning.facts import Facts
-from podium.planning.planner import Allowance, plan_for
-from podium.planning.planner import Plan as Planned
+from podium.planning.strategy import QuestionBudget, strategy_for
+from podium.planning.strategy import Plan as Planned
 from podium.planning.prediction import run_plan
 from podium.privacy import largest_selection_epsilon
 
@@ -94,7 +94,7 @@ class Cell:
 def podium_peeling(d: int, k: int, rho: str) -> Planned:
     """What the planner does for a known domain when k items may cost rho."""
     each = largest_selection_epsilon(Fraction(rho) / k)
-    return plan_for(Facts(k=k, domain_size=d), Allowance(epsilon_per_item=each))
+    return strategy_for(Facts(k=k, domain_size=d), QuestionBudget(epsilon_per_item=each))
 
 
 def opendp_peeling(k: int, rho: str) -> Any:

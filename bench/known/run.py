@@ -33,7 +33,7 @@ from bench.measure import machine
 from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
-from podium.planning.planner import allowance_for, plan_for
+from podium.planning.strategy import question_budget, strategy_for
 from podium.privacy import calibrate_epsilon
 
 __all__ = ["FULL", "QUICK", "Plan", "cliff", "contestants", "main", "run"]
@@ -79,7 +79,7 @@ def contestants(k: int, epsilon: str, delta: str, size: int) -> dict[str, Mechan
 
 
 def _planned(facts: Facts, epsilon: str, delta: str) -> Mechanism:
-    mechanism = plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=delta)).mechanism
+    mechanism = strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)).mechanism
     assert isinstance(mechanism, Mechanism)
     return mechanism
 

@@ -16,7 +16,7 @@ from podium.ledger import Budget, Totals
 from podium.mechanisms import ExponentialTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.planner import Allowance, GaussianAllowance, Plan, allowance_for, plan_for
+from podium.planning.strategy import QuestionBudget, RoundsBudget, Plan, question_budget, strategy_for
 from podium.planning.prediction import recall, run_plan
 from podium.planning.schedule.schedule_plan import MOST_ITEMS
 from podium.planning.schedule.shares import Purse, Sharing, candidates_for, stage_for
@@ -76,7 +76,7 @@ def even(stream: Stream, question: Question) -> list[Outcome]:
     """``podium.top`` again and again, with epsilon and delta divided by the number of periods."""
     facts = Facts(k=question.k)
     epsilon, delta = Fraction(question.epsilon) / stream.periods, Fraction(question.delta) / stream.periods
-    return _repeated(stream, plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=delta)))
+    return _repeated(stream, strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)))
 
 
 def even_sums(stream: Stream, question: Question) -> list[Outcome]:
@@ -93,8 +93,8 @@ def even_sums(stream: Stream, question: Question) -> list[Outcome]:
     single, call = totals.epsilon_per_item, totals.delta_per_call
     if facts.adaptive:
         rho = facts.k * bounded_range_rho(single)
-        return _repeated(stream, plan_for(facts, GaussianAllowance(mu_squared=2 * rho, delta=call / (1 + call))))
-    return _repeated(stream, plan_for(facts, Allowance(epsilon_per_item=single, delta_per_call=call)))
+        return _repeated(stream, strategy_for(facts, RoundsBudget(mu_squared=2 * rho, delta=call / (1 + call))))
+    return _repeated(stream, strategy_for(facts, QuestionBudget(epsilon_per_item=single, delta_per_call=call)))
 
 
 def _repeated(stream: Stream, plan: Plan) -> list[Outcome]:

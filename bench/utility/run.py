@@ -33,8 +33,8 @@ from bench.utility.columns import answers
 from bench.utility.data import SETS, Integers, Pairs, load, missing
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.planner import Plan as Planned
-from podium.planning.planner import allowance_for, plan_for
+from podium.planning.strategy import Plan as Planned
+from podium.planning.strategy import question_budget, strategy_for
 from podium.planning.prediction import run_plan
 from podium.privacy import GaussianNoise
 from podium.release import Release
@@ -160,7 +160,7 @@ def _podium(pairs: Pairs, plan: Plan, epsilon: float) -> Rows:
 
 
 def _released(facts: Facts, epsilon: float, reader: PairsReader, runs: int) -> tuple[Planned, list[Release]]:
-    planned = plan_for(facts, allowance_for(facts, epsilon=repr(epsilon), delta=DELTA))
+    planned = strategy_for(facts, question_budget(facts, epsilon=repr(epsilon), delta=DELTA))
     return planned, [run_plan(planned, reader) for _ in range(runs)]
 
 

@@ -9,14 +9,16 @@ from podium.version import __version__
 
 if TYPE_CHECKING:
     from podium.client import connect
-    from podium.curator import Curator, Preview, TopKMonitor, rank, sql, top
+    from podium.curator import Curator, TopKMonitor, plan, plan_rank, rank, sql, top
     from podium.histogram import Histogram, Scores
     from podium.ledger import Budget
+    from podium.planning.question_plan import Plan
+    from podium.query import Question
     from podium.release import BOTTOM, Release
 
 __all__ = [
-    "BOTTOM", "Budget", "Curator", "Histogram", "Preview", "Release", "Scores", "TopKMonitor", "__version__", "connect",
-    "rank", "sql", "top",
+    "BOTTOM", "Budget", "Curator", "Histogram", "Plan", "Question", "Release", "Scores", "TopKMonitor", "__version__",
+    "connect", "plan", "plan_rank", "rank", "sql", "top",
 ]  # fmt: skip
 
 _HOMES = {
@@ -24,11 +26,14 @@ _HOMES = {
     "Budget": "podium.ledger",
     "Curator": "podium.curator",
     "Histogram": "podium.histogram",
-    "Preview": "podium.curator",
+    "Plan": "podium.planning.question_plan",
+    "Question": "podium.query",
     "Release": "podium.release",
     "Scores": "podium.histogram",
     "TopKMonitor": "podium.curator",
     "connect": "podium.client",
+    "plan": "podium.curator",
+    "plan_rank": "podium.curator",
     "rank": "podium.curator",
     "sql": "podium.curator",
     "top": "podium.curator",

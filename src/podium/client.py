@@ -11,21 +11,23 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import quote, urlsplit
 
 from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
 from podium.exact import Number
+from podium.planning.question_plan import Plan
+from podium.query import Column, Kind, Question, QuestionOptions, RankingOptions, RankingQuestion, Schema
 from podium.release import Release
 from podium.version import __version__
 from podium.wire.identifiers import new_id
 from podium.wire.problems import restored
-from podium.wire.question_body import Asking
 from podium.wire.refusals import Refusal
+from podium.wire.request import QuestionRequest
 
-__all__ = ["Client", "RemotePlan", "connect"]
+__all__ = ["Client", "connect"]
 
 _RETRIES = 3
 _WAIT_SECONDS = 0.5
@@ -47,32 +49,6 @@ def connect(url: str, *, token: str, dataset: str | None = None, timeout: float 
     return Client(transport, dataset, tuple(about["datasets"]))
 
 
-@dataclass(frozen=True, slots=True)
-class RemotePlan:
-    """What a question would do, as the service planned it; nothing was read and nothing was charged."""
-
-    document: Mapping[str, Any]
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """The SQL that would be sent."""
-        return tuple(self.document["queries"])
-
-    @property
-    def at_most(self) -> Mapping[str, str | None]:
-        """The most that it can cost: epsilon, rho and delta as exact texts."""
-        found: Mapping[str, str | None] = self.document["at_most"]
-        return found
-
-    def __str__(self) -> str:
-        shown = ("mechanism", "why", "promise", "reach_sentence")
-        facts = [(name.partition("_")[0], self.document[name]) for name in shown]
-        most = ", ".join(f"{name} {value}" for name, value in self.at_most.items() if value is not None)
-        return "\n".join(
-            f"{label:<9}  {text}" for label, text in [*facts, ("at most", most), *(("sql", q) for q in self.queries)]
-        )
-
-
 class Client:
     """A data set behind a service."""
 
@@ -84,66 +60,104 @@ class Client:
         """The data sets that the token reaches."""
         return self._datasets
 
-    def dataset(self, name: str) -> Client:
+    @property
+    def dataset(self) -> str | None:
+        """The data set that questions are about; None where the token reaches several and none was chosen."""
+        return self._dataset
+
+    def select(self, dataset: str) -> Client:
         """The same connection, for another data set."""
-        return Client(self._transport, name, self._datasets)
+        return Client(self._transport, dataset, self._datasets)
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that questions may name, and their kinds."""
+        columns = self._transport.call("GET", self._place(""))["columns"]
+        return Schema(tuple(Column(column["name"], Kind(column["kind"])) for column in columns))
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What is promised, spent and left, as far as the token may see it; exact numbers are text."""
+        return self._transport.call("GET", self._place("budget"))
 
     def top(
         self,
         item: str | Iterable[str],
         *,
-        k: int = 10,
-        where: str | None = None,
         epsilon: Number | None = None,
-        counts: bool = False,
-        max_items_per_user: int | None = None,
-        domain: Iterable[Any] | None = None,
-        domain_size: int | None = None,
-        k_bar: int | None = None,
-        mechanism: str = "auto",
         idempotency_key: str | None = None,
+        **options: Unpack[QuestionOptions],
     ) -> Release:
         """The k items with the most distinct users, paid from the data set's budget; the same again is free."""
-        asking = _asking(item, k, where, epsilon, counts, max_items_per_user, domain, domain_size, k_bar, mechanism)
-        return self._ask(asking, idempotency_key)
+        question = Question(item=item, **options)  # type: ignore[arg-type] # it accepts what callers write
+        return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
     def sql(
         self,
         text: str,
         *,
         epsilon: Number | None = None,
-        max_items_per_user: int | None = None,
         idempotency_key: str | None = None,
+        **options: Unpack[QuestionOptions],
     ) -> Release:
         """The same, for a question written as SQL."""
-        asking = Asking.of(sql=text, epsilon=_written(epsilon), max_items_per_user=max_items_per_user)
-        return self._ask(asking, idempotency_key)
+        question = Question(sql=text, **options)  # type: ignore[arg-type] # it accepts what callers write
+        return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
+
+    def rank(
+        self,
+        *,
+        winner: str,
+        loser: str,
+        comparisons_per_pair: int,
+        epsilon: Number | None = None,
+        idempotency_key: str | None = None,
+        **options: Unpack[RankingOptions],
+    ) -> Release:
+        """The k best items of a table of comparisons, paid from the data set's budget; arguments as ``podium.rank``."""
+        question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
+        return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
     def plan(
         self,
-        item: str | Iterable[str] | None = None,
+        item: str | Iterable[str] = (),
         *,
         sql: str | None = None,
-        k: int | None = None,
-        where: str | None = None,
         epsilon: Number | None = None,
-        counts: bool = False,
-        max_items_per_user: int | None = None,
-        domain: Iterable[Any] | None = None,
-        domain_size: int | None = None,
-        k_bar: int | None = None,
-        mechanism: str = "auto",
-    ) -> RemotePlan:
-        """What a question would do and cost; free."""
-        asking = _asking(
-            item, k, where, epsilon, counts, max_items_per_user, domain, domain_size, k_bar, mechanism, sql=sql
-        )
-        return RemotePlan(self._transport.call("POST", self._place("plan"), asking.to_json()))
+        **options: Unpack[QuestionOptions],
+    ) -> Plan:
+        """What ``top``, or ``sql``, would do and cost; free."""
+        question = Question(item=item, sql=sql, **options)  # type: ignore[arg-type] # it accepts what callers write
+        return self.plan_question(question, epsilon=epsilon)
 
-    @property
-    def budget(self) -> dict[str, Any]:
-        """What is promised, spent and left; exact numbers as text."""
-        return self._transport.call("GET", self._place("budget"))
+    def plan_rank(
+        self,
+        *,
+        winner: str,
+        loser: str,
+        comparisons_per_pair: int,
+        epsilon: Number | None = None,
+        **options: Unpack[RankingOptions],
+    ) -> Plan:
+        """What ``rank`` would do and cost; free."""
+        question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
+        return self.plan_question(question, epsilon=epsilon)
+
+    def ask(
+        self,
+        question: Question | RankingQuestion,
+        *,
+        epsilon: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Release:
+        """The answer to a question that is a value already; sent again, it is paid for once."""
+        key = new_id() if idempotency_key is None else idempotency_key
+        body = _request(question, epsilon).to_dict()
+        return _release(self._transport.call("POST", self._place("releases"), body, key=key))
+
+    def plan_question(self, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Plan:
+        """What a question that is a value already would do and cost; free."""
+        return Plan.from_dict(self._transport.call("POST", self._place("plan"), _request(question, epsilon).to_dict()))
 
     def release(self, entry: str) -> Release:
         """A release by the hash in its receipt."""
@@ -159,14 +173,10 @@ class Client:
         found: list[dict[str, Any]] = self._transport.call("GET", self._place("history"))["entries"]
         return found
 
-    def _ask(self, asking: Asking, idempotency_key: str | None) -> Release:
-        key = new_id() if idempotency_key is None else idempotency_key
-        return _release(self._transport.call("POST", self._place("releases"), asking.to_json(), key=key))
-
     def _place(self, what: str) -> str:
         if self._dataset is None:
             raise InvalidArgument("dataset", None, allowed=f"one of {', '.join(self._datasets) or 'none'}")
-        return f"/v1/datasets/{quote(self._dataset, safe='')}/{what}"
+        return f"/v1/datasets/{quote(self._dataset, safe='')}/{what}".rstrip("/")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -245,27 +255,6 @@ def _release(document: dict[str, Any]) -> Release:
     return Release.from_json(json.dumps(document))
 
 
-def _written(number: Number | None) -> str | None:
-    return None if number is None else str(number)
-
-
-def _asking(
-    item: str | Iterable[str] | None,
-    k: int | None,
-    where: str | None,
-    epsilon: Number | None,
-    counts: bool,
-    max_items_per_user: int | None,
-    domain: Iterable[Any] | None,
-    domain_size: int | None,
-    k_bar: int | None,
-    mechanism: str,
-    *,
-    sql: str | None = None,
-) -> Asking:
-    return Asking.of(
-        item=item if item is None or isinstance(item, str) else list(item), k=k, sql=sql, where=where,
-        epsilon=_written(epsilon), counts=counts, max_items_per_user=max_items_per_user,
-        domain=None if domain is None else [list(one) if isinstance(one, tuple) else one for one in domain],
-        domain_size=domain_size, k_bar=k_bar, mechanism=mechanism,
-    )  # fmt: skip
+def _request(question: Question | RankingQuestion, epsilon: Number | None) -> QuestionRequest:
+    """The question as it is sent: a file would be one of the server's, so items are lists."""
+    return QuestionRequest.of(**question.to_dict(), epsilon=epsilon)

@@ -1,41 +1,99 @@
-"""What ``top`` and ``sql`` share: with a ledger a question is the curator's, without one it is asked once."""
+"""What ``top``, ``sql`` and ``rank`` share: options in groups, and one way from a question to its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-import podium
+import typer
+
 from podium.cli.console import progress, say
-from podium.cli.options import declared_types
-from podium.cli.output import Output, print_preview
+from podium.cli.options import (
+    AnalystOption,
+    AnswerEvery,
+    BadLines,
+    BadLinesOption,
+    DatasetOption,
+    Delta,
+    DomainSize,
+    DryRun,
+    Encoding,
+    Epsilon,
+    Force,
+    KBar,
+    LedgerOption,
+    MaxItemsPerUser,
+    Mechanism,
+    MechanismOption,
+    OutputFile,
+    PlotFile,
+    ReleaseFormat,
+    ReleaseFormatOption,
+    Table,
+    Types,
+    Unordered,
+    declared_types,
+)
+from podium.cli.output import Output, print_plan
 from podium.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from podium import Curator, Preview, Release
+    from podium import Curator
+    from podium.query import Question, RankingQuestion
 
-__all__ = ["Place", "answer"]
+__all__ = ["AnswerFlags", "Place", "Shown", "ask"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerFlags:
+    """What may be added to the items and k of a question."""
+
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Also measure how many users each item has, with half of the budget.")
+    ] = False
+    unordered: Unordered = False
+    max_items_per_user: MaxItemsPerUser = None
+    domain: Annotated[
+        Path | None,
+        typer.Option(
+            "--domain", metavar="FILE", help="The items are known: a file that lists them in a column like --item."
+        ),
+    ] = None
+    domain_size: DomainSize = None
+    k_bar: KBar = None
+    mechanism: MechanismOption = Mechanism.AUTO
+
+    def options(self) -> dict[str, Any]:
+        """As the fields of a question."""
+        return {
+            "counts": self.counts,
+            "ordered": not self.unordered,
+            "max_items_per_user": self.max_items_per_user,
+            "domain": self.domain,
+            "domain_size": self.domain_size,
+            "k_bar": self.k_bar,
+            "mechanism": self.mechanism.value,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the data is, and where its budget is kept, as written on the command line."""
+    """How the data is read, and where its budget is kept, as written on the command line."""
 
-    source: str
-    user: str
-    table: str | None
-    types: list[str] | None
-    bad_lines: str
-    encoding: str
-    ledger: str | None
-    dataset: str | None
-    analyst: str | None
-    force: bool
-    epsilon: str | None
-    delta: str | None
-    answer_every: str | None = None
+    epsilon: Epsilon = None
+    delta: Delta = None
+    ledger: LedgerOption = None
+    dataset: DatasetOption = None
+    analyst: AnalystOption = None
+    table: Table = None
+    types: Types = None
+    bad_lines: BadLinesOption = BadLines.REFUSE
+    encoding: Encoding = "utf-8"
+    force: Force = False
+    answer_every: AnswerEvery = None
 
     def check(self) -> None:
         """Raise unless there is either a ledger with a data set, or an epsilon for a single question."""
@@ -60,15 +118,11 @@ class Place:
                 "delta", self.delta, allowed="none with --ledger", hint="The budget says how much delta a question has."
             )
 
-    @property
-    def declared(self) -> dict[str, str] | None:
-        """The types of columns."""
-        return declared_types(self.types)
-
-    def hint(self, items: Sequence[str]) -> str | None:
+    def hint(self, source: str, items: Sequence[str]) -> str | None:
         """What a short list from JSON may mean, found out from the command line and not from rows."""
-        undeclared = [item for item in items if item not in (self.declared or {})]
-        if not undeclared or not self.source.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
+        declared = declared_types(self.types) or {}
+        undeclared = [item for item in items if item not in declared]
+        if not undeclared or not source.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
             return None
         return (
             f"In JSON any name is a column, and a list is one item as a whole: check {', '.join(undeclared)}, "
@@ -76,55 +130,63 @@ class Place:
         )
 
     @contextmanager
-    def curator(self) -> Iterator[Curator]:
-        """The curator of a data set that is registered already: a mistyped ledger is not made."""
+    def curator(self, source: str, user: str) -> Iterator[Curator]:
+        """The curator of a data set that is registered already (a mistyped ledger is not made), or of one question."""
+        from podium.curator.curator import Curator
+        from podium.curator.payment import OneQuestion
         from podium.ledger import open_ledger
 
+        reading: Any = {
+            "user": user, "table": self.table, "types": declared_types(self.types), "bad_lines": self.bad_lines.value,
+            "encoding": self.encoding, "answer_every": self.answer_every,
+        }  # fmt: skip
+        if self.ledger is None:
+            name = self.dataset or self.table or Path(source).name.partition(".")[0]
+            budget = OneQuestion(self.epsilon or "", self.delta or 0)
+            with Curator(source, dataset=name, ledger=budget, **reading) as curator:
+                yield curator
+            return
         with (
-            open_ledger(self.ledger or "", create=False) as ledger,
-            podium.Curator(
-                self.source,
-                dataset=self.dataset or "",
-                user=self.user,
-                ledger=ledger,
-                table=self.table,
-                types=self.declared,
-                bad_lines=self.bad_lines,
-                encoding=self.encoding,
-                analyst=self.analyst,
-                force=self.force,
-                answer_every=self.answer_every,
+            open_ledger(self.ledger, create=False) as ledger,
+            Curator(
+                source, dataset=self.dataset or "", ledger=ledger, analyst=self.analyst, force=self.force, **reading
             ) as curator,
         ):
             yield curator
 
 
-def answer(
-    place: Place,
-    output: Output,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Where the answer goes, or that only the plan is wanted."""
+
+    form: ReleaseFormatOption = ReleaseFormat.TABLE
+    output: OutputFile = None
+    plot: PlotFile = None
+    dry_run: DryRun = False
+
+
+def ask(
+    question: Question | RankingQuestion,
     *,
-    once: Callable[[], Release | Preview],
-    budgeted: Callable[[Curator], Release | Preview],
+    source: str,
+    user: str,
+    place: Place,
+    shown: Shown,
     items: Sequence[str] | None,
-    dry_run: bool,
 ) -> None:
     """Ask, once or under a budget, and show what came out."""
     place.check()
+    output = Output(shown.form, shown.output, shown.plot)
     output.check()
-    with progress("planning" if dry_run else "asking"):
-        if place.ledger is None:
-            from podium.curator.timing import on_schedule, period_of
-
-            result, left = on_schedule(None if dry_run else period_of(place.answer_every), once), None
-        else:
-            with place.curator() as curator:
-                result = budgeted(curator)
-                left = curator.status
-    if isinstance(result, podium.Preview):
-        print_preview(result, output.format)
-        return
-    output.write(result, items=items)
-    if not result.complete and (hint := place.hint(items or ())):
+    epsilon = None if place.ledger is None else place.epsilon
+    with progress("planning" if shown.dry_run else "asking"), place.curator(source, user) as curator:
+        if shown.dry_run:
+            print_plan(curator.plan_question(question, epsilon=epsilon), shown.form)
+            return
+        release = curator.ask(question, epsilon=epsilon)
+        left = None if place.ledger is None else curator.status
+    output.write(release, items=items)
+    if not release.complete and (hint := place.hint(source, items or ())):
         say(hint)
     if left is not None:
         from podium.present.text.accounts import left_sentence

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections import Counter
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -24,14 +25,16 @@ _SHARED = {"quiet": Quiet, "no_color": NoColor, "debug": Debug}
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """The function as a command, with the shared options added to its own."""
+    """The function as a command: a parameter that is a dataclass becomes its options, and the shared ones are added."""
     signature = inspect.signature(function, eval_str=True)
+    groups = {name: one.annotation for name, one in signature.parameters.items() if inspect.isclass(one.annotation)}
+    groups = {name: group for name, group in groups.items() if dataclasses.is_dataclass(group)}
 
     @functools.wraps(function)
     def run(*arguments: Any, quiet: bool, no_color: bool, debug: bool, **options: Any) -> None:
         with using(Settings(quiet=quiet, color=not no_color, debug=debug)):
             try:
-                function(*arguments, **options)
+                function(*arguments, **_grouped(options, groups))
             except (typer.Exit, typer.Abort):
                 raise
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - reported by its type
@@ -40,14 +43,33 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
                 return
         raise typer.Exit(code)
 
-    shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-        for name, annotation in _SHARED.items()
-    ]
-    own = signature.parameters.values()
-    run.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
-    run.__annotations__ = inspect.get_annotations(function, eval_str=True) | _SHARED
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        parameters += _options_of(groups[parameter.name]) if parameter.name in groups else [parameter]
+    parameters += [_option(name, annotation, False) for name, annotation in _SHARED.items()]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def _options_of(group: type) -> list[inspect.Parameter]:
+    """An option for each field of a group, with the field's type, help and default."""
+    hints = get_type_hints(group, include_extras=True)
+    return [_option(one.name, hints[one.name], one.default) for one in dataclasses.fields(group)]
+
+
+def _option(name: str, annotation: object, default: object) -> inspect.Parameter:
+    missing = inspect.Parameter.empty if default is dataclasses.MISSING else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=missing, annotation=annotation)
+
+
+def _grouped(options: dict[str, Any], groups: dict[str, Any]) -> dict[str, Any]:
+    """The options, with those of each group put together."""
+    made = {
+        name: group(**{one.name: options.pop(one.name) for one in dataclasses.fields(group)})
+        for name, group in groups.items()
+    }
+    return {**options, **made}
 
 
 class Command(TyperCommand):

@@ -33,6 +33,7 @@ __all__ = [
     "PlotFile",
     "ReleaseFormat",
     "ReleaseFormatOption",
+    "SourceArgument",
     "SourceOption",
     "Table",
     "TextFormatOption",
@@ -68,14 +69,20 @@ class BadLines(StrEnum):
 
 
 class Mechanism(StrEnum):
-    """How to answer from an unknown domain, or that no order is wanted from a known one; the plan picks by itself."""
+    """How to answer from an unknown domain; the plan picks by itself."""
 
     AUTO = "auto"
     LIMITED_DOMAIN = "limited-domain"
     ADAPTIVE = "adaptive"
-    SET = "set"
 
 
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A Parquet, CSV or JSON file, a pattern, a folder of Parquet files, a DuckDB file, or a database URL.",
+    ),
+]
 SourceOption = Annotated[
     str, typer.Option("--source", metavar="SOURCE", help="The table: a file, a pattern, a folder or a database URL.")
 ]
@@ -104,8 +111,11 @@ MechanismOption = Annotated[
     Mechanism,
     typer.Option(
         "--mechanism",
-        help="How to answer if the items are unknown; auto picks. If they are known: set, where no order is wanted.",
+        help="How to answer if the items are unknown; auto picks.",
     ),
+]
+Unordered = Annotated[
+    bool, typer.Option("--unordered", help="The order does not matter: a known domain can then be answered better.")
 ]
 LedgerOption = Annotated[
     str | None,

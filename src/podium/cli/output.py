@@ -16,12 +16,10 @@ from podium.errors import InvalidArgument, MissingLibrary, OutputFailed
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from podium import Preview, Release
-    from podium.planning.planner import Plan
+    from podium import Plan, Release
 
 __all__ = [
-    "Output", "check_picture", "json_text", "plan_document", "preview_document", "print_document", "print_preview",
-    "release_document", "replacing",
+    "Output", "check_picture", "json_text", "print_document", "print_plan", "release_document", "replacing",
 ]  # fmt: skip
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -146,30 +144,16 @@ def json_text(document: object, *, indent: int | None = None) -> str:
     return json.json_text(document, indent=indent)
 
 
-def plan_document(plan: Plan) -> dict[str, Any]:
-    """A plan for other programs; exact numbers as text."""
-    from podium.present import json
-
-    return json.plan_document(plan)
-
-
-def preview_document(preview: Preview) -> dict[str, Any]:
-    """A plan with the SQL that would be sent."""
-    from podium.present import json
-
-    return json.preview_document(preview)
-
-
 def print_document(document: object) -> None:
     """JSON on stdout, indented: for what is read as often by people."""
     print_result(json_text(document, indent=2))
 
 
-def print_preview(preview: Preview, form: Format | ReleaseFormat) -> None:
+def print_plan(plan: Plan, form: Format | ReleaseFormat) -> None:
     """The plan and the SQL, as text or JSON."""
     if form == ReleaseFormat.JSON:
-        print_document(preview_document(preview))
+        print_document(plan.to_dict())
     elif form == ReleaseFormat.TABLE:
-        print_result(str(preview))
+        print_result(str(plan))
     else:
         raise InvalidArgument("format", form.value, allowed="table or json with --dry-run")

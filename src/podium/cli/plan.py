@@ -16,8 +16,9 @@ from podium.cli.options import (
     Mechanism,
     MechanismOption,
     TextFormatOption,
+    Unordered,
 )
-from podium.cli.output import plan_document, print_document
+from podium.cli.output import print_document
 from podium.cli.recall import Described, Exponent, Items, ItemsPerUser, RecallPlot, Skew, Users
 
 __all__ = ["plan"]
@@ -35,6 +36,7 @@ def plan(
     domain_size: DomainSize = None,
     k_bar: KBar = None,
     mechanism: MechanismOption = Mechanism.AUTO,
+    unordered: Unordered = False,
     users: Users = None,
     items: Items = None,
     items_per_user: ItemsPerUser = None,
@@ -48,7 +50,7 @@ def plan(
     Shows the mechanism, what the answer can cost, and its reach: how far an item must stand out to come back. A larger
     epsilon, a smaller k or a known domain lowers it.
 
-    If you describe the table (--users, --items, --items-per-user), the plan is tried on made-up tables like it, and
+    If you describe the table (--users, --items, --items-per-user), the plan is tried on synthetic tables like it, and
     the share of the true top k that comes back is shown. No real table is looked at.
 
     \b
@@ -59,31 +61,26 @@ def plan(
       podium plan -k 50 --epsilon 1 --delta 1e-8 --users 20000 --items 3000 --items-per-user 5
     """
     from podium.planning.facts import Facts
-    from podium.planning.planner import allowance_for, plan_for
+    from podium.planning.question_budget import question_budget
+    from podium.planning.question_plan import Plan
+    from podium.planning.strategy import strategy_for
 
     facts = Facts(
         k=k, domain_size=domain_size, max_items_per_user=max_items_per_user, counts=counts, k_bar=k_bar,
-        mechanism=mechanism.value,
+        mechanism=mechanism.value, ordered=not unordered,
     )  # fmt: skip
-    planned = plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=delta))
+    planned = Plan.of(strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)))
     described = Described(
         users=users, items=items, items_per_user=items_per_user, exponent=exponent, skew=skew, plot=plot
     )
     expected = described.expect(facts, epsilon, delta)
     if form is Format.JSON:
         prediction = {} if expected is None else {"prediction": expected.document()}
-        print_document({**plan_document(planned), **prediction})
+        print_document({**planned.to_dict(), **prediction})
         described.draw(expected)
         return
     from podium.present.text.terminal import fact_lines
 
-    facts_of_plan = [
-        ("mechanism", planned.describe()),
-        ("why", planned.why),
-        ("promise", planned.promise.sentence()),
-        ("at most", planned.cost_sentence()),
-        ("reach", planned.reach_sentence),
-        *([] if expected is None else [("recall", expected.sentence())]),
-    ]
+    facts_of_plan = [*planned.facts, *([] if expected is None else [("recall", expected.sentence())])]
     print_result(fact_lines(facts_of_plan))
     described.draw(expected)

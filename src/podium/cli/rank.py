@@ -4,37 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-import podium
-from podium.cli.ask import Place, answer
-from podium.cli.options import (
-    AnalystOption,
-    AnswerEvery,
-    BadLines,
-    BadLinesOption,
-    DatasetOption,
-    DryRun,
-    Encoding,
-    Epsilon,
-    Force,
-    K,
-    LedgerOption,
-    OutputFile,
-    PlotFile,
-    ReleaseFormat,
-    ReleaseFormatOption,
-    Table,
-    Types,
-    User,
-    Where,
-)
-from podium.cli.output import Output
-
-if TYPE_CHECKING:
-    from podium import Curator, Preview, Release
+from podium.cli.ask import Place, Shown, ask
+from podium.cli.options import K, SourceArgument, Unordered, User, Where
 
 __all__ = ["rank"]
 
@@ -54,16 +29,8 @@ class Selection(StrEnum):
     AUTO = "auto"
     EXPONENTIAL = "exponential"
     NOISY = "noisy"
-    SET = "set"
 
 
-Comparisons = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        help="A Parquet, CSV or JSON file, a pattern, a folder of Parquet files, a DuckDB file, or a database URL.",
-    ),
-]
 Winner = Annotated[str, typer.Option("--winner", metavar="COL", help="The column of what was preferred.")]
 Loser = Annotated[str, typer.Option("--loser", metavar="COL", help="The column of what it was preferred to.")]
 PerPair = Annotated[
@@ -82,10 +49,6 @@ PairsFile = Annotated[
     Path | None,
     typer.Option("--pairs", metavar="FILE", help="The pairs that count, in columns called like --winner and --loser."),
 ]
-DeltaOption = Annotated[
-    str | None,
-    typer.Option("--delta", metavar="NUMBER", help="The slack of the promise, such as 1e-8; 0 unless given."),
-]
 PerUser = Annotated[
     int | None,
     typer.Option(
@@ -93,7 +56,7 @@ PerUser = Annotated[
     ),
 ]
 MethodOption = Annotated[
-    Method, typer.Option("--method", help="How comparisons become scores; auto tries on made-up comparisons.")
+    Method, typer.Option("--method", help="How comparisons become scores; auto tries on synthetic comparisons.")
 ]
 Mixing = Annotated[
     str | None,
@@ -103,13 +66,11 @@ Normalisation = Annotated[
     int | None,
     typer.Option("--normalisation", metavar="N", help="For spectral: at least the pairs of any one item."),
 ]
-SelectionOption = Annotated[
-    Selection, typer.Option("--mechanism", help="How the best are selected; set: where no order is wanted.")
-]
+SelectionOption = Annotated[Selection, typer.Option("--mechanism", help="How the best are selected from the scores.")]
 
 
 def rank(
-    source: Comparisons,
+    source: SourceArgument,
     *,
     winner: Winner,
     loser: Loser,
@@ -118,27 +79,15 @@ def rank(
     items: ItemsFile = None,
     pairs: PairsFile = None,
     k: K = 10,
-    epsilon: Epsilon = None,
-    delta: DeltaOption = None,
+    unordered: Unordered = False,
     max_comparisons_per_user: PerUser = None,
     where: Where = None,
     method: MethodOption = Method.AUTO,
     mixing: Mixing = None,
     normalisation: Normalisation = None,
     mechanism: SelectionOption = Selection.AUTO,
-    ledger: LedgerOption = None,
-    dataset: DatasetOption = None,
-    analyst: AnalystOption = None,
-    table: Table = None,
-    types: Types = None,
-    bad_lines: BadLinesOption = BadLines.REFUSE,
-    encoding: Encoding = "utf-8",
-    force: Force = False,
-    answer_every: AnswerEvery = None,
-    form: ReleaseFormatOption = ReleaseFormat.TABLE,
-    output: OutputFile = None,
-    plot: PlotFile = None,
-    dry_run: DryRun = False,
+    place: Place,
+    shown: Shown,
 ) -> None:
     """The k best items by who was preferred to whom, privately.
 
@@ -151,26 +100,11 @@ def rank(
       podium rank votes.csv --winner better --loser worse --user user_id --pairs pairs.csv --epsilon 1 \\
         --comparisons-per-pair 50 --dry-run
     """
-    place = Place(
-        source=source, user=user, table=table, types=types, bad_lines=bad_lines.value,
-        encoding=encoding, ledger=ledger, dataset=dataset, analyst=analyst,
-        force=force, epsilon=epsilon, delta=delta, answer_every=answer_every,
+    from podium.query import RankingQuestion
+
+    question = RankingQuestion(
+        winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, items=items, pairs=pairs, k=k,
+        ordered=not unordered, where=where, max_comparisons_per_user=max_comparisons_per_user, method=method.value,
+        mixing=mixing, normalisation=normalisation, mechanism=mechanism.value,
     )  # fmt: skip
-
-    def once() -> Release | Preview:
-        return podium.rank(
-            source, winner=winner, loser=loser, user=user, comparisons_per_pair=comparisons_per_pair, items=items,
-            pairs=pairs, k=k, epsilon=epsilon or "", delta=delta or 0, where=where, method=method.value, mixing=mixing,
-            max_comparisons_per_user=max_comparisons_per_user, normalisation=normalisation, mechanism=mechanism.value,
-            table=table, types=place.declared, bad_lines=bad_lines.value, encoding=encoding,
-            dry_run=dry_run,
-        )  # fmt: skip
-
-    def budgeted(curator: Curator) -> Release | Preview:
-        return curator.rank(
-            winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, items=items, pairs=pairs, k=k,
-            epsilon=epsilon, where=where, method=method.value, mixing=mixing, normalisation=normalisation,
-            max_comparisons_per_user=max_comparisons_per_user, mechanism=mechanism.value, dry_run=dry_run,
-        )  # fmt: skip
-
-    answer(place, Output(form, output, plot), once=once, budgeted=budgeted, items=["item"], dry_run=dry_run)
+    ask(question, source=source, user=user, place=place, shown=shown, items=["item"])

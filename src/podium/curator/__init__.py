@@ -7,7 +7,6 @@ and nothing that depends on rows leaves before it is settled.
 
 from podium.curator.curator import Curator
 from podium.curator.monitor.topk_monitor import TopKMonitor
-from podium.curator.once import rank, sql, top
-from podium.curator.prepare import Preview
+from podium.curator.once import plan, plan_rank, rank, sql, top
 
-__all__ = ["Curator", "Preview", "TopKMonitor", "rank", "sql", "top"]
+__all__ = ["Curator", "TopKMonitor", "plan", "plan_rank", "rank", "sql", "top"]

@@ -1,95 +1,70 @@
-"""Asking for a ranking: from a table of comparisons (user, winner, loser) to scores. Public inputs come first."""
+"""Rankings: from a table of comparisons (user, winner, loser) to scores. Public inputs come first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from podium.curator.prepare import Asked, Calibrate, checked, column_name
+from podium.curator.prepare import column_name
 from podium.errors import InvalidArgument
-from podium.exact import Number
+from podium.exact import positive_integer
 from podium.histogram import Item
+from podium.mechanisms import AdaptiveTopK
 from podium.mechanisms.base import Mechanism
-from podium.planning.planner import Allowance
-from podium.planning.ranking import RankingFacts, plan_ranking
-from podium.query import Question, parse_conditions
-from podium.query.schema import Column, Kind
+from podium.mechanisms.reader import Reader
+from podium.planning.ranking import RankingFacts
+from podium.query import CheckedQuestion, RankingQuestion, parse_conditions
+from podium.query.schema import Column, Kind, Schema
 from podium.ranking import ComparisonGraph, RankingMethod
 from podium.release import Release
-from podium.sources import CountQuery, DomainFile, DomainItems, Source
+from podium.sources import DomainFile, DomainItems, Source
 from podium.sources.domains import item_rows, listed_rows
 
-__all__ = ["RankOptions", "ask_ranking", "ranked"]
+__all__ = ["check_ranking", "rank_items"]
 
 _ITEM = "item"
 """What the column of a file that lists the items is called."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankOptions:
-    """A ranking as a caller asks for it."""
-
-    winner: str
-    loser: str
-    k: int
-    comparisons_per_pair: int
-    items: object = None
-    pairs: object = None
-    max_comparisons_per_user: int | None = None
-    where: str | Iterable[str] | None = None
-    method: str = "auto"
-    mixing: Number | None = None
-    normalisation: int | None = None
-    mechanism: str = "auto"
-
-
-def ask_ranking(source: Source, user: str, options: RankOptions, calibrate: Calibrate) -> Asked:
-    """Plan a ranking; raises before anything is paid, and without a look at any row."""
-    columns = _columns(source, user, options)
-    graph = _graph(options, columns)
-    schema = source.schema()
-    question = Question(
-        (options.winner, options.loser),
-        options.k,
-        parse_conditions(options.where, schema=schema),
-    )
-    domain = DomainItems(graph.comparisons)
-    probe = CountQuery(question.items, user, question.where)
-    source.check(probe, domain=domain)
+def check_ranking(
+    source: Source, question: RankingQuestion, user: str
+) -> tuple[CheckedQuestion, RankingFacts, DomainItems]:
+    """A ranking against the schema: what is public about it; raises before anything is paid."""
+    columns = _columns(source.schema(), user, question)
+    graph = _graph(question, columns)
+    where = parse_conditions(question.where, schema=source.schema())
     facts = RankingFacts(
         graph=graph,
-        k=question.k,
-        comparisons_per_pair=options.comparisons_per_pair,
-        max_comparisons_per_user=options.max_comparisons_per_user,
-        method=options.method,
-        mixing=options.mixing,
-        normalisation=options.normalisation,
-        mechanism=options.mechanism,
+        k=positive_integer(question.k, "k"),
+        comparisons_per_pair=question.comparisons_per_pair,
+        max_comparisons_per_user=question.max_comparisons_per_user,
+        method=question.method,
+        mixing=question.mixing,
+        normalisation=question.normalisation,
+        mechanism=question.mechanism,
+        ordered=question.ordered,
     )
-    # The items are known, and known items are never looked for in rounds.
-    plan, method = plan_ranking(facts, cast(Allowance, calibrate(facts.question)))
-    return checked(source, Asked(question, plan, domain, user, method), probe)
+    checked = CheckedQuestion((question.winner, question.loser), facts.k, where)
+    return checked, facts, DomainItems(graph.comparisons)
 
 
-def ranked(source: Source, asked: Asked, method: RankingMethod) -> Release:
+def rank_items(reader: Reader, mechanism: Mechanism | AdaptiveTopK, method: RankingMethod) -> Release:
     """Count in the engine who preferred which of each public pair, score, select."""
     most = len(method.graph.comparisons)
-    with source.snapshot(asked.reading(), domain=asked.domain) as snapshot:
-        top = snapshot.top_rows(most).top(most)
+    top = reader.top_rows(most).top(most)
     wins: Mapping[Any, int] = dict(zip(top.items, top.counts.tolist(), strict=True))
-    release = cast(Mechanism, asked.plan.mechanism).release(method.scores(wins))
-    stated = f"{release.theorem}; {method.theorem}"
-    return replace(release, parameters={**release.parameters, **method.describe()}, theorem=stated)
+    release = cast(Mechanism, mechanism).release(method.scores(wins))
+    theorem = f"{release.theorem}; {method.theorem}"
+    return replace(release, parameters={**release.parameters, **method.describe()}, theorem=theorem)
 
 
-def _columns(source: Source, user: str, options: RankOptions) -> tuple[Column, Column]:
+def _columns(schema: Schema, user: str, options: RankingQuestion) -> tuple[Column, Column]:
     """The columns of winners and losers: two, of one kind, with single values."""
     names = {"winner": column_name(options.winner, "winner"), "loser": column_name(options.loser, "loser")}
     if len({*names.values(), column_name(user, "user")}) < 3:
         raise InvalidArgument("loser", options.loser, allowed="winner, loser and user as three different columns")
-    schema = source.schema()
     winner, loser = (schema.column(name, role=role) for role, name in names.items())
     for role, column in (("winner", winner), ("loser", loser)):
         if column.kind is Kind.LIST:
@@ -104,7 +79,7 @@ def _columns(source: Source, user: str, options: RankOptions) -> tuple[Column, C
     return winner, loser
 
 
-def _graph(options: RankOptions, columns: tuple[Column, Column]) -> ComparisonGraph:
+def _graph(options: RankingQuestion, columns: tuple[Column, Column]) -> ComparisonGraph:
     if (options.items is None) == (options.pairs is None):
         raise InvalidArgument(
             "items",

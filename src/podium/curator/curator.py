@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, overload
+from typing import Unpack
 
-from podium.curator.answer import answer, bare
-from podium.curator.comparisons import RankOptions, ask_ranking
+from podium.curator.answer import answer, without_origin
+from podium.curator.comparisons import check_ranking
 from podium.curator.held_source import HeldSource
 from podium.curator.location import join_ledger, location_of
-from podium.curator.prepare import Asked, Options, Preview, ask, checked, column_name, question_about
-from podium.curator.pricing import allowance, priced
-from podium.curator.reuse import answered_by, question_key, question_text, told_again
-from podium.curator.settle import settled
-from podium.curator.timing import on_schedule, period_of
-from podium.errors import (
-    InvalidArgument,
-    PodiumError,
-    QuestionForfeited,
-    ReservationClosed,
-    interruption_note,
-    settlement_note,
-)
+from podium.curator.payment import LedgerAccount, OneQuestion
+from podium.curator.prepare import PlannedQuestion, column_name, count_facts, require_readable, state_domain
+from podium.curator.pricing import AnyFacts
+from podium.curator.reuse import replay_release
+from podium.curator.settle import settle
+from podium.curator.timing import period_of
+from podium.errors import InvalidArgument, QuestionForfeited, interruption_note, settlement_note
 from podium.exact import Number
-from podium.ledger import Budget, Ledger, Reason, Reservation, Status, StoredRelease, open_ledger
-from podium.query import Question, parse_sql
-from podium.query.schema import Schema
+from podium.ledger import Budget, Ledger, Reservation, Status, StoredRelease, open_ledger
+from podium.planning.question_plan import Plan
+from podium.query import (
+    CheckedQuestion,
+    Question,
+    QuestionOptions,
+    RankingOptions,
+    RankingQuestion,
+    Schema,
+    check_question,
+)
 from podium.release import Release
-from podium.sources import CountQuery, Source, open_source
+from podium.sources import CountQuery, Domain, Source, SourceOptions
 
 __all__ = ["Curator"]
 
@@ -41,10 +43,10 @@ class Curator:
 
     The first curator of a data set registers it with ``budget``; later ones need only its name, and the same source:
     a budget protects the users of one table, named by one column. ``force`` lets the owner use another table, such as
-    a copy. ``ledger`` is
-    a path, a URL or an open ledger. Threads and processes may share a ledger, and a curator serves many threads.
-    With ``answer_every`` seconds, what becomes of a question that reads rows is settled and told a whole number of
-    these periods after the reading began, so that the time of an answer tells less about rows.
+    a copy. ``ledger`` is a path, a URL or an open ledger. Threads and processes may share a ledger, and a curator
+    serves many threads. ``options`` say how the source is read: ``table``, ``types``, ``bad_lines``, ``encoding``.
+
+    Answers are delayed to a multiple of ``answer_every`` seconds, which limits what their timing reveals.
     """
 
     _schedule: str | None = None
@@ -56,35 +58,32 @@ class Curator:
         *,
         dataset: str,
         user: str,
-        ledger: str | Path | Ledger,
+        ledger: str | Path | Ledger | OneQuestion,
         budget: Budget | None = None,
-        table: str | None = None,
-        types: Mapping[str, str] | None = None,
-        bad_lines: str = "refuse",
-        encoding: str = "utf-8",
         analyst: str | None = None,
         force: bool = False,
         answer_every: Number | None = None,
+        **options: Unpack[SourceOptions],
     ) -> None:
         self._period = period_of(answer_every)
+        self._dataset = dataset
+        self._user = column_name(user, "user")
         with ExitStack() as opened:
-            self._held = HeldSource(
-                source,
-                lambda: open_source(source, table=table, types=types, bad_lines=bad_lines, encoding=encoding),
-            )
+            self._held = HeldSource(source, options)
             opened.callback(self._held.close)
+            if isinstance(ledger, OneQuestion):
+                self._account: LedgerAccount | OneQuestion = ledger
+                self._opened = opened.pop_all()
+                return
             # The user column as an item too: what is checked is that it exists and can be compared.
-            self._source.check(CountQuery((column_name(user, "user"),), user))
-            self._ledger = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
-            if self._ledger is not ledger:
-                opened.callback(self._ledger.close)
-            self._dataset = dataset
-            self._user = user
-            self._analyst = analyst
-            location = location_of(source, self._source.name, table)
+            self._source.check(CountQuery((self._user,), self._user))
+            kept = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
+            if kept is not ledger:
+                opened.callback(kept.close)
+            self._account = LedgerAccount(kept, dataset, analyst, self._schedule)
             join_ledger(
-                self._ledger, dataset, self._source, location, user=user, budget=budget, force=force,
-                schedule=self._schedule if self._exclusive else None,
+                kept, dataset, self._source, location_of(source, self._source.name, options.get("table")),
+                user=user, budget=budget, force=force, schedule=self._schedule if self._exclusive else None,
             )  # fmt: skip
             self._held.at(self.status.data_version)
             self._opened = opened.pop_all()
@@ -106,134 +105,49 @@ class Curator:
     @property
     def status(self) -> Status:
         """Totals, what is charged, what is left."""
-        return self._ledger.status(self._dataset)
+        account = self._ledger_account
+        return account.ledger.status(account.dataset)
 
-    @overload
     def top(
         self,
         item: str | Iterable[str],
         *,
-        k: int = ...,
-        where: str | Iterable[str] | None = ...,
-        epsilon: Number | None = ...,
-        counts: bool = ...,
-        max_items_per_user: int | None = ...,
-        domain: object = ...,
-        domain_size: int | None = ...,
-        k_bar: int | None = ...,
-        mechanism: str = ...,
-        analyst: str | None = ...,
-        idempotency_key: str | None = ...,
-        dry_run: Literal[False] = ...,
-    ) -> Release: ...
-    @overload
-    def top(
-        self,
-        item: str | Iterable[str],
-        *,
-        k: int = ...,
-        where: str | Iterable[str] | None = ...,
-        epsilon: Number | None = ...,
-        counts: bool = ...,
-        max_items_per_user: int | None = ...,
-        domain: object = ...,
-        domain_size: int | None = ...,
-        k_bar: int | None = ...,
-        mechanism: str = ...,
-        analyst: str | None = ...,
-        idempotency_key: str | None = ...,
-        dry_run: Literal[True],
-    ) -> Preview: ...
-    @overload
-    def top(
-        self,
-        item: str | Iterable[str],
-        *,
-        k: int = ...,
-        where: str | Iterable[str] | None = ...,
-        epsilon: Number | None = ...,
-        counts: bool = ...,
-        max_items_per_user: int | None = ...,
-        domain: object = ...,
-        domain_size: int | None = ...,
-        k_bar: int | None = ...,
-        mechanism: str = ...,
-        analyst: str | None = ...,
-        idempotency_key: str | None = ...,
-        dry_run: bool,
-    ) -> Release | Preview: ...
-    def top(
-        self,
-        item: str | Iterable[str],
-        *,
-        k: int = 10,
-        where: str | Iterable[str] | None = None,
         epsilon: Number | None = None,
-        counts: bool = False,
-        max_items_per_user: int | None = None,
-        domain: object = None,
-        domain_size: int | None = None,
-        k_bar: int | None = None,
-        mechanism: str = "auto",
         analyst: str | None = None,
         idempotency_key: str | None = None,
-        dry_run: bool = False,
-    ) -> Release | Preview:
+        **options: Unpack[QuestionOptions],
+    ) -> Release:
         """The k items with the most distinct users, paid from the data set's budget.
 
-        The epsilon per item follows from the owner's plan unless ``epsilon`` gives this release a total of its own. A
-        question that was answered before, on the same version of the data, is answered again free of charge.
-        ``dry_run`` returns the plan and the SQL, which names the data set, instead, and touches nothing.
-        """
-        question = question_about(self._current(), item, k, where)
-        options = Options(
-            counts=counts,
-            max_items_per_user=max_items_per_user,
-            domain=domain,
-            domain_size=domain_size,
-            k_bar=k_bar,
-            mechanism=mechanism,
-        )
-        asked = self._ask(question, options, epsilon)
-        return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
+        A question that was answered before, on the same version of the data, is answered again free of charge.
 
-    @overload
-    def sql(
-        self,
-        text: str,
-        *,
-        epsilon: Number | None = ...,
-        max_items_per_user: int | None = ...,
-        analyst: str | None = ...,
-        idempotency_key: str | None = ...,
-        dry_run: Literal[False] = ...,
-    ) -> Release: ...
-    @overload
-    def sql(
-        self,
-        text: str,
-        *,
-        epsilon: Number | None = ...,
-        max_items_per_user: int | None = ...,
-        analyst: str | None = ...,
-        idempotency_key: str | None = ...,
-        dry_run: bool,
-    ) -> Release | Preview: ...
+        Args:
+            item: The column to rank, or several whose values together are one item.
+            epsilon: The privacy loss of this answer; otherwise the owner's plan has an epsilon for each item.
+            analyst: Who asks, where the budget has caps per analyst.
+            idempotency_key: A name for this attempt: sent again, it is paid for once.
+            options: ``k`` (10), ``where``, ``counts``, ``ordered``, ``domain``, ``domain_size``,
+                ``max_items_per_user``, ``k_bar`` and ``mechanism``: see ``podium.top``.
+
+        Example:
+            >>> with podium.Curator("views.parquet", dataset="views", user="user_id", ledger="ledger.db") as curator:
+            ...     print(curator.top("article", k=10, where="country = 'DE'"))
+        """
+        question = Question(item=item, **options)  # type: ignore[arg-type] # it accepts what callers write
+        return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
+
     def sql(
         self,
         text: str,
         *,
         epsilon: Number | None = None,
-        max_items_per_user: int | None = None,
         analyst: str | None = None,
         idempotency_key: str | None = None,
-        dry_run: bool = False,
-    ) -> Release | Preview:
+        **options: Unpack[QuestionOptions],
+    ) -> Release:
         """The same, for a question written as SQL: SELECT item, COUNT(DISTINCT user) ... LIMIT k."""
-        question = parse_sql(text, schema=self._current().schema(), table=self._dataset, user=self._user)
-        options = Options(max_items_per_user=max_items_per_user)
-        asked = self._ask(question, options, epsilon)
-        return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
+        question = Question(sql=text, **options)  # type: ignore[arg-type] # it accepts what callers write
+        return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
     def rank(
         self,
@@ -241,127 +155,136 @@ class Curator:
         winner: str,
         loser: str,
         comparisons_per_pair: int,
-        items: object = None,
-        pairs: object = None,
-        k: int = 10,
         epsilon: Number | None = None,
-        max_comparisons_per_user: int | None = None,
-        where: str | Iterable[str] | None = None,
-        method: str = "auto",
-        mixing: Number | None = None,
-        normalisation: int | None = None,
-        mechanism: str = "auto",
         analyst: str | None = None,
         idempotency_key: str | None = None,
-        dry_run: bool = False,
-    ) -> Release | Preview:
+        **options: Unpack[RankingOptions],
+    ) -> Release:
         """The k best items of a table of comparisons, paid from the data set's budget; arguments as ``podium.rank``."""
-        options = RankOptions(
-            winner=winner,
-            loser=loser,
-            k=k,
-            comparisons_per_pair=comparisons_per_pair,
-            items=items,
-            pairs=pairs,
-            max_comparisons_per_user=max_comparisons_per_user,
-            where=where,
-            method=method,
-            mixing=mixing,
-            normalisation=normalisation,
-            mechanism=mechanism,
-        )
-        source, totals = self._current(), self.status.totals
-        asked = priced(totals, epsilon, k, lambda given: ask_ranking(
-            source, self._user, options, lambda facts: allowance(totals, facts, given)))  # fmt: skip
-        return asked.preview(self._source, self._dataset) if dry_run else self._run(asked, analyst, idempotency_key)
+        question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
+        return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
+
+    def plan(
+        self,
+        item: str | Iterable[str] = (),
+        *,
+        sql: str | None = None,
+        epsilon: Number | None = None,
+        **options: Unpack[QuestionOptions],
+    ) -> Plan:
+        """What ``top``, or ``sql``, would do and cost. Free: no row is read; the SQL names the data set."""
+        question = Question(item=item, sql=sql, **options)  # type: ignore[arg-type] # it accepts what callers write
+        return self.plan_question(question, epsilon=epsilon)
+
+    def plan_rank(
+        self,
+        *,
+        winner: str,
+        loser: str,
+        comparisons_per_pair: int,
+        epsilon: Number | None = None,
+        **options: Unpack[RankingOptions],
+    ) -> Plan:
+        """What ``rank`` would do and cost. Free: no row is read."""
+        question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
+        return self.plan_question(question, epsilon=epsilon)
+
+    def ask(
+        self,
+        question: Question | RankingQuestion,
+        *,
+        epsilon: Number | None = None,
+        analyst: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Release:
+        """The answer to a question that is a value already."""
+        planned = self._prepare(question, epsilon)
+        if isinstance(self._account, OneQuestion):
+            return answer(self._source, planned, every=self._period)
+        return self._answer(self._account, planned, self._account.claim(planned, analyst, idempotency_key))
+
+    def plan_question(self, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Plan:
+        """What a question that is a value already would do and cost."""
+        shown_as = None if isinstance(self._account, OneQuestion) else self._dataset
+        return self._prepare(question, epsilon).plan(self._source, shown_as)
+
+    def answer_planned(self, planned: PlannedQuestion, *, text: str, key: str, after: str | None = None) -> Release:
+        """Reserve, answer and settle a schedule's question, planned elsewhere, which ``key`` names for good."""
+        require_readable(self._current(), planned)
+        account = self._ledger_account
+        claimed = account.claim_for_schedule(planned, text=text, key=key, after=after)
+        return self._answer(account, planned, claimed)
+
+    @property
+    def _ledger_account(self) -> LedgerAccount:
+        if isinstance(self._account, OneQuestion):
+            raise InvalidArgument("ledger", None, allowed="a ledger: a single question keeps no account")
+        return self._account
 
     def _current(self) -> Source:
-        return self._held.renew(lambda: self.status.data_version)
+        """The source; where its files changed, as the owner's newest version of the data has it."""
+        return self._held.renew(self.status.data_version) if self._held.changed else self._source
 
-    def _ask(self, question: Question, options: Options, epsilon: Number | None) -> Asked:
-        totals = self.status.totals
-        return priced(totals, epsilon, question.k, lambda given: ask(
-            self._source, question, self._user, options, lambda facts: allowance(totals, facts, given)))  # fmt: skip
+    def _prepare(self, question: Question | RankingQuestion, epsilon: Number | None) -> PlannedQuestion:
+        """Check a question, choose how to answer it, and see that the engine can: before anything is paid."""
+        source = self._source if isinstance(self._account, OneQuestion) else self._current()
+        facts: AnyFacts
+        domain: Domain | None
+        if isinstance(question, RankingQuestion):
+            checked, facts, domain = check_ranking(source, question, self._user)
+            accepted = CountQuery(checked.items, self._user, checked.where)
+            source.check(accepted, domain=domain)
+            return self._plan(source, checked, facts, domain, accepted, epsilon, question)
+        checked = check_question(question, source.schema(), user=self._user, table=self._dataset)
+        domain = state_domain(question.domain, question.domain_size)
+        facts, accepted = count_facts(source, checked, domain, self._user)
+        return self._plan(source, checked, facts, domain, accepted, epsilon)
 
-    def _run(self, asked: Asked, analyst: str | None, idempotency_key: str | None) -> Release:
-        k = asked.question.k
-        who = self._analyst if analyst is None else analyst
-        key = question_key(asked)
-        stored = self._ledger.find_release(self._dataset, key, analyst=who, answers=answered_by(asked))
-        if stored is not None:
-            return told_again(stored, k, self._user)
-        claimed = self._ledger.reserve_once(
-            self._dataset,
-            asked.plan.worst_case,
-            question_text(asked),
-            analyst=who,
-            question_key=key,
-            idempotency_key=idempotency_key,
-            answers=answered_by(asked),
-        )
-        if isinstance(claimed, StoredRelease):
-            return told_again(claimed, k, self._user)
-        return self._paid(asked, claimed) if claimed.fresh else self._repeated(claimed, k, idempotency_key)
+    def _plan(
+        self,
+        source: Source,
+        checked: CheckedQuestion,
+        facts: AnyFacts,
+        domain: Domain | None,
+        accepted: CountQuery,
+        epsilon: Number | None,
+        ranking: RankingQuestion | None = None,
+    ) -> PlannedQuestion:
+        if isinstance(self._account, OneQuestion):
+            planned = PlannedQuestion(checked, self._account.strategy(facts), domain, self._user)
+        else:
+            strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
+            how = None if ranking is None else ranking.describe()
+            planned = PlannedQuestion(checked, strategy, domain, self._user, budget, how)
+        require_readable(source, planned, accepted)
+        return planned
 
-    def answer_planned(self, asked: Asked, *, text: str, key: str, after: str | None = None) -> Release:
-        """Reserve, answer and settle a question planned elsewhere, which ``key`` names for good: it is paid once."""
-        checked(self._current(), asked)
-        reservation = self._ledger.reserve(
-            self._dataset,
-            asked.plan.worst_case,
-            text,
-            analyst=self._analyst,
-            question_key=key,
-            idempotency_key=key,
-            after=after,
-            schedule=self._schedule,
-        )
-        return (
-            self._paid(asked, reservation) if reservation.fresh else self._repeated(reservation, asked.question.k, key)
-        )
-
-    def _paid(self, asked: Asked, reservation: Reservation) -> Release:
+    def _answer(
+        self, account: LedgerAccount, planned: PlannedQuestion, claimed: Reservation | StoredRelease
+    ) -> Release:
         """Answer and settle. Whatever goes wrong, rows may have been read: the reservation stays charged.
 
-        What was settled all the same is told, or said to be stored.
+        What was settled all the same is replayed, or said to be stored.
         """
+        k = planned.question.k
+        if isinstance(claimed, StoredRelease):
+            return replay_release(claimed, k, self._user)
         failure: BaseException
         try:
             # Settled on the schedule too: entries tell when they were written, and others may watch the ledger.
             # The answer has no name here: a frame of a traceback would show it, unsettled.
-            return settled(self._ledger, reservation, on_schedule(self._period, lambda: answer(self._source, asked)))
+            return settle(account.ledger, claimed, answer(self._source, planned, every=self._period))
         except Exception:  # noqa: BLE001 - which error it was may depend on rows
-            failure = QuestionForfeited(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
+            failure = QuestionForfeited(claimed.dataset, claimed.cost.rho, claimed.cost.delta)
         except BaseException as interruption:  # noqa: BLE001 - raised again below
             failure = interruption
-        stored = self._given_up(reservation)
+        stored = account.give_up(claimed)
         if not isinstance(failure, Exception):
-            lost = interruption_note(reservation.dataset, reservation.cost.rho, reservation.cost.delta)
-            failure.add_note(lost if stored is None else settlement_note(reservation.dataset))
+            lost = interruption_note(claimed.dataset, claimed.cost.rho, claimed.cost.delta)
+            failure.add_note(lost if stored is None else settlement_note(claimed.dataset))
         elif stored is not None:
-            return told_again(replace(stored, charged=True), asked.question.k, self._user)
-        raise bare(failure)
-
-    def _given_up(self, reservation: Reservation) -> StoredRelease | None:
-        """Forfeit; or the release, if it was settled and only the reply was lost."""
-        with suppress(PodiumError):
-            try:
-                self._ledger.forfeit(reservation, Reason.FAILED)
-            except ReservationClosed:
-                return self._ledger.release_of(reservation)
-        return None
-
-    def _repeated(self, reservation: Reservation, k: int, idempotency_key: str | None) -> Release:
-        """The same idempotency key again: the first attempt's answer, or what became of it."""
-        stored = self._ledger.release_of(reservation)
-        if stored is not None:
-            return told_again(stored, k, self._user)
-        raise InvalidArgument(
-            "idempotency_key",
-            idempotency_key,
-            allowed="a new key for each question",
-            hint=f"The first attempt with this key is {reservation.state.value}; ask again with another key.",
-        )
+            return replay_release(replace(stored, charged=True), k, self._user)
+        raise without_origin(failure)
 
     def close(self) -> None:
         """Let go of the engine and the ledger, where this curator opened them."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 from podium.errors import PodiumError, SourceUnavailable
-from podium.sources import DuckDBSource, Source
+from podium.sources import DuckDBSource, Source, SourceOptions, open_source
 
 __all__ = ["HeldSource"]
 
@@ -17,12 +16,12 @@ class HeldSource:
     ``given`` is what the caller passed: an open source stays the caller's, who alone opens and closes it.
     """
 
-    def __init__(self, given: object, opening: Callable[[], Source]) -> None:
-        self._opening = opening
+    def __init__(self, given: object, options: SourceOptions) -> None:
+        self._given, self._options = given, options
         self._opened: list[Source] = []
         self._lock = threading.Lock()
         self._version: str | None = None
-        self.source = opening()
+        self.source = open_source(given, **options)
         self._own = self.source is not given
         if self._own:
             self._opened.append(self.source)
@@ -31,11 +30,15 @@ class HeldSource:
         """Remember which version of the data the source was opened for."""
         self._version = version
 
-    def renew(self, version: Callable[[], str]) -> Source:
-        """The source. Files that changed without a new version are left to the source, which refuses them."""
-        if self._changed:
+    @property
+    def changed(self) -> bool:
+        """Whether files that were opened here are no longer what they were."""
+        return self._own and isinstance(self.source, DuckDBSource) and self.source.changed
+
+    def renew(self, now: str) -> Source:
+        """The source at this version. Files that changed without a new version are left to the source to refuse."""
+        if self.changed:
             with self._lock:
-                now = version()
                 if now != self._version:
                     try:
                         self._open_again()
@@ -50,16 +53,12 @@ class HeldSource:
 
     def refresh(self) -> Source:
         """The source as it is now, for an owner who runs a schedule: running it says that new rows belong to it."""
-        if self._changed:
+        if self.changed:
             self._open_again()
         return self.source
 
-    @property
-    def _changed(self) -> bool:
-        return self._own and isinstance(self.source, DuckDBSource) and self.source.changed
-
     def _open_again(self) -> None:
-        opened = self._opening()
+        opened = open_source(self._given, **self._options)
         # Others may still be reading the one before: it is closed with this one.
         self._opened.append(opened)
         self.source = opened

@@ -2,145 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, TypeAlias, overload
+from collections.abc import Iterable
+from typing import Any, Unpack
 
-from podium.curator.answer import answer
-from podium.curator.comparisons import RankOptions, ask_ranking
-from podium.curator.prepare import Asked, Calibrate, Options, Preview, ask, question_about
+from podium.curator.curator import Curator
+from podium.curator.payment import OneQuestion
 from podium.exact import Number
-from podium.planning.planner import allowance_for
-from podium.query import parse_sql
+from podium.planning.question_plan import Plan
+from podium.query import QuestionOptions, RankingOptions
 from podium.release import Release
-from podium.sources import Source, open_source
+from podium.sources import SourceOptions
 
-__all__ = ["rank", "sql", "top"]
+__all__ = ["plan", "plan_rank", "rank", "sql", "top"]
 
-_Asking: TypeAlias = Callable[[Source, Calibrate], Asked]
+_TABLE = "table"
+"""What the table is called where nothing names it."""
 
 
-@overload
+class _Options(QuestionOptions, SourceOptions):
+    """What may be added to a question, and how its source is read."""
+
+
+class _RankOptions(RankingOptions, SourceOptions):
+    """What may be added to a ranking, and how its source is read."""
+
+
 def top(
     source: object,
     *,
     item: str | Iterable[str],
     user: str,
-    k: int = ...,
-    epsilon: Number,
-    delta: Number = ...,
-    where: str | Iterable[str] | None = ...,
-    counts: bool = ...,
-    max_items_per_user: int | None = ...,
-    domain: object = ...,
-    domain_size: int | None = ...,
-    k_bar: int | None = ...,
-    mechanism: str = ...,
-    table: str | None = ...,
-    types: Mapping[str, str] | None = ...,
-    bad_lines: str = ...,
-    encoding: str = ...,
-    dry_run: Literal[False] = ...,
-) -> Release: ...
-@overload
-def top(
-    source: object,
-    *,
-    item: str | Iterable[str],
-    user: str,
-    k: int = ...,
-    epsilon: Number,
-    delta: Number = ...,
-    where: str | Iterable[str] | None = ...,
-    counts: bool = ...,
-    max_items_per_user: int | None = ...,
-    domain: object = ...,
-    domain_size: int | None = ...,
-    k_bar: int | None = ...,
-    mechanism: str = ...,
-    table: str | None = ...,
-    types: Mapping[str, str] | None = ...,
-    bad_lines: str = ...,
-    encoding: str = ...,
-    dry_run: bool,
-) -> Release | Preview: ...
-def top(
-    source: object,
-    *,
-    item: str | Iterable[str],
-    user: str,
-    k: int = 10,
     epsilon: Number,
     delta: Number = 0,
-    where: str | Iterable[str] | None = None,
-    counts: bool = False,
-    max_items_per_user: int | None = None,
-    domain: object = None,
-    domain_size: int | None = None,
-    k_bar: int | None = None,
-    mechanism: str = "auto",
-    table: str | None = None,
-    types: Mapping[str, str] | None = None,
-    bad_lines: str = "refuse",
-    encoding: str = "utf-8",
-    dry_run: bool = False,
-) -> Release | Preview:
+    **options: Unpack[_Options],
+) -> Release:
     """The k items with the most distinct users, private for every user: one shot, no ledger.
 
-    ``epsilon`` and ``delta`` are the total of this release. ``source`` is a file, a glob, a URL with ``table``, or a
-    frame; ``types``, ``bad_lines`` and ``encoding`` say how CSV and JSON files are read. Without ``domain`` or
-    ``domain_size`` the items are found in the data, which needs a delta above 0.
-    ``counts`` measures the count of each returned item with half of the budget. ``mechanism="set"`` says that their
-    order does not matter, which can be answered better from a known domain. ``dry_run`` returns the plan and the SQL
-    instead, and reads nothing. Of several conditions in ``where`` all must hold. Nothing remembers that the question
-    was asked: use ``Curator`` where a table is asked about more than once.
+    Nothing remembers that the question was asked: use ``Curator`` where a table is asked about more than once.
+
+    Args:
+        source: A file, a glob, a URL with ``table``, a frame, or an engine's own session.
+        item: The column to rank, or several whose values together are one item.
+        user: The column that says who: the unit of protection.
+        epsilon: The privacy loss of the whole answer.
+        delta: The slack of the guarantee, such as "1e-8"; needed unless the items are known.
+        options: ``k`` (10): how many items. ``where``: a condition on rows, or several that must all hold. ``counts``:
+            also measure the count of each returned item, with half of the budget. ``ordered=False``: the order does
+            not matter, which can be answered better from a known domain. ``domain`` (a list, or a file) or
+            ``domain_size`` (the numbers below it): the items that can come back; otherwise they are found in the data,
+            which needs a delta above 0. ``max_items_per_user``, ``k_bar``, ``mechanism``: for those who know more than
+            the planner. How the source is read: ``table`` names the table of a database, ``types`` the types of
+            columns of CSV and JSON files, such as {"user_id": "integer"}; ``bad_lines`` is "refuse" or "drop" for
+            lines of a file that are not records; ``encoding`` is that of a file.
+
+    Example:
+        >>> podium.top("views.parquet", item="article", user="user_id", k=10, epsilon=1, delta="1e-8")
     """
-    options = Options(
-        counts=counts,
-        max_items_per_user=max_items_per_user,
-        domain=domain,
-        domain_size=domain_size,
-        k_bar=k_bar,
-        mechanism=mechanism,
-    )
-    once = _Once(source, epsilon, delta, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
-    return once.ask(
-        lambda opened, calibrate: ask(opened, question_about(opened, item, k, where), user, options, calibrate),
-        dry_run=dry_run,
-    )
+    asked: dict[str, Any] = {**options}
+    with _open(source, _TABLE, user, OneQuestion(epsilon, delta), asked) as curator:
+        return curator.top(item, **asked)
 
 
-@overload
-def sql(
-    source: object,
-    text: str,
-    *,
-    name: str,
-    user: str,
-    epsilon: Number,
-    delta: Number = ...,
-    max_items_per_user: int | None = ...,
-    table: str | None = ...,
-    types: Mapping[str, str] | None = ...,
-    bad_lines: str = ...,
-    encoding: str = ...,
-    dry_run: Literal[False] = ...,
-) -> Release: ...
-@overload
-def sql(
-    source: object,
-    text: str,
-    *,
-    name: str,
-    user: str,
-    epsilon: Number,
-    delta: Number = ...,
-    max_items_per_user: int | None = ...,
-    table: str | None = ...,
-    types: Mapping[str, str] | None = ...,
-    bad_lines: str = ...,
-    encoding: str = ...,
-    dry_run: bool,
-) -> Release | Preview: ...
 def sql(
     source: object,
     text: str,
@@ -149,97 +71,42 @@ def sql(
     user: str,
     epsilon: Number,
     delta: Number = 0,
-    max_items_per_user: int | None = None,
-    table: str | None = None,
-    types: Mapping[str, str] | None = None,
-    bad_lines: str = "refuse",
-    encoding: str = "utf-8",
-    dry_run: bool = False,
-) -> Release | Preview:
-    """The same, for a question written as SQL; ``name`` is what its FROM calls the table."""
-    once = _Once(source, epsilon, delta, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
-
-    def asking(opened: Source, calibrate: Calibrate) -> Asked:
-        question = parse_sql(text, schema=opened.schema(), table=name, user=user)
-        return ask(opened, question, user, Options(max_items_per_user=max_items_per_user), calibrate)
-
-    return once.ask(asking, dry_run=dry_run)
+    **options: Unpack[_Options],
+) -> Release:
+    """The same as ``top``, for a question written as SQL; ``name`` is what its FROM calls the table."""
+    asked: dict[str, Any] = {**options}
+    with _open(source, name, user, OneQuestion(epsilon, delta), asked) as curator:
+        return curator.sql(text, **asked)
 
 
-@overload
-def rank(
+def plan(
     source: object,
     *,
-    winner: str,
-    loser: str,
+    item: str | Iterable[str] = (),
+    sql: str | None = None,
+    name: str = _TABLE,
     user: str,
-    comparisons_per_pair: int,
-    items: object = ...,
-    pairs: object = ...,
-    k: int = ...,
-    epsilon: Number,
-    delta: Number = ...,
-    max_comparisons_per_user: int | None = ...,
-    where: str | Iterable[str] | None = ...,
-    method: str = ...,
-    mixing: Number | None = ...,
-    normalisation: int | None = ...,
-    mechanism: str = ...,
-    table: str | None = ...,
-    types: Mapping[str, str] | None = ...,
-    bad_lines: str = ...,
-    encoding: str = ...,
-    dry_run: Literal[False] = ...,
-) -> Release: ...
-@overload
-def rank(
-    source: object,
-    *,
-    winner: str,
-    loser: str,
-    user: str,
-    comparisons_per_pair: int,
-    items: object = ...,
-    pairs: object = ...,
-    k: int = ...,
-    epsilon: Number,
-    delta: Number = ...,
-    max_comparisons_per_user: int | None = ...,
-    where: str | Iterable[str] | None = ...,
-    method: str = ...,
-    mixing: Number | None = ...,
-    normalisation: int | None = ...,
-    mechanism: str = ...,
-    table: str | None = ...,
-    types: Mapping[str, str] | None = ...,
-    bad_lines: str = ...,
-    encoding: str = ...,
-    dry_run: bool,
-) -> Release | Preview: ...
-def rank(
-    source: object,
-    *,
-    winner: str,
-    loser: str,
-    user: str,
-    comparisons_per_pair: int,
-    items: object = None,
-    pairs: object = None,
-    k: int = 10,
     epsilon: Number,
     delta: Number = 0,
-    max_comparisons_per_user: int | None = None,
-    where: str | Iterable[str] | None = None,
-    method: str = "auto",
-    mixing: Number | None = None,
-    normalisation: int | None = None,
-    mechanism: str = "auto",
-    table: str | None = None,
-    types: Mapping[str, str] | None = None,
-    bad_lines: str = "refuse",
-    encoding: str = "utf-8",
-    dry_run: bool = False,
-) -> Release | Preview:
+    **options: Unpack[_Options],
+) -> Plan:
+    """What ``top`` would do with the same arguments, or ``sql`` with its text and name. Free: no row is read."""
+    asked: dict[str, Any] = {**options}
+    with _open(source, name, user, OneQuestion(epsilon, delta), asked) as curator:
+        return curator.plan(item, sql=sql, **asked)
+
+
+def rank(
+    source: object,
+    *,
+    winner: str,
+    loser: str,
+    user: str,
+    comparisons_per_pair: int,
+    epsilon: Number,
+    delta: Number = 0,
+    **options: Unpack[_RankOptions],
+) -> Release:
     """The k best items of a table of comparisons (user, winner, loser), private for every user: one shot, no ledger.
 
     What can be compared is public: ``items``, of which all pairs count, or ``pairs``; a list, or a file with a column
@@ -248,53 +115,36 @@ def rank(
 
     ``comparisons_per_pair`` says how many users are expected to prefer one item of a pair to the other: more of them
     change nothing, and the noise shrinks as it grows. ``method`` is spectral (Bradley-Terry-Luce scores), borda
-    (average shares of wins) or wins; auto takes what finds most on comparisons made up for these public facts.
-    ``mixing`` and ``normalisation`` belong to spectral. ``mechanism`` is exponential, noisy or set (no order).
+    (average shares of wins) or wins; auto takes what finds most on synthetic comparisons with these public facts.
+    ``mixing`` and ``normalisation`` belong to spectral. ``mechanism`` is exponential or noisy; ``ordered=False`` asks
+    for a set. The source and how it is read are as for ``top``.
     """
-    options = RankOptions(
-        winner=winner,
-        loser=loser,
-        k=k,
-        comparisons_per_pair=comparisons_per_pair,
-        items=items,
-        pairs=pairs,
-        max_comparisons_per_user=max_comparisons_per_user,
-        where=where,
-        method=method,
-        mixing=mixing,
-        normalisation=normalisation,
-        mechanism=mechanism,
-    )
-    once = _Once(source, epsilon, delta, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
-    return once.ask(lambda opened, calibrate: ask_ranking(opened, user, options, calibrate), dry_run=dry_run)
+    asked: dict[str, Any] = {**options}
+    with _open(source, _TABLE, user, OneQuestion(epsilon, delta), asked) as curator:
+        return curator.rank(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **asked)
 
 
-class _Once:
-    """A source that is opened for one question, and the promise that its answer makes."""
+def plan_rank(
+    source: object,
+    *,
+    winner: str,
+    loser: str,
+    user: str,
+    comparisons_per_pair: int,
+    epsilon: Number,
+    delta: Number = 0,
+    **options: Unpack[_RankOptions],
+) -> Plan:
+    """What ``rank`` would do with the same arguments. Free: no row is read."""
+    asked: dict[str, Any] = {**options}
+    with _open(source, _TABLE, user, OneQuestion(epsilon, delta), asked) as curator:
+        return curator.plan_rank(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **asked)
 
-    def __init__(
-        self,
-        source: object,
-        epsilon: Number,
-        delta: Number,
-        *,
-        table: str | None,
-        types: Mapping[str, str] | None,
-        bad_lines: str,
-        encoding: str,
-    ) -> None:
-        self._source = source
-        self._open: Callable[[], Source] = lambda: open_source(
-            source, table=table, types=types, bad_lines=bad_lines, encoding=encoding
-        )
-        self._epsilon, self._delta = epsilon, delta
 
-    def ask(self, asking: _Asking, *, dry_run: bool) -> Release | Preview:
-        """Plan, then answer or show the plan."""
-        opened = self._open()
-        try:
-            asked = asking(opened, lambda facts: allowance_for(facts, epsilon=self._epsilon, delta=self._delta))
-            return asked.preview(opened) if dry_run else answer(opened, asked)
-        finally:
-            if opened is not self._source:
-                opened.close()
+def _open(source: object, name: str, user: str, budget: OneQuestion, options: dict[str, Any]) -> Curator:
+    """The curator of one question; takes how the source is read out of the options."""
+    reading: SourceOptions = {}
+    for option in SourceOptions.__annotations__:
+        if option in options:
+            reading[option] = options.pop(option)  # type: ignore[literal-required]
+    return Curator(source, dataset=name, user=user, ledger=budget, **reading)

@@ -3,27 +3,70 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from typing import TypeAlias, cast
 
-from podium.curator.prepare import Asked
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_fraction, positive_integer
+from podium.exact import Number, positive_fraction
 from podium.ledger import Totals
 from podium.planning.facts import Facts
-from podium.planning.planner import Allowance, GaussianAllowance, allowance_for
+from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
+from podium.planning.ranking import RankingFacts, ranking_strategy
+from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import bounded_range_rho, calibrate_sigma, worst_case
 from podium.privacy.rounding import display
 
-__all__ = ["allowance", "priced"]
+__all__ = ["AnyFacts", "ledger_strategy", "single_strategy"]
+
+AnyFacts: TypeAlias = Facts | RankingFacts
 
 _TRIES = 4
 _DIGITS = Context(prec=2, rounding=ROUND_CEILING)
 
 
-def allowance(totals: Totals, facts: Facts, epsilon: Number | None) -> Allowance | GaussianAllowance:
+def single_strategy(facts: AnyFacts, *, epsilon: Number, delta: Number) -> Strategy:
+    """The strategy of a question that is (epsilon, delta)-private by itself."""
+    return _choose(facts, question_budget(_of_question(facts), epsilon=epsilon, delta=delta))
+
+
+def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
+    """The strategy within what a ledger gives, if it costs the least price; else the least epsilon that would do."""
+    if epsilon is None:
+        # What the plan gives one item is more than the least price.
+        return _within(totals, facts, None)
+    if not _surely_too_cheap(totals, positive_fraction(epsilon, "epsilon"), facts.k):
+        strategy = _within(totals, facts, epsilon)
+        if _price(totals, strategy) >= totals.minimum_price:
+            return strategy
+    enough = _enough(totals, facts)
+    measure, part = ("epsilon", "1/20") if totals.budget.pure else ("rho", "1/400")
+    raise InvalidArgument(
+        "epsilon",
+        epsilon,
+        allowed="an epsilon that is worth the least price of a question" if enough is None else f"{enough} or more",
+        hint=f"A question about this data set costs at least {measure} {display(totals.minimum_price)}, {part} of what "
+        "its owner's plan has for one item.",
+    )
+
+
+def _within(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
+    return _choose(facts, _ledger_budget(totals, _of_question(facts), epsilon))
+
+
+def _choose(facts: AnyFacts, budget: QuestionBudget | RoundsBudget) -> Strategy:
+    if isinstance(facts, RankingFacts):
+        # The items are known, and known items are never looked for in rounds.
+        return ranking_strategy(facts, cast(QuestionBudget, budget))
+    return strategy_for(facts, budget)
+
+
+def _of_question(facts: AnyFacts) -> Facts:
+    return facts.question if isinstance(facts, RankingFacts) else facts
+
+
+def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> QuestionBudget | RoundsBudget:
     """What the plan gives a question like this, or what its own epsilon does."""
     pure = totals.budget.pure
     if pure and facts.domain_size is None:
@@ -36,48 +79,27 @@ def allowance(totals: Totals, facts: Facts, epsilon: Number | None) -> Allowance
     if epsilon is not None:
         # Half of it is for the call, whose own parameter is then the planned one.
         delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)
-        return replace(allowance_for(facts, epsilon=epsilon, delta=delta), promise=None, theorem=None)
+        return replace(question_budget(facts, epsilon=epsilon, delta=delta), guarantee=None, theorem=None)
     single = totals.epsilon_per_item
     if facts.adaptive:
         # What k selections would cost, and as much again for counts, as without rounds.
         rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)
         delta = totals.delta_per_call / (1 + totals.delta_per_call)
-        return GaussianAllowance(mu_squared=2 * rho, delta=delta, per_item=single)
+        return RoundsBudget(mu_squared=2 * rho, delta=delta, per_item=single)
     if not facts.counts:
-        return Allowance(epsilon_per_item=single, delta_per_call=totals.delta_per_call, pure=pure)
+        return QuestionBudget(epsilon_per_item=single, delta_per_call=totals.delta_per_call, pure=pure)
     if pure:
-        return Allowance(epsilon_per_item=single, epsilon_per_count=single, pure=True)
+        return QuestionBudget(epsilon_per_item=single, epsilon_per_count=single, pure=True)
     sigma = calibrate_sigma(bounded_range_rho(single))
-    return Allowance(epsilon_per_item=single, delta_per_call=totals.delta_per_call, sigma=sigma)
+    return QuestionBudget(epsilon_per_item=single, delta_per_call=totals.delta_per_call, sigma=sigma)
 
 
-def priced(totals: Totals, epsilon: Number | None, k: int, ask: Callable[[Number | None], Asked]) -> Asked:
-    """The question with its plan, if it costs the least price; refused with the least epsilon that would do."""
-    if epsilon is None:
-        # What the plan gives one item is more than the least price.
-        return ask(None)
-    items = positive_integer(k, "k")
-    if not _surely_too_cheap(totals, positive_fraction(epsilon, "epsilon"), items):
-        asked = ask(epsilon)
-        if _price(totals, asked) >= totals.minimum_price:
-            return asked
-    enough = _enough(totals, items, ask)
-    measure, part = ("epsilon", "1/20") if totals.budget.pure else ("rho", "1/400")
-    raise InvalidArgument(
-        "epsilon",
-        epsilon,
-        allowed="an epsilon that is worth the least price of a question" if enough is None else f"{enough} or more",
-        hint=f"A question about this data set costs at least {measure} {display(totals.minimum_price)}, {part} of what "
-        "its owner's plan has for one item.",
-    )
-
-
-def _price(totals: Totals, asked: Asked) -> Fraction:
-    return totals.price(worst_case(asked.plan.worst_case))
+def _price(totals: Totals, strategy: Strategy) -> Fraction:
+    return totals.price(worst_case(strategy.worst_case))
 
 
 def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
-    """Whether no plan for this epsilon can be worth the least price: then none is made, which would take long.
+    """Whether no strategy for this epsilon can be worth the least price: then none is made, which would take long.
 
     Each of at most 2k + 2 events must itself be (epsilon, delta)-private. A selection of parameter e is not if
     e > epsilon + 8 delta, Gaussian noise is not if mu is (for delta up to 1/10); rho is at most e^2/8 and mu^2/2.
@@ -88,17 +110,17 @@ def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
     return delta <= Fraction(1, 10) and (k + 1) * (epsilon + 8 * delta) ** 2 < totals.minimum_price
 
 
-def _enough(totals: Totals, k: int, ask: Callable[[Number | None], Asked]) -> Decimal | None:
+def _enough(totals: Totals, facts: AnyFacts) -> Decimal | None:
     """An epsilon of two digits with which the question is not too cheap, and with hardly less it is."""
     # With epsilon/k for each of k items, the least that composition allows, this is enough; mostly less is.
-    epsilon = totals.minimum_price if totals.budget.pure else _root(8 * k * totals.minimum_price)
+    epsilon = totals.minimum_price if totals.budget.pure else _root(8 * facts.k * totals.minimum_price)
     best: Decimal | None = None
     for _ in range(_TRIES):
         tried = _DIGITS.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
         if tried == best:
             return best
         try:
-            price = _price(totals, ask(str(tried)))
+            price = _price(totals, _within(totals, facts, str(tried)))
         except InvalidArgument as problem:
             if problem.name != "epsilon":
                 raise

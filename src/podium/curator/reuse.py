@@ -7,55 +7,89 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from podium.curator.prepare import Asked
+from podium.curator.prepare import PlannedQuestion
 from podium.histogram import Item, item_order
 from podium.ledger import StoredRelease
 from podium.ledger.receipts import first_places
-from podium.mechanisms import AdaptiveTopK, OneshotLaplace
 from podium.mechanisms.base import describe
+from podium.mechanisms.reader import Reads
 from podium.planning.facts import Facts
-from podium.planning.planner import Plan
+from podium.planning.strategy import Strategy
+from podium.query import QuestionRecord
+from podium.query.canonical import predicate_to_json
+from podium.query.record import subject_json
 from podium.release import Receipt, Release
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize
 
-__all__ = ["answered_by", "domain_fingerprint", "question_key", "question_text", "told_again"]
+__all__ = ["Reusable", "domain_fingerprint", "older_key", "record_of", "replay_release"]
+
+_OLDER_NAMES = {
+    "AdaptiveTopK": "AdaptiveTopK",
+    "ExponentialTopK": "ExponentialTopK",
+    "GaussianSparseHistogram": "GaussianSparseHistogram",
+    "LimitedDomain": "LimitedDomain",
+    "NoisyTopK": "NoisyTopK",
+    "OneshotLaplace": "OneshotLaplace",
+}
+"""The classes by the names that keys of format 1 have; what is not listed here never stood in one."""
 
 
-def question_key(asked: Asked) -> str:
-    """What two questions must share so that the answer to one may answer the other: all but k and k_bar."""
-    return json.dumps(_facts(asked), sort_keys=True)
+def record_of(planned: PlannedQuestion) -> QuestionRecord:
+    """The question as a ledger stores it."""
+    question, strategy = planned.question, planned.strategy
+    asked = question.asked
+    return QuestionRecord(
+        items=question.items,
+        where=predicate_to_json(question.where),
+        user=planned.user,
+        k=question.k,
+        k_bar=strategy.facts.k_bar,
+        ordered=strategy.ordered,
+        domain=_fingerprint(planned),
+        max_items_per_user=strategy.facts.max_items_per_user,
+        mechanism="auto" if asked is None else asked.mechanism,
+        budget=planned.budget,
+        counts=strategy.facts.counts,
+        ranking=planned.ranking_options,
+    )
 
 
-def question_text(asked: Asked) -> str:
-    """The whole question, for the ledger."""
-    return json.dumps({**_facts(asked), "k": asked.question.k, "k_bar": asked.plan.rows}, sort_keys=True)
+@dataclass(frozen=True, slots=True)
+class Reusable:
+    """Whether the release of a question, given by its text, contains the answer to this one.
 
-
-def answered_by(asked: Asked) -> Callable[[str], bool]:
-    """Whether the release of a question with the same key, given by its text, contains the answer to this one.
-
-    An ordered top 10 contains the top 5. Where k_bar was not stated, that of the longer list is as good.
+    An ordered top 10 contains the top 5; a set answers only for its own k. Where k_bar was not stated, that of the
+    longer list is as good.
     """
-    rows, stated = asked.plan.rows, asked.plan.facts.k_bar
 
-    def suits(other: str) -> bool:
-        try:
-            asked_before: dict[str, Any] = json.loads(other)
-            k, k_bar = asked_before["k"], asked_before["k_bar"]
-        except (KeyError, RecursionError, TypeError, ValueError):
-            return False  # not a question of a curator
-        same = k_bar == rows or (stated is None and k_bar == Facts(k=k).rows)
-        return bool(k >= asked.question.k and same)
+    k: int
+    k_bar: int | None
+    rows: int | None
+    ordered: bool
 
-    return suits
+    @classmethod
+    def by(cls, planned: PlannedQuestion) -> Reusable:
+        """For the question that is asked now."""
+        facts = planned.strategy.facts
+        return cls(planned.question.k, facts.k_bar, planned.strategy.rows, facts.ordered)
+
+    def __call__(self, text: str) -> bool:
+        """Whether the release of the question of this text will do."""
+        other = QuestionRecord.from_text(text)
+        if other is None or other.k < self.k:
+            return False
+        if not other.ordered and (self.ordered or other.k != self.k):
+            return False
+        if other.format > 1:
+            return other.k_bar == self.k_bar
+        return other.k_bar == self.rows or (self.k_bar is None and other.k_bar == Facts(k=other.k).rows)
 
 
-def told_again(stored: StoredRelease, k: int, user: str) -> Release:
+def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
     """A release seen before, cut to its first k places. It was paid for, unless an analyst pays for a first sight."""
     # Releases that were stored before they named it are about the users of the same data set.
     release = replace(Release.from_json(stored.release), user=user)
@@ -63,35 +97,43 @@ def told_again(stored: StoredRelease, k: int, user: str) -> Release:
     return replace(release if k == release.k else first_places(release, k), paid=receipt)
 
 
-def _facts(asked: Asked) -> dict[str, Any]:
-    plan = asked.plan
-    return {
-        **json.loads(asked.question.subject),
-        "user": asked.user,
-        "domain": None if asked.domain is None else domain_fingerprint(asked.domain, plan.facts.domain_size),
-        "max_items_per_user": plan.facts.max_items_per_user,
-        "mechanism": type(plan.mechanism).__name__,
-        "epsilon_per_item": str(plan.epsilon_per_item),
-        "delta": str(plan.delta_per_call),
-        "counts": _counts(plan),
-        **_ranking(asked),
+def older_key(planned: PlannedQuestion) -> str | None:
+    """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
+    question, strategy = planned.question, planned.strategy
+    name = _OLDER_NAMES.get(type(strategy.mechanism).__name__)
+    if name is None:
+        return None
+    facts = {
+        **json.loads(subject_json(question.items, question.where)),
+        "user": planned.user,
+        "domain": _fingerprint(planned),
+        "max_items_per_user": strategy.facts.max_items_per_user,
+        "mechanism": name,
+        "epsilon_per_item": str(strategy.epsilon_per_item),
+        "delta": str(strategy.delta_per_call),
+        "counts": _older_counts(strategy),
+        **_older_ranking(strategy, question.k),
     }
+    return json.dumps(facts, sort_keys=True)
 
 
-def _ranking(asked: Asked) -> dict[str, Any]:
-    """How comparisons become scores; a set has no first places that could answer for a smaller k."""
-    if asked.ranking is None:
+def _older_ranking(strategy: Strategy, k: int) -> dict[str, Any]:
+    if strategy.ranking is None:
         return {}
-    ordered = not isinstance(asked.plan.mechanism, OneshotLaplace)
-    return {"ranking": {**asked.ranking.describe(), "set_of": None if ordered else asked.question.k}}
+    return {"ranking": {**strategy.ranking.describe(), "set_of": None if strategy.ordered else k}}
 
 
-def _counts(plan: Plan) -> dict[str, str] | None:
-    """How counts are measured. In rounds that follows from the budget, which is the plan's per item or stated here."""
-    if isinstance(plan.mechanism, AdaptiveTopK):
-        budget = {} if plan.epsilon_per_item is not None else {"mu_squared": str(plan.mechanism.mu_squared)}
-        return {"rounds": str(plan.facts.counts), **budget}
-    return None if plan.measure is None else describe(plan.measure)
+def _older_counts(strategy: Strategy) -> dict[str, str] | None:
+    """How counts are measured. In rounds that follows from the budget, which is the plan's per item or stated."""
+    if strategy.mechanism.reads is Reads.ROUNDS:
+        squared = describe(strategy.mechanism)["mu_squared"]
+        stated = {} if strategy.epsilon_per_item is not None else {"mu_squared": squared}
+        return {"rounds": str(strategy.facts.counts), **stated}
+    return None if strategy.measure is None else describe(strategy.measure)
+
+
+def _fingerprint(planned: PlannedQuestion) -> str | None:
+    return None if planned.domain is None else domain_fingerprint(planned.domain, planned.strategy.facts.domain_size)
 
 
 def domain_fingerprint(domain: Domain, size: int | None) -> str:

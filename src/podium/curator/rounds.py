@@ -1,50 +1,103 @@
-"""What a mechanism in rounds asks of a source: each round is a question of its own, in the engine."""
+"""A source as mechanisms read it: counts for one query, rounds that each ask about what earlier ones released."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from podium.curator.prepare import Asked
+from podium.curator.prepare import PlannedQuestion, fresh_salt
+from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
-from podium.release import Release
-from podium.sources import CountQuery, DomainItems, Source
+from podium.release import ItemSet, Release
+from podium.sources import CountQuery, DomainItems, Snapshot, Source
 
 __all__ = ["SourceReader"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SourceReader:
-    """A source, the question, and the salt by which users with too many items keep the same ones in all rounds."""
+    """A source, the question, and the salt by which users with too many items keep the same ones in all rounds.
+
+    A plain count opens one snapshot, which stays open until the winners are named; each round has one of its own.
+    """
 
     source: Source
-    asked: Asked
-    salt: str
+    planned: PlannedQuestion
+    salt: str = field(default_factory=fresh_salt)
+    _snapshot: Snapshot | None = None
+    _rows: Histogram | None = None
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """The plain count, open for as long as the block runs."""
+        with self.source.snapshot(self.planned.count_query(self.salt), domain=self.planned.domain) as snapshot:
+            self._snapshot = snapshot
+            yield
+            self._snapshot = None
+
+    def top_rows(self, limit: int) -> Histogram:
+        """The ``limit`` items with the most users, and the count of the next."""
+        self._rows = self._counted().top_rows(limit)
+        return self._rows
+
+    def tally(self) -> Histogram:
+        """Every count, and how many items have it: each item is called by its place until the winners are named."""
+        counts, sizes = self._counted().counts_of_counts()
+        return Histogram.from_counts_of_counts(dict(zip(counts, sizes, strict=True)), _place)
+
+    def counts(self, release: Release) -> Histogram:
+        """The true counts of what was selected: as they were read, or in the places by which items are called."""
+        if self._rows is not None:
+            return self._rows
+        places: list[Any] = list(release.items)
+        return Histogram({place: place[0] for place in places})
+
+    def name(self, release: Release) -> Release:
+        """The release with items in place of their (count, rank), asked for in one query."""
+        places: list[Any] = list(release.items)
+        names = dict(zip(places, self._counted().names(places), strict=True))
+        outcome = tuple(names.get(item, item) for item in release.outcome)
+        if release.ordered:
+            return replace(release, outcome=outcome)
+        # Places lie in the order of true counts, names do not: values go with their names.
+        named = ItemSet(outcome)
+        by_name = dict(zip(map(names.get, places), release.values or (), strict=False))
+        values = None if release.values is None else tuple(by_name[item] for item in named if item in by_name)
+        return replace(release, outcome=named, values=values)
+
+    def _counted(self) -> Snapshot:
+        if self._snapshot is None:
+            raise SourceFailure
+        return self._snapshot
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
-        """Run the stage on tallies; only the winners are named."""
-        with self.source.snapshot(self.asked.weighted(stage.weights, without, self.salt)) as snapshot:
+        """Run the stage on weighted counts; only the winners are named."""
+        with self.source.snapshot(self.planned.weighted_query(stage.weights, without, self.salt)) as snapshot:
             counts, sizes = snapshot.counts_of_counts()
             tally = dict(zip(counts, sizes, strict=True))
-            release = stage.release(
-                Histogram.from_counts_of_counts(tally, lambda count, rank: (count, rank), known=False)
-            )
+            release = stage.release(Histogram.from_counts_of_counts(tally, _place, known=False))
             places: list[Any] = list(release.items)
             return replace(release, outcome=snapshot.names(places) if places else ())
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""
-        question = self.asked.question
-        reading = CountQuery(question.items, self.asked.user, question.where)
-        with self.source.snapshot(reading, domain=DomainItems(items)) as snapshot:
+        question = self.planned.question
+        query = CountQuery(question.items, self.planned.user, question.where)
+        with self.source.snapshot(query, domain=DomainItems(items)) as snapshot:
             return snapshot.sizes(edges)
 
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
         """The weighted count of each of the items, with t counted among them only."""
-        reading = self.asked.weighted(weights, (), self.salt)
-        with self.source.snapshot(reading, domain=DomainItems(items)) as snapshot:
+        query = self.planned.weighted_query(weights, (), self.salt)
+        with self.source.snapshot(query, domain=DomainItems(items)) as snapshot:
             top = snapshot.top_rows(len(items)).top(len(items))
         found = dict(zip(top.items, (int(count) for count in top.counts), strict=True))
         return tuple(found.get(item, 0) for item in items)
+
+
+def _place(count: int, rank: int) -> tuple[int, int]:
+    return count, rank

@@ -13,17 +13,17 @@ from podium.errors import LedgerLocked, LedgerUnavailable
 from podium.ledger import Ledger, Reservation
 from podium.release import Release
 
-__all__ = ["PATIENCE", "settled"]
+__all__ = ["PATIENCE", "settle"]
 
 PATIENCE = 30.0
 """Seconds."""
 
 _FIRST_PAUSE = 0.05
-_LONGEST_PAUSE = 2.0
+_MAX_PAUSE = 2.0
 
 
-def settled(ledger: Ledger, reservation: Reservation, release: Release) -> Release:
-    """The release with its receipt; tried again, at least once, while the ledger cannot be reached.
+def settle(ledger: Ledger, reservation: Reservation, release: Release) -> Release:
+    """Settle a release, and return it with its receipt; tried again, at least once, while the ledger cannot be reached.
 
     If only the reply was lost, the same entry comes back.
     """
@@ -38,4 +38,4 @@ def settled(ledger: Ledger, reservation: Reservation, release: Release) -> Relea
         else:
             return replace(release, paid=replace(release.paid, entry=entry.hash))
         time.sleep(pause)
-        pause, tries = min(2 * pause, _LONGEST_PAUSE), tries + 1
+        pause, tries = min(2 * pause, _MAX_PAUSE), tries + 1

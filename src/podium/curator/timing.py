@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import TypeVar
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
 
-__all__ = ["on_schedule", "period_of", "time_left"]
+__all__ = ["delay_to_period", "period_of", "time_left"]
 
-T = TypeVar("T")
-
-_LONGEST = 86_400
+_MAX_PERIOD = 86_400
 
 
 def period_of(seconds: Number | None) -> Fraction | None:
@@ -23,30 +21,33 @@ def period_of(seconds: Number | None) -> Fraction | None:
     if seconds is None:
         return None
     period = positive_fraction(seconds, "answer_every")
-    if period > _LONGEST:
-        raise InvalidArgument("answer_every", seconds, allowed=f"a number of seconds up to {_LONGEST}, which is a day")
+    if period > _MAX_PERIOD:
+        raise InvalidArgument(
+            "answer_every", seconds, allowed=f"a number of seconds up to {_MAX_PERIOD}, which is a day"
+        )
     return period
 
 
-def on_schedule(period: Fraction | None, action: Callable[[], T]) -> T:
-    """What the action returns or raises, told a whole number of periods after it began.
+@contextmanager
+def delay_to_period(period: Fraction | None) -> Iterator[None]:
+    """Leave the block, with a result or an error, a multiple of the period after it was entered.
 
     An interruption comes from whoever asks, and is passed on at once.
     """
     if period is None:
-        return action()
+        yield
+        return
     start = time.monotonic()
     try:
-        result = action()
+        yield
     except Exception:
         _wait(start, period)
         raise
     _wait(start, period)
-    return result
 
 
 def time_left(elapsed: float, period: Fraction) -> float:
-    """Seconds until the next whole number of periods, which is at least one."""
+    """Seconds until the next multiple of the period, which is at least one period."""
     exact = Fraction(elapsed)
     return float(period * max(1, math.ceil(exact / period)) - exact)
 

@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import cast
 
 import flint
 
@@ -30,7 +29,7 @@ from podium.exact import (
 )
 from podium.mechanisms.sparse_vector.hybrid import HybridTopK
 from podium.mechanisms.sparse_vector.scales import SparseNoise, noise_mean, noise_variance
-from podium.mechanisms.sparse_vector.technique import Found, SparseVector
+from podium.mechanisms.sparse_vector.technique import SparseVector
 from podium.release import BOTTOM, Release
 
 __all__ = ["gap_confidence", "gap_estimates", "gap_margin", "lower_bounds"]
@@ -135,7 +134,7 @@ def _leads(mechanism: SparseVector | HybridTopK, release: Release) -> Sequence[F
         raise InvalidArgument(
             "release", f"a release of {release.mechanism}", allowed=f"a release of {type(mechanism).__name__} with gaps"
         )
-    if isinstance(mechanism, SparseVector) or mechanism.first == "estimates":
+    if mechanism.values_are_leads:
         return release.values
     if BOTTOM not in release.outcome:
         raise InvalidArgument(
@@ -150,18 +149,13 @@ def _leads(mechanism: SparseVector | HybridTopK, release: Release) -> Sequence[F
 def _noises(
     mechanism: SparseVector | HybridTopK, release: Release, rises_by: Number, falls_by: Number | None
 ) -> list[_GapNoise]:
-    if isinstance(mechanism, HybridTopK):
-        scales = mechanism.scales(rises_by=rises_by, falls_by=falls_by)
-        noise = _GapNoise("exponential", scales.query, scales.threshold, Fraction(0))
-        return [noise] * len(release.items)
-    plan = mechanism.plan(rises_by=rises_by, falls_by=falls_by)
-    made = []
-    found = cast("tuple[Found, ...]", release.items)
-    for _, number in found:
-        with ball_precision(_PRECISION):
-            bias = dyadic_above(rational_bounds(plan.gap_bias(number))[0], _BITS)
-        made.append(_GapNoise(plan.noise, plan.branch(number).scale, plan.threshold_scale, bias))
-    return made
+    with ball_precision(_PRECISION):
+        return [
+            _GapNoise(noise, query, threshold, dyadic_above(rational_bounds(bias)[0], _BITS))
+            for noise, query, threshold, bias in mechanism.gap_scales(
+                release.items, rises_by=rises_by, falls_by=falls_by
+            )
+        ]
 
 
 def _laplace_tail(distance: Fraction, query: Fraction, threshold: Fraction) -> flint.arb:

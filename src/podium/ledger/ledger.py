@@ -160,6 +160,7 @@ class Ledger:
         *,
         analyst: str | None = None,
         question_key: str | None = None,
+        older_key: str | None = None,
         idempotency_key: str | None = None,
         answers: _Answers | None = None,
         patience: float = _PATIENCE,
@@ -167,9 +168,11 @@ class Ledger:
         """The release that answers a question, or else a reservation for it: what ``find_release`` and ``reserve`` do.
 
         While somebody else holds a reservation whose release would do, in whatever process, this waits for it, so that
-        an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with nothing charged.
+        an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with nothing charged. ``older_key``
+        is the key that an earlier podium would have stored the same question under.
         """
         request = _request(worst_case, question, question_key, analyst, idempotency_key)
+        request = replace(request, older_key=None if older_key is None else key_of(long_text(older_key, "older_key")))
         end = time.monotonic() + patience
         while True:
             claimed = self._held(dataset, lambda store, located: single_flight.claim(store, located, request, answers))
@@ -280,7 +283,7 @@ class Ledger:
         def look(store: Store, located: Located) -> StoredRelease | None:
             reservations.require_analyst(located.account, who)
             version = located.account.data_version if data_version is None else data_version
-            return reservations.find(store, located, key, version, who, answers)
+            return reservations.find(store, located, (key,), version, who, answers)
 
         with self._reading(dataset) as (store, located):
             if located.account.totals.per_analyst is None:

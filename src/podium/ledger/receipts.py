@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from podium.errors import InvalidArgument
 from podium.ledger.account import Contradiction
 from podium.ledger.entries import Entry, Kind, canonical_json
+from podium.query import QuestionRecord
 from podium.release import BOTTOM, Receipt, Release
 
 __all__ = ["Claim", "Confirmed", "Presented", "confirm", "first_places"]
@@ -96,14 +97,14 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
         presented = Release.from_json(canonical_json(document))
     except InvalidArgument:
         raise Contradiction("what came with the hash of a receipt is not a release") from None
-    schedule = _schedule(reservation.question)
-    if stored.user is None and presented.user is not None:
+    asked = QuestionRecord.from_text(reservation.question)
+    if stored.user is None and presented.user is not None and asked is not None:
         # Releases did not always name the column of the users; their questions did.
-        stored = replace(stored, user=_asked(reservation.question).get("user"))
-    expected, told = _as_told(stored, presented, schedule)
+        stored = replace(stored, user=asked.user)
+    expected, told = _as_told(stored, presented, asked)
     wanted = json.loads(replace(expected, paid=replace(expected.paid, entry=settled.hash)).to_json())
-    if "period" in schedule:
-        wanted["period"] = schedule["period"]
+    if asked is not None and asked.schedule:
+        wanted["period"] = asked.schedule["period"]
     # From the object, so that an older spelling of the same release is the same; what it has no place for as it is.
     written = {**document, **json.loads(presented.to_json()), "complete": document.get("complete", wanted["complete"])}
     missing = set(wanted) - set(written) - {"period"}
@@ -113,7 +114,7 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
     return told
 
 
-def _as_told(stored: Release, presented: Release, schedule: Mapping[str, Any]) -> tuple[Release, str]:
+def _as_told(stored: Release, presented: Release, asked: QuestionRecord | None) -> tuple[Release, str]:
     """What was settled, as it would be told to somebody who holds this; and how that is said."""
     expected, told = stored, "the whole release"
     if presented.k < stored.k and stored.ordered:
@@ -121,36 +122,36 @@ def _as_told(stored: Release, presented: Release, schedule: Mapping[str, Any]) -
     events = presented.paid.events
     if not events and stored.paid.events:
         expected, told = replace(expected, paid=Receipt(())), f"{told}, told again free of charge"
-    if schedule:
-        return _in_schedule(expected, presented, schedule, told)
+    if asked is not None and asked.schedule:
+        return _in_schedule(expected, presented, asked, told)
     return expected, told
 
 
 def _in_schedule(
-    expected: Release, presented: Release, schedule: Mapping[str, Any], told: str
+    expected: Release, presented: Release, asked: QuestionRecord, told: str
 ) -> tuple[Release, str]:  # fmt: skip
     """The same for a list of a schedule: it names its period, may be shorter than k, and pays for its finding too."""
     if presented.k > expected.k:
         expected, told = replace(expected, k=presented.k), f"{told}, but for k"
-    if schedule["role"] == "finding" and not presented.outcome:
+    if asked.schedule["role"] == "finding" and not presented.outcome:
         expected, told = replace(expected, outcome=(), values=None, value_kind=None), "that nothing was found"
     events, own = presented.paid.events, expected.paid.events
     if own and len(events) > len(own) and events[-len(own) :] == own:
         expected, told = replace(expected, paid=Receipt(events)), f"{told}, but for the events of the round of finding"
     window = {name: presented.parameters[name] for name in _WINDOW if name in presented.parameters}
-    if _is_window_of(schedule, window):
+    if _is_window_of(asked, window):
         expected = replace(expected, parameters={**expected.parameters, **window})
     return expected, told
 
 
-def _is_window_of(schedule: Mapping[str, Any], window: Mapping[str, str]) -> bool:
+def _is_window_of(question: QuestionRecord, window: Mapping[str, str]) -> bool:
     """Whether a question of a schedule was about these times, of this period."""
-    where = schedule.get("where")
+    where = question.where
     conditions = where[1:] if isinstance(where, list) and where[:1] == ["and"] else [where]
     asked = {(part[0], _text(part[2])) for part in conditions if isinstance(part, list) and len(part) == _COMPARISON}
     # What a round of finding reads begins with its period where a list would look further back.
-    edges = (("opens", ">="), ("closes", "<")) if schedule["role"] == "list" else (("closes", "<"),)
-    return window.get("period") == schedule["period"] and all(
+    edges = (("opens", ">="), ("closes", "<")) if question.schedule["role"] == "list" else (("closes", "<"),)
+    return window.get("period") == question.schedule["period"] and all(
         any((sign, _text(form)) in asked for form in _written(window.get(name, ""))) for name, sign in edges
     )
 
@@ -163,21 +164,6 @@ def _written(moment: str) -> list[dict[str, str]]:
         return []
     forms = [{"timestamp": time.isoformat(timespec="microseconds")}]
     return [*forms, {"date": time.date().isoformat()}] if time.time() == dt.time() else forms
-
-
-def _schedule(question: str | None) -> Mapping[str, Any]:
-    """The question of a schedule; empty for any other."""
-    found = _asked(question)
-    return found if {"schedule", "period", "role"} <= set(found) else {}
-
-
-def _asked(question: str | None) -> Mapping[str, Any]:
-    """A question as an object; empty if it is none of podium's."""
-    try:
-        found = json.loads(question or "")
-    except (RecursionError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _text(value: Any) -> str:

@@ -100,6 +100,12 @@ class Request:
     idempotency_key: str | None
     after: str | None = None
     schedule: str | None = None
+    older_key: str | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every key under which a release that answers it may lie."""
+        return (self.question_key,) if self.older_key is None else (self.question_key, self.older_key)
 
 
 def key_of(text: str) -> str:
@@ -316,7 +322,7 @@ def _find_reservation(store: Store, located: Located, reservation: Reservation |
 def find(
     store: Store,
     located: Located,
-    question_key: str,
+    question_keys: tuple[str, ...],
     data_version: str,
     analyst: str | None,
     answers: Callable[[str], bool] | None,
@@ -328,7 +334,7 @@ def find(
     """
     cap = located.account.totals.per_analyst
     unseen: tuple[Entry, Entry] | None = None
-    for reservation in store.reservations_for(located, question_key, data_version):
+    for reservation in store.reservations_for(located, question_keys, data_version):
         closing = store.closing(located, reservation.sequence)
         if closing is None or closing.kind is not Kind.SETTLED:
             continue

@@ -34,10 +34,10 @@ def claim(
     """The release that answers a question, or who is answering it, or else a reservation for it."""
     account = located.account
     reservations.require_analyst(account, request.analyst)
-    stored = reservations.find(store, located, request.question_key, account.data_version, request.analyst, answers)
+    stored = reservations.find(store, located, request.keys, account.data_version, request.analyst, answers)
     if stored is not None:
         return stored
-    for entry in store.open_for(located, request.question_key, account.data_version):
+    for entry in store.open_for(located, request.keys, account.data_version):
         if answers is None or answers(entry.question or ""):
             # A key that was used for another question is refused at once, not after the wait.
             reservations.asked_before(store, located, request)

@@ -13,6 +13,8 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball_precision, exact_fraction, rational_bounds
+from podium.mechanisms.reader import Reader, Reads
+from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee, total
 from podium.randomness import BitSource
@@ -37,6 +39,7 @@ class Mechanism(ABC):
 
     __slots__ = ()
     theorem: ClassVar[str]
+    reads: ClassVar[Reads] = Reads.COUNTS_OF_COUNTS
 
     @property
     @abstractmethod
@@ -47,6 +50,15 @@ class Mechanism(ABC):
     def guarantee(self) -> Guarantee:
         """What is promised whatever comes out."""
         return _total(self.worst_case)
+
+    @property
+    def first_weights(self) -> Weights | None:
+        """The weights of the first count, where users spread weight over their items."""
+        return None
+
+    def answer(self, reader: Reader) -> Release:
+        """Run the mechanism once on what it reads of a table."""
+        return self.release(reader.tally())
 
     @abstractmethod
     def release(self, histogram: Any, *, bits: BitSource | None = None) -> Release:

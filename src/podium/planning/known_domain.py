@@ -2,65 +2,89 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import NamedTuple
 
 from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.base import Mechanism
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
+from podium.planning.question_budget import QuestionBudget
+from podium.planning.reach import MISS, in_turn_sentence, log_over, rising_reach, rounded_up
+from podium.privacy import Guarantee
 
-if TYPE_CHECKING:
-    from podium.planning.planner import Allowance
-
-__all__ = ["known_mechanism"]
+__all__ = ["Choice", "choose_for_known_domain"]
 
 
-def known_mechanism(facts: Facts, allowance: Allowance) -> tuple[Mechanism, str]:
-    """The mechanism for a known domain within this allowance, and why.
+class Choice(NamedTuple):
+    """A mechanism, why it was chosen, and how far it reaches.
+
+    ``proves_itself``: it was given the whole guarantee and has its own theorem. ``ordered``: its answer is a ranked
+    list, surely.
+    """
+
+    mechanism: Mechanism
+    why: str
+    reach: Fraction
+    reach_sentence: str
+    proves_itself: bool = False
+    ordered: bool = True
+
+
+def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
+    """The mechanism for a known domain within this budget.
 
     Where the order does not matter and one question has a budget of its own, a test pays: a set chosen at once can use
     its whole epsilon. Where a ledger adds up rho that set would have to be as cheap as the selections in turn; where
     counts are measured too, part of the budget is theirs; and with one item both ways are the same.
     """
-    promise = allowance.promise
-    unordered = facts.mechanism == "set"
-    if (
-        unordered
-        and promise is not None
-        and not facts.counts
-        and facts.domain_size is not None
-        and 1 < facts.k < facts.domain_size
-    ):
-        tested = TestedTopK(facts.k, promise.epsilon(), delta=promise.cost.delta)
-        why = (
-            "The domain is known: a small paid test tells whether the counts lie far enough apart "
-            f"to choose all {facts.k} items at once, as a set; if not, they are chosen in turn, in order."
-        )
-        return tested, why
-    still = _why_in_order(facts, allowance)
-    if allowance.pure:
-        noisy = NoisyTopK(facts.k, facts.k * allowance.epsilon_per_item, noise="exponential")
-        why = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
-        return noisy, why + still
-    if promise is not None and not facts.counts:
-        rising = RisingTopK.within(facts.k, epsilon=promise.epsilon(), delta=promise.cost.delta)
+    size = facts.domain_size or 1
+    whole = None if facts.counts else budget.guarantee
+    if whole is not None and not facts.ordered and 1 < facts.k < size:
+        return _tested(facts.k, size, whole)
+    still = _why_in_order(facts, budget)
+    if whole is not None and not budget.pure:
+        rising = RisingTopK.within(facts.k, epsilon=whole.epsilon(), delta=whole.cost.delta)
         why = (
             "The domain is known: exponential mechanisms in turn return all k items in order, "
             "and the last ones, which are the hardest to tell apart, get the most of the budget."
         )
-        return rising, why + still
-    peeling = ExponentialTopK(facts.k, allowance.epsilon_per_item)
-    return peeling, "The domain is known: exponential mechanisms in turn return all k items at the lowest rho." + still
+        reach = rising_reach(rising, size)
+        return Choice(rising, why + still, reach, in_turn_sentence(reach), proves_itself=True)
+    reach = log_over(Fraction(facts.k) / MISS * size, budget.epsilon_per_item)
+    if budget.pure:
+        noisy = NoisyTopK(facts.k, facts.k * budget.epsilon_per_item, noise="exponential")
+        why = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
+        return Choice(noisy, why + still, reach, in_turn_sentence(reach))
+    peeling = ExponentialTopK(facts.k, budget.epsilon_per_item)
+    why = "The domain is known: exponential mechanisms in turn return all k items at the lowest rho."
+    return Choice(peeling, why + still, reach, in_turn_sentence(reach))
 
 
-def _why_in_order(facts: Facts, allowance: Allowance) -> str:
-    """Why whoever asked for a set gets a ranking, where that is not plain from k."""
-    if facts.mechanism != "set":
+def _tested(k: int, size: int, guarantee: Guarantee) -> Choice:
+    tested = TestedTopK(k, guarantee.epsilon(), delta=guarantee.cost.delta)
+    why = (
+        "The domain is known: a small paid test tells whether the counts lie far enough apart "
+        f"to choose all {k} items at once, as a set; if not, they are chosen in turn, in order."
+    )
+    match tested.in_turn:
+        case RisingTopK() as rising:
+            reach = rising_reach(rising, size)
+        case _:
+            reach = log_over(Fraction(k) / MISS * size, tested.epsilon_set / k)
+    fewer = f"at most {rounded_up(reach)} fewer users than the k-th"
+    sentence = f"Items that are chosen in turn have, with probability 0.95, {fewer}."
+    return Choice(tested, why, reach, sentence, proves_itself=True, ordered=False)
+
+
+def _why_in_order(facts: Facts, budget: QuestionBudget) -> str:
+    """Why whoever needs no order gets one all the same, where that is not plain from k."""
+    if facts.ordered:
         return ""
     if facts.counts:
-        return " A set was asked for; counts are measured too, so the items come in order."
-    if allowance.promise is not None:
+        return " No order was asked for; counts are measured too, so the items come in order."
+    if budget.guarantee is not None:
         return ""
-    if allowance.pure:
-        return " A set was asked for; a ledger keeps the order, so that a longer list answers a shorter one too."
-    return " A set was asked for; where a ledger adds up rho it would be hardly better, so the order is kept."
+    if budget.pure:
+        return " No order was asked for; a ledger keeps it, so that a longer list answers a shorter one too."
+    return " No order was asked for; where a ledger adds up rho a set would be hardly better, so the order is kept."

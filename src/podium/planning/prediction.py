@@ -1,4 +1,4 @@
-"""Predicted recall: what a plan would find in a made-up table like the one that the user describes.
+"""Predicted recall: what a plan would find in a synthetic table like the one that the user describes.
 
 The description is public knowledge, such as "about 50,000 users with 8 items each": no row of a real table is read.
 """
@@ -16,16 +16,14 @@ import numpy.typing as npt
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer
-from podium.histogram import Histogram
-from podium.mechanisms import AdaptiveTopK
-from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.planner import Plan, allowance_for, plan_for
+from podium.planning.question_budget import question_budget
 from podium.planning.simulation import zipf_pairs
+from podium.planning.strategy import Strategy, strategy_for
 from podium.release import Release
 
-__all__ = ["Predicted", "Prior", "predict_recall", "recall", "run_plan"]
+__all__ = ["Predicted", "Prior", "predict_recall", "recall", "run_strategy"]
 
 _MOST_PAIRS = 20_000_000
 _MOST_ITEMS = 10_000_000
@@ -70,9 +68,9 @@ class Prior:
             )
 
     def sentence(self) -> str:
-        """What the made-up table is like."""
+        """What the synthetic table is like."""
         return (
-            f"{self.users:,} made-up users with {self.items_per_user:g} of {self.items:,} items on average "
+            f"{self.users:,} synthetic users with {self.items_per_user:g} of {self.items:,} items on average "
             f"(exponent {self.exponent:g}, skew {self.skew:g})"
         )
 
@@ -90,7 +88,7 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """Recall at one epsilon: one number for each made-up table."""
+    """Recall at one epsilon: one number for each synthetic table."""
 
     epsilon: float
     recalls: tuple[float, ...]
@@ -117,47 +115,32 @@ class Predicted:
 def predict_recall(
     facts: Facts, prior: Prior, *, epsilons: Sequence[Number], delta: Number, runs: int = _RUNS, seed: int = _SEED
 ) -> tuple[Predicted, ...]:
-    """The recall of the plan for these facts, at each epsilon, on made-up tables.
+    """The recall of the plan for these facts, at each epsilon, on synthetic tables.
 
     Tables follow from ``seed``; the noise of the mechanism is fresh, as in a real answer.
     """
-    plans = [plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=delta)) for epsilon in epsilons]
-    found: list[list[float]] = [[] for _ in plans]
+    strategies = [strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)) for epsilon in epsilons]
+    found: list[list[float]] = [[] for _ in strategies]
     for run in range(positive_integer(runs, "runs")):
         users, items = prior.pairs(seed + run)
         if facts.domain_size is not None:
             # What is outside a known domain does not take part.
             users, items = users[items < facts.domain_size], items[items < facts.domain_size]
         reader = PairsReader(users, items, salt=run)
-        for plan, recalls in zip(plans, found, strict=True):
-            recalls.append(recall(run_plan(plan, reader), reader.counts))
+        for strategy, recalls in zip(strategies, found, strict=True):
+            recalls.append(recall(run_strategy(strategy, reader), reader.counts))
     shown = [float(exact_fraction(epsilon, "epsilon")) for epsilon in epsilons]
     return tuple(Predicted(epsilon, tuple(recalls)) for epsilon, recalls in zip(shown, found, strict=True))
 
 
-def run_plan(plan: Plan, reader: PairsReader) -> Release:
-    """What the plan releases about a table in memory, whose items are numbers. No ledger: for data that is public."""
-    if isinstance(plan.mechanism, AdaptiveTopK):
-        return plan.mechanism.release(reader)
-    histogram = _histogram(plan, reader)
-    release = plan.mechanism.release(histogram)
-    if plan.measure is None or not release.items:
+def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
+    """What the strategy releases about a table in memory, whose items are numbers: for data that is public."""
+    reader = table.limited(strategy.facts.domain_size, strategy.facts.max_items_per_user)
+    release = strategy.mechanism.answer(reader)
+    if strategy.measure is None or not release.items:
         return release
-    return replace(release, values=plan.measure.release(histogram, release.items).values, value_kind="counts")
-
-
-def _histogram(plan: Plan, reader: PairsReader) -> Histogram:
-    most = plan.facts.max_items_per_user
-    counts = reader.counts
-    if most is not None:
-        counts = np.array(reader.sums(tuple(range(len(counts))), Weights.bounded(most)), dtype=np.int64)
-    size = plan.facts.domain_size
-    if size is None:
-        present = np.flatnonzero(counts)
-        return Histogram.from_arrays([int(item) for item in present], counts[present], known=False)
-    whole = np.zeros(size, dtype=np.int64)
-    whole[: len(counts)] = counts[:size]
-    return Histogram.from_arrays(range(size), whole)
+    values = strategy.measure.release(reader.tally(), release.items).values
+    return replace(release, values=values, value_kind="counts")
 
 
 def recall(release: Release, counts: npt.NDArray[np.int64]) -> float:

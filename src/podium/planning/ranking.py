@@ -1,4 +1,4 @@
-"""Which scores and which mechanism for a ranking: from public facts, and comparisons made up for them."""
+"""Which scores and which mechanism for a ranking: from public facts, and synthetic comparisons."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
 from podium.planning.limits import require_noise
-from podium.planning.planner import Allowance, Plan
+from podium.planning.question_budget import QuestionBudget
 from podium.planning.simulation import gumbel_noise, tournament
+from podium.planning.strategy import Strategy
 from podium.privacy import total
 from podium.privacy.rounding import display
 from podium.ranking import METHODS, Borda, ComparisonGraph, RankingMethod, Spectral, Wins
 
-__all__ = ["MECHANISMS", "MIXINGS", "RankingFacts", "plan_ranking"]
+__all__ = ["MECHANISMS", "MIXINGS", "RankingFacts", "ranking_strategy"]
 
-MECHANISMS = ("auto", "exponential", "noisy", "set")
+MECHANISMS = ("auto", "exponential", "noisy")
 MIXINGS = (Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 """How much of each step may be forgotten: less follows the comparisons further, more needs less noise."""
 _MISS = Fraction(1, 20)
@@ -43,6 +44,7 @@ class RankingFacts:
     mixing: Number | None = None
     normalisation: int | None = None
     mechanism: str = "auto"
+    ordered: bool = True
 
     def __post_init__(self) -> None:
         if self.method not in ("auto", *METHODS):
@@ -92,57 +94,62 @@ class RankingFacts:
         )
 
 
-def plan_ranking(facts: RankingFacts, allowance: Allowance) -> tuple[Plan, RankingMethod]:
-    """The scores that find most of the true top k on made-up comparisons, and the mechanism that selects from them."""
+def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
+    """The scores that find most of the true top k on synthetic comparisons, and how to select from them."""
     question = facts.question
-    require_noise(epsilon_per_item=allowance.epsilon_per_item)
-    method, why = _method(facts, allowance.epsilon_per_item)
-    mechanism, how = _mechanism(facts, allowance)
-    reach = _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS) * method.span / allowance.epsilon_per_item
+    require_noise(epsilon_per_item=budget.epsilon_per_item)
+    method, why = _method(facts, budget.epsilon_per_item)
+    mechanism, how = _mechanism(facts, budget)
+    reach = _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS) * method.span / budget.epsilon_per_item
     sentence = (
         f"Every item returned has, with probability 0.95, a score at most {display(reach)} below the k-th "
         f"({method.unit})."
     )
-    plan = Plan(
+    return Strategy(
         facts=question,
         mechanism=mechanism,
         measure=None,
-        promise=allowance.promise or total(mechanism.worst_case),
+        guarantee=budget.guarantee or total(mechanism.worst_case),
         why=f"{why} {how}",
         reach=reach,
         reach_sentence=sentence,
-        epsilon_per_item=allowance.epsilon_per_item,
-        theorem=None if isinstance(mechanism, OneshotLaplace) else allowance.theorem,
-        pure=allowance.pure,
+        epsilon_per_item=budget.epsilon_per_item,
+        theorem=budget.theorem if facts.ordered else None,
+        pure=budget.pure,
+        ranking=method,
+        ordered=facts.ordered,
     )
-    return plan, method
 
 
-def _mechanism(facts: RankingFacts, allowance: Allowance) -> tuple[Mechanism, str]:
+def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
     """Scores move both ways, so the general versions."""
-    k, single = facts.k, allowance.epsilon_per_item
-    if facts.mechanism == "set":
-        return _as_a_set(facts, allowance)
-    if facts.mechanism == "noisy" and not allowance.pure:
+    k, single = facts.k, budget.epsilon_per_item
+    if not facts.ordered:
+        return _as_a_set(facts, budget)
+    if facts.mechanism == "noisy" and not budget.pure:
         raise InvalidArgument("mechanism", "noisy", allowed="'auto' or 'exponential' where the budget has a delta")
-    if allowance.pure and facts.mechanism != "exponential":
+    if budget.pure and facts.mechanism != "exponential":
         noisy = NoisyTopK(k, k * single, noise="exponential", gaps=False, monotone=False)
         return noisy, "One round of exponential noise gives the order for a pure budget."
     return ExponentialTopK(k, single, monotone=False), "Exponential mechanisms in turn return all k items in order."
 
 
-def _as_a_set(facts: RankingFacts, allowance: Allowance) -> tuple[Mechanism, str]:
+def _as_a_set(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
     """The whole epsilon for a set; the approximate scale where its theorem holds and it is the smaller one."""
-    if allowance.promise is None and not allowance.pure:
+    if facts.mechanism != "auto":
         raise InvalidArgument(
-            "mechanism",
-            "set",
-            allowed="'auto' or 'exponential' where a ledger adds up rho",
+            "mechanism", facts.mechanism, allowed="'auto' with ordered=False", hint="A set has one mechanism."
+        )
+    if budget.guarantee is None and not budget.pure:
+        raise InvalidArgument(
+            "ordered",
+            False,
+            allowed="True where a ledger adds up rho",
             hint="Laplace noise for a set costs epsilon^2/2 there, which is more than selections in turn.",
         )
-    if allowance.promise is None:
-        return OneshotLaplace(facts.k, facts.k * allowance.epsilon_per_item, monotone=False), _ONCE
-    epsilon, delta = allowance.promise.epsilon(), allowance.promise.cost.delta
+    if budget.guarantee is None:
+        return OneshotLaplace(facts.k, facts.k * budget.epsilon_per_item, monotone=False), _ONCE
+    epsilon, delta = budget.guarantee.epsilon(), budget.guarantee.cost.delta
     pure = OneshotLaplace(facts.k, epsilon, monotone=False)
     if not (0 < delta <= Fraction(1, 20) and epsilon <= Fraction(1, 5)):
         return pure, _ONCE
@@ -169,7 +176,7 @@ def _method(facts: RankingFacts, epsilon_per_item: Fraction) -> tuple[RankingMet
     passed_over = "" if first is best else "; wins follow how often an item is compared, and must be clearly better"
     told = ", ".join(f"{facts.k * found[place]:.1f} by {_called(candidates[place])}" for place in best_of)
     return best, (
-        f"On Bradley-Terry-Luce comparisons made up for these public facts, of the true top {facts.k} one finds "
+        f"On synthetic Bradley-Terry-Luce comparisons for these public facts, of the true top {facts.k} one finds "
         f"{told}: so {_called(best)}{passed_over}."
     )
 
@@ -181,7 +188,7 @@ def _called(method: RankingMethod) -> str:
 
 
 def _found(facts: RankingFacts, candidates: Sequence[RankingMethod], epsilon_per_item: Fraction) -> list[float]:
-    """The share of the true top k that each method would find, on the same made-up comparisons and noise."""
+    """The share of the true top k that each method would find, on the same synthetic comparisons and noise."""
     graph = facts.graph
     edges = np.array(graph.edges, dtype=np.int64)
     size, number = len(graph.items), max(2, min(_TOURNAMENTS, _EDGES_AT_ALL // len(edges)))

@@ -15,8 +15,9 @@ from podium.curator import Curator
 from podium.histogram import Histogram
 from podium.ledger import Budget, Entry, Reason, open_ledger
 from podium.planning.facts import Facts
-from podium.planning.planner import allowance_for, plan_for
+from podium.planning.question_budget import question_budget
 from podium.planning.simulation import EventTable, article_events
+from podium.planning.strategy import strategy_for
 from podium.present.plots import (
     plot_budget,
     plot_composition,
@@ -106,7 +107,7 @@ def _ask(events: EventTable, folder: Path) -> _Answers:
         short = views.top("article", k=_K, where="country = 'PT'", epsilon=1)
         for country in ("DE", "FR", "IT"):
             views.top("article", k=_K, where=f"country = '{country}'")
-        worst = views.top("article", k=_K, where="country = 'ES'", dry_run=True).plan.worst_case
+        worst = views.plan("article", k=_K, where="country = 'ES'").at_most
     with open_ledger(ledger) as opened:
         # One question that failed after its data was read, and one that is not answered yet.
         opened.forfeit(opened.reserve(_DATASET, worst, "a question that failed"), Reason.FAILED)
@@ -128,7 +129,7 @@ def _recalls(events: EventTable) -> tuple[dict[str, list[float]], dict[str, tupl
     for name, (facts, histogram) in worlds.items():
         runs = []
         for epsilon in _EPSILONS:
-            mechanism = plan_for(facts, allowance_for(facts, epsilon=epsilon, delta=_DELTA)).mechanism
+            mechanism = strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=_DELTA)).mechanism
             # A short list needs no rounds: one histogram answers it.
             release = cast("Mechanism", mechanism).release
             found = [len(true.intersection(release(histogram).items)) / _K for _ in range(_RUNS)]

@@ -1,17 +1,13 @@
-"""Plans and releases as JSON objects, the same from the command line and from the service; exact numbers are text."""
+"""Releases as JSON objects, the same from the command line and from the service; exact numbers are text."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from podium.curator import Preview
-from podium.mechanisms.base import describe
-from podium.planning.planner import Plan
-from podium.privacy import worst_case
 from podium.release import Release
 
-__all__ = ["json_text", "plan_document", "preview_document", "release_document"]
+__all__ = ["json_text", "release_document"]
 
 
 def json_text(document: object, *, indent: int | None = None) -> str:
@@ -25,30 +21,3 @@ def json_text(document: object, *, indent: int | None = None) -> str:
 def release_document(release: Release) -> dict[str, Any]:
     """What ``Release.to_json`` says, and the ledger's entry that settled it, also where there is none."""
     return {**json.loads(release.to_json()), "entry": release.paid.entry}
-
-
-def plan_document(plan: Plan) -> dict[str, Any]:
-    """A plan for other programs."""
-    most = worst_case(plan.worst_case)
-    return {
-        "mechanism": type(plan.mechanism).__name__,
-        "parameters": describe(plan.mechanism),
-        "counts": None if plan.measure is None else describe(plan.measure),
-        "why": plan.why,
-        "k": plan.facts.k,
-        "rows": plan.rows,
-        "promise": plan.promise.sentence(),
-        "guarantee": plan.promise.to_json(),
-        "at_most": {
-            "epsilon": None if most.epsilon is None else str(most.epsilon),
-            "rho": str(most.rho),
-            "delta": str(most.delta),
-        },
-        "reach": str(plan.reach),
-        "reach_sentence": plan.reach_sentence,
-    }
-
-
-def preview_document(preview: Preview) -> dict[str, Any]:
-    """A plan with the SQL that would be sent."""
-    return {**plan_document(preview.plan), "promise": preview.promise, "queries": list(preview.queries)}

@@ -1,33 +1,151 @@
-"""A question in canonical form: two texts that mean the same become the same question."""
+"""The question: what is asked, as one value from every door to the ledger, and nothing about how it is answered."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict
 
+from podium.errors import InvalidArgument
 from podium.exact import positive_integer
-from podium.query.canonical import predicate_to_json
 from podium.query.predicate import Predicate
 
-__all__ = ["Question"]
+__all__ = ["CheckedQuestion", "Question", "QuestionOptions"]
+
+_DEFAULT_K = 10
+_SAID_IN_SQL = ("k", "where")
+_NOT_BUILT: Mapping[str, tuple[object, str]] = {
+    "by": ("users", "'users': items are ranked by their number of distinct users"),
+    "clip": (None, "None: nothing is clipped where distinct users are counted"),
+    "unit": (None, "None: distinct users are counted in users"),
+    "per": ((), "no column: there is one list for the whole table"),
+    "groups": (None, "None where there is no per"),
+    "groups_per_user": (1, "1: there is one list for the whole table"),
+    "at_least": (None, "None: a list has no minimum count of its own"),
+    "others": (False, "False: nothing is said about the other items"),
+    "join": (None, "None: a question is about one table"),
+}
+"""Parts of a question that have a name and no answer yet: their only value, and what that value means."""
+
+
+class QuestionOptions(TypedDict, total=False):
+    """What a caller may add to the items of a question, under the same names in Python, JSON and SQL's options."""
+
+    k: int | None
+    ordered: bool
+    where: str | Iterable[str] | None
+    counts: bool
+    domain: object
+    domain_size: int | None
+    max_items_per_user: int | None
+    k_bar: int | None
+    mechanism: str
+    by: str
+    clip: object
+    unit: object
+    per: str | Iterable[str]
+    groups: object
+    groups_per_user: int | str
+    at_least: int | None
+    others: bool
+    join: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The top ``k`` of ``item`` by ``by``, among the rows that satisfy ``where``; or the same as one text of ``sql``.
+
+    Names and kinds of columns are checked against a table's schema later. ``domain`` states the items that can come
+    back; ``max_items_per_user``, ``k_bar`` and ``mechanism`` are for those who know more than the planner. Fields that
+    podium cannot answer yet are refused here.
+    """
+
+    item: tuple[str, ...] = ()
+    sql: str | None = None
+    k: int | None = None
+    ordered: bool = True
+    where: tuple[str, ...] = ()
+    counts: bool = False
+    domain: Any = None
+    domain_size: int | None = None
+    max_items_per_user: int | None = None
+    k_bar: int | None = None
+    mechanism: str = "auto"
+    by: str = "users"
+    clip: Any = None
+    unit: Any = None
+    per: tuple[str, ...] = ()
+    groups: Any = None
+    groups_per_user: int | str = 1
+    at_least: int | None = None
+    others: bool = False
+    join: Any = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "item", _names(self.item, "item"))
+        put(self, "where", _texts(self.where))
+        if bool(self.item) == (self.sql is not None):
+            raise InvalidArgument("item", self.item or None, allowed="either item and k, or sql, and not both")
+        for name, (only, meaning) in _NOT_BUILT.items():
+            value = getattr(self, name)
+            if value != only or type(value) is not type(only):
+                raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
+        for name in ("ordered", "counts"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidArgument(name, getattr(self, name), allowed="True or False")
+        if self.mechanism == "set":
+            raise InvalidArgument(
+                "mechanism", "set", allowed="the name of a mechanism", hint="Say ordered=False if no order is needed."
+            )
+        if self.sql is None:
+            put(self, "k", _DEFAULT_K if self.k is None else positive_integer(self.k, "k"))
+            return
+        for name in _SAID_IN_SQL:
+            if (value := getattr(self, name)) not in (None, ()):
+                raise InvalidArgument(name, value, allowed="None where the question is SQL", hint="Say it in the SQL.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The question as plain data, with what differs from its default; ``Question(**...)`` makes it again."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        stated = {name: found[name] for name in found if found[name] != _DEFAULTS[name]}
+        if self.item:
+            stated["item"] = self.item[0] if len(self.item) == 1 else list(self.item)
+        if self.where:
+            stated["where"] = self.where[0] if len(self.where) == 1 else list(self.where)
+        if self.domain is not None:
+            stated["domain"] = [list(one) if isinstance(one, tuple) else one for one in self.domain]
+        return stated
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """Top ``k`` of the item columns by number of distinct users, among rows that satisfy ``where``.
+class CheckedQuestion:
+    """A question whose columns exist and whose condition is of their kinds; ``asked`` is what the caller wrote.
 
-    ``items`` are the columns whose values together are one item; a list column is unnested. The user column belongs to
-    the data set, not to the question.
+    ``items`` are the columns whose values together are one item; a list column is unnested.
     """
 
     items: tuple[str, ...]
     k: int
     where: Predicate | None = None
+    asked: Question | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", positive_integer(self.k, "k"))
 
-    @property
-    def subject(self) -> str:
-        """Canonical text of what is asked, without how many: the same for a top 5 and a top 10."""
-        return json.dumps({"items": list(self.items), "where": predicate_to_json(self.where)}, sort_keys=True)
+
+_DEFAULTS = {each.name: each.default for each in fields(Question)}
+
+
+def _names(value: object, role: str) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidArgument(role, value, allowed="the name of a column, or a list of names")
+    return names
+
+
+def _texts(where: object) -> tuple[str, ...]:
+    """The conditions, all of which must hold; what is not text is refused by the parser, which says how to write it."""
+    if where is None:
+        return ()
+    return (where,) if isinstance(where, str) or not isinstance(where, Iterable) else tuple(where)  # type: ignore[return-value]

@@ -24,7 +24,7 @@ ValueKind: TypeAlias = Literal["gaps", "counts"]
 # What a document may ask of its reader. Real releases stay far below.
 LONGEST_TEXT: Final = 1 << 26
 _DEEPEST_ITEM = 16
-_LARGEST_K = 10**1000
+_MAX_K = 10**1000
 _LARGEST_VALUE = 1 << 1000
 _LARGEST_EXPONENT = 200_000
 
@@ -44,7 +44,7 @@ def optional_text(raw: dict[str, Any], name: str) -> str | None:
 def decode_k(raw: Any) -> int:
     """How many items were asked for."""
     k = exact_integer(raw, "k", minimum=0)
-    if k > _LARGEST_K:
+    if k > _MAX_K:
         raise ValueError
     return k
 

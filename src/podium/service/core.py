@@ -7,8 +7,8 @@ import hashlib
 from collections import Counter
 from concurrent.futures import Future
 
-from podium.curator import Preview
 from podium.errors import InvalidArgument
+from podium.planning.question_plan import Plan
 from podium.release import Release
 from podium.service.api.records import Records
 from podium.service.http.rate_limits import Rate
@@ -21,12 +21,12 @@ from podium.service.store.datasets import Datasets
 from podium.service.store.sessions import Sessions
 from podium.service.store.tokens import Role, Token, Tokens
 from podium.wire.problems import problem
-from podium.wire.question_body import Asking
 from podium.wire.refusals import Refusal, plan_too_long, token_ended, too_many_streams
+from podium.wire.request import QuestionRequest
 
 __all__ = ["Service"]
 
-_MOST_STREAMS = 8
+_MAX_STREAMS = 8
 
 
 class Service:
@@ -53,58 +53,61 @@ class Service:
 
     def check_streams(self, token: Token) -> None:
         """Raise if a token follows many jobs already: each holds a connection."""
-        if self.streams[token.id] >= _MOST_STREAMS:
-            raise too_many_streams(_MOST_STREAMS)
+        if self.streams[token.id] >= _MAX_STREAMS:
+            raise too_many_streams(_MAX_STREAMS)
 
-    async def plan(self, dataset: str, asking: Asking, token: Token) -> Preview:
+    async def plan(self, dataset: str, request: QuestionRequest, token: Token) -> Plan:
         """What a question would do, in time or not at all."""
         seconds = self.settings.limits.plan_seconds
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(self._planned(dataset, asking, token)), seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(self._planned(dataset, request, token)), seconds)
         except TimeoutError:
             raise plan_too_long(seconds) from None
 
-    def plan_here(self, dataset: str, asking: Asking, token: Token) -> Preview:
+    def plan_here(self, dataset: str, request: QuestionRequest, token: Token) -> Plan:
         """The same, for a thread that may wait."""
         seconds = self.settings.limits.plan_seconds
-        planned = self._planned(dataset, asking, token)
+        planned = self._planned(dataset, request, token)
         try:
             return planned.result(seconds)
         except TimeoutError:
             planned.cancel()
             raise plan_too_long(seconds) from None
 
-    def _planned(self, dataset: str, asking: Asking, token: Token) -> Future[Preview]:
-        return self.planner.submit(Line(token.name, dataset), lambda: asking.plan(self.datasets.get(dataset).curator))
+    def _planned(self, dataset: str, request: QuestionRequest, token: Token) -> Future[Plan]:
+        return self.planner.submit(
+            Line(token.name, dataset),
+            lambda: self.datasets.get(dataset).curator.plan_question(request.question, epsilon=request.epsilon),
+        )
 
-    async def ask(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Release:
+    async def ask(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Release:
         """Ask when the turn of this analyst comes, and wait for the answer."""
         line = Line(token.name, dataset)
-        return await self.runner.run(line, lambda: self.answer(dataset, asking, token, idempotency_key))
+        return await self.runner.run(line, lambda: self.answer(dataset, request, token, idempotency_key))
 
-    def answer(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Release:
+    def answer(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Release:
         """Ask, in this thread. Whether the token still holds is looked up first: it may have waited for its turn."""
         found = self.tokens.get(token.id)
         if found is None or not (found.valid and found.reaches(dataset) and found.role.covers(Role.ANALYST)):
             raise token_ended()
-        curator = self.datasets.get(dataset).curator
-        if idempotency_key is None:
-            return asking.ask(curator, analyst=token.name, idempotency_key=None)
+        key = None if idempotency_key is None else _own(token, idempotency_key)
         try:
-            return asking.ask(curator, analyst=token.name, idempotency_key=_own(token, idempotency_key))
+            return self.datasets.get(dataset).curator.ask(
+                request.question, epsilon=request.epsilon, analyst=token.name, idempotency_key=key
+            )
         except InvalidArgument as error:
             if error.name != "idempotency_key":
                 raise
             raise InvalidArgument(error.name, idempotency_key, allowed=error.allowed, hint=error.hint) from None
 
-    def start(self, dataset: str, asking: Asking, token: Token, idempotency_key: str | None) -> Job:
+    def start(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Job:
         """Ask in the background. The plan is made first, so that a question that cannot be asked fails at once."""
-        self.plan_here(dataset, asking, token)
-        job = self.jobs.add(dataset, token, asking)
+        self.plan_here(dataset, request, token)
+        job = self.jobs.add(dataset, token, request)
         try:
             self.runner.submit(
                 Line(token.name, dataset),
-                lambda: run_job(self.jobs, job, lambda: self.answer(dataset, asking, token, idempotency_key)),
+                lambda: run_job(self.jobs, job, lambda: self.answer(dataset, request, token, idempotency_key)),
             )
         except Refusal as refusal:
             # Nobody will work on it, so that it must not wait for ever on the page of its analyst.

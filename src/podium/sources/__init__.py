@@ -1,7 +1,7 @@
 """Sources: the engines that hold the rows. Only the few rows that a question needs ever leave them."""
 
 from podium.sources.duckdb.source import DuckDBSource
-from podium.sources.open import open_source
+from podium.sources.open import SourceOptions, open_source
 from podium.sources.protocol import (
     CountQuery,
     Domain,
@@ -23,5 +23,6 @@ __all__ = [
     "DuckDBSource",
     "Snapshot",
     "Source",
+    "SourceOptions",
     "open_source",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ import importlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_command
@@ -16,9 +16,18 @@ from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.duckdb.validity import BadLines, FileRules
 from podium.sources.protocol import Source
 
-__all__ = ["open_source"]
+__all__ = ["SourceOptions", "open_source"]
 
 _URL = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9]*)(?:\+[a-zA-Z0-9]+)?://")
+
+
+class SourceOptions(TypedDict, total=False):
+    """How a source is read: see ``open_source``."""
+
+    table: str | None
+    types: Types | None
+    bad_lines: str
+    encoding: str
 
 
 @dataclass(frozen=True, slots=True)

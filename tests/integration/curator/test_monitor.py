@@ -19,7 +19,7 @@ from podium.curator.monitor import turn
 from podium.errors import BudgetExceeded, DatasetExists, InvalidArgument, LedgerUnavailable, PodiumError
 from podium.ledger import Kind, Ledger, open_ledger, reservations
 from podium.mechanisms import ExponentialTopK, LimitedDomain
-from podium.planning.facts import LARGEST_K
+from podium.planning.facts import MAX_K
 from podium.privacy import Cost
 from podium.sources.parquet import write_parquet
 
@@ -359,7 +359,7 @@ def test_periods_that_are_not_over_are_not_answered(table: Path) -> None:
 
 
 def test_a_long_list_is_found_among_as_many_items_as_a_question_may_ask_for(table: Path) -> None:
-    with monitor(table, periods=1, window=None, k=LARGEST_K // 10 + 1, epsilon=100) as watching:
+    with monitor(table, periods=1, window=None, k=MAX_K // 10 + 1, epsilon=100) as watching:
         (release,) = watching.run()
     assert set(release.items) <= set(monitoring.USERS)
     assert release.items

@@ -18,7 +18,7 @@ from podium.curator.answer import answer
 from podium.curator.prepare import Options, ask, question_about
 from podium.estimates import MeasureCounts
 from podium.mechanisms import TestedTopK
-from podium.planning.planner import allowance_for
+from podium.planning.strategy import question_budget
 from podium.sources import open_source
 
 LEADS = ((400, 300), (300, 400))
@@ -88,7 +88,7 @@ def test_counts_of_a_set_stand_beside_their_items_and_not_in_their_own_order(kin
             question_about(source, "first", 2, None),
             "user_id",
             options,
-            lambda facts: allowance_for(facts, epsilon=20, delta=0),
+            lambda facts: question_budget(facts, epsilon=20, delta=0),
         )
         assert isinstance(planned.plan.mechanism, TestedTopK)
         measuring = replace(planned, plan=replace(planned.plan, measure=MeasureCounts(epsilon_per_item=20)))

@@ -16,7 +16,7 @@ from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.planner import Allowance, GaussianAllowance, Plan, allowance_for, plan_for
+from podium.planning.strategy import QuestionBudget, RoundsBudget, Plan, question_budget, strategy_for
 from podium.release import Release
 
 EXPONENTS = (-310, -31, -30, -20, -13, -12, -6, 0, 3, 8, 9, 10, 310)
@@ -42,10 +42,10 @@ def questions(draw: st.DrawFn) -> dict[str, Any]:
 
 def planned(asked: dict[str, Any]) -> Plan:
     facts = Facts(k=asked["k"], domain_size=asked["size"], counts=asked["counts"], mechanism=asked["mechanism"])
-    allowance = allowance_for(facts, epsilon=asked["epsilon"], delta=asked["delta"])
+    allowance = question_budget(facts, epsilon=asked["epsilon"], delta=asked["delta"])
     if asked["ledger"]:
         allowance = replace(allowance, promise=None, theorem=None)
-    plan = plan_for(facts, allowance)
+    plan = strategy_for(facts, allowance)
     # What a dry run and a reservation say of it belongs to the plan.
     assert plan.describe()
     assert plan.cost_sentence()
@@ -94,19 +94,19 @@ def test_planned_means_drawn(asked: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_a_refusal_says_what_is_the_least(epsilon: str, delta: Any, message: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        allowance_for(Facts(k=20, domain_size=100, counts=True), epsilon=epsilon, delta=delta)
+        question_budget(Facts(k=20, domain_size=100, counts=True), epsilon=epsilon, delta=delta)
     assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize(
     "allowance",
     [
-        Allowance(epsilon_per_item=Fraction(10**101)),
-        Allowance(epsilon_per_item=Fraction(1, 10**106)),
-        GaussianAllowance(mu_squared=Fraction(10**31), delta=Fraction(1, 10**6)),
-        GaussianAllowance(mu_squared=Fraction(1, 10**61), delta=Fraction(1, 10**6)),
+        QuestionBudget(epsilon_per_item=Fraction(10**101)),
+        QuestionBudget(epsilon_per_item=Fraction(1, 10**106)),
+        RoundsBudget(mu_squared=Fraction(10**31), delta=Fraction(1, 10**6)),
+        RoundsBudget(mu_squared=Fraction(1, 10**61), delta=Fraction(1, 10**6)),
     ],
 )
 def test_what_follows_from_a_budget_has_limits_too(allowance: Any) -> None:
     with pytest.raises(InvalidArgument, match="It follows from the budget"):
-        plan_for(Facts(k=20), allowance)
+        strategy_for(Facts(k=20), allowance)

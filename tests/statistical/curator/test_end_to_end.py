@@ -23,7 +23,7 @@ from podium import Budget, Curator, Histogram
 from podium.mechanisms import LimitedDomain, NoisyTopK, RisingTopK
 from podium.mechanisms.base import describe
 from podium.planning.facts import Facts
-from podium.planning.planner import Plan, allowance_for, plan_for
+from podium.planning.strategy import Plan, question_budget, strategy_for
 from podium.sources import Source, open_source
 
 COUNTS = {"a": 9, "b": 8, "c": 7, "d": 2, "e": 1}
@@ -46,7 +46,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Source]:
 
 
 def planned(facts: Facts, **budget: Any) -> Plan:
-    return plan_for(facts, allowance_for(facts, **budget))
+    return strategy_for(facts, question_budget(facts, **budget))
 
 
 def draws(source: Source, number: int, plan: Plan, **options: Any) -> Iterator[podium.Release]:

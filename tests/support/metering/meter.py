@@ -26,7 +26,7 @@ from podium.curator.prepare import Asked
 from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
 from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
-from podium.mechanisms.gaussian.adaptive import Reader
+from podium.mechanisms.reader import RoundsReader
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.joint.sampler import SequenceSampler
 from podium.mechanisms.limited_domain import private_k_bar
@@ -202,7 +202,7 @@ class MeteredReader:
     """What an adaptive mechanism asks, written down."""
 
     meter: Meter
-    inner: Reader
+    inner: RoundsReader
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
         self.meter.note("discover", (), stage.weights.steps)

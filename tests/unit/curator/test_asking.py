@@ -16,14 +16,14 @@ from podium.curator.reuse import answered_by, question_key, question_text
 from podium.errors import InvalidArgument, QuestionForfeited
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
-from podium.planning.planner import Allowance, GaussianAllowance, allowance_for, plan_for
+from podium.planning.strategy import QuestionBudget, RoundsBudget, question_budget, strategy_for
 from podium.query import Question
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable
 
 
 def asked(domain: Domain | None = None, user: str = "u", **facts: Any) -> Asked:
     known = Facts(**{"k": 3, "domain_size": None if domain is None else 9, **facts})
-    plan = plan_for(known, allowance_for(known, epsilon=1, delta="1e-6"))
+    plan = strategy_for(known, question_budget(known, epsilon=1, delta="1e-6"))
     return Asked(Question(("i",), known.k), plan, domain, user)
 
 
@@ -126,11 +126,11 @@ def by_the_ledger(k: int, **facts: Any) -> Asked:
     """Asked under a plan per item, whose budget grows with the list."""
     known, single, delta = Facts(k=k, **facts), Fraction(1, 10), Fraction(1, 10**7)
     allowance = (
-        GaussianAllowance(mu_squared=k * single**2, delta=delta, per_item=single)
+        RoundsBudget(mu_squared=k * single**2, delta=delta, per_item=single)
         if known.adaptive
-        else Allowance(epsilon_per_item=single, delta_per_call=delta, sigma=Fraction(30) if known.counts else None)
+        else QuestionBudget(epsilon_per_item=single, delta_per_call=delta, sigma=Fraction(30) if known.counts else None)
     )
-    return Asked(Question(("i",), k), plan_for(known, allowance), None, "u")
+    return Asked(Question(("i",), k), strategy_for(known, allowance), None, "u")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_which_answers_in_rounds_contain_this_one(before: dict[str, Any], now: d
 
 def test_another_delta_of_the_call_is_another_question() -> None:
     facts = Facts(k=3)
-    plans = [plan_for(facts, Allowance(epsilon_per_item=Fraction(1, 9), delta_per_call=Fraction(1, d))) for d in (8, 9)]
+    plans = [strategy_for(facts, QuestionBudget(epsilon_per_item=Fraction(1, 9), delta_per_call=Fraction(1, d))) for d in (8, 9)]
     keys = {question_key(Asked(Question(("i",), 3), plan, None, "u")) for plan in plans}
     assert len(keys) == 2
 
@@ -166,7 +166,7 @@ def test_another_budget_for_all_rounds_is_another_question() -> None:
     keys = set()
     for epsilon in (1, 2):
         facts = Facts(k=100)
-        plan = plan_for(facts, allowance_for(facts, epsilon=epsilon, delta="1e-6"))
+        plan = strategy_for(facts, question_budget(facts, epsilon=epsilon, delta="1e-6"))
         keys.add(question_key(Asked(Question(("i",), 100), plan, None, "u")))
     assert len(keys) == 2
 

@@ -11,13 +11,13 @@ from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
 from podium.planning.known_domain import known_mechanism
-from podium.planning.planner import Allowance, allowance_for, plan_for
+from podium.planning.strategy import QuestionBudget, question_budget, strategy_for
 from podium.privacy import Theorem
 
 
 def _planned(facts: Facts, **budget: Any) -> tuple[Any, str]:
-    allowance = allowance_for(facts, **budget)
-    assert isinstance(allowance, Allowance)
+    allowance = question_budget(facts, **budget)
+    assert isinstance(allowance, QuestionBudget)
     return known_mechanism(facts, allowance)
 
 
@@ -58,9 +58,9 @@ def test_counts_need_an_order() -> None:
 
 def test_a_ledger_that_adds_up_rho_gets_selections_in_turn() -> None:
     facts = Facts(k=5, domain_size=50)
-    in_turn = known_mechanism(facts, Allowance(epsilon_per_item=Fraction(1, 10)))[0]
+    in_turn = known_mechanism(facts, QuestionBudget(epsilon_per_item=Fraction(1, 10)))[0]
     assert in_turn == ExponentialTopK(5, "0.1")
-    pure, why = known_mechanism(facts, Allowance(epsilon_per_item=Fraction(1, 10), pure=True))
+    pure, why = known_mechanism(facts, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True))
     assert pure == NoisyTopK(5, "0.5")
     assert why == "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
 
@@ -69,11 +69,11 @@ def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
     peeled = "The domain is known: exponential mechanisms in turn return all k items at the lowest rho."
     noisy = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
     wanted = Facts(k=5, domain_size=50, mechanism="set")
-    assert known_mechanism(wanted, Allowance(epsilon_per_item=Fraction(1, 10))) == (
+    assert known_mechanism(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10))) == (
         ExponentialTopK(5, "0.1"),
         f"{peeled} A set was asked for; where a ledger adds up rho it would be hardly better, so the order is kept.",
     )
-    assert known_mechanism(wanted, Allowance(epsilon_per_item=Fraction(1, 10), pure=True)) == (
+    assert known_mechanism(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True)) == (
         NoisyTopK(5, "0.5"),
         f"{noisy} A set was asked for; a ledger keeps the order, so that a longer list answers a shorter one too.",
     )
@@ -89,4 +89,4 @@ def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
 )
 def test_what_was_given_the_promise_has_a_theorem_of_its_own(more: dict[str, Any], theorem: Theorem | None) -> None:
     facts = Facts(**{"k": 5, "domain_size": 50, "mechanism": "set", **more})
-    assert plan_for(facts, allowance_for(facts, epsilon=1, delta="1e-6")).theorem is theorem
+    assert strategy_for(facts, question_budget(facts, epsilon=1, delta="1e-6")).theorem is theorem

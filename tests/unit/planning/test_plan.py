@@ -12,8 +12,8 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain, NoisyTopK, RisingTopK
-from podium.planning.facts import LARGEST_K, LARGEST_K_BAR, LARGEST_MAX_ITEMS_PER_USER, Facts
-from podium.planning.planner import GaussianAllowance, Plan, allowance_for, plan_for
+from podium.planning.facts import MAX_K, MAX_K_BAR, MAX_MAX_ITEMS_PER_USER, Facts
+from podium.planning.strategy import RoundsBudget, Plan, question_budget, strategy_for
 from podium.privacy import GaussianNoise, LaplaceNoise, Theorem, best_bound, total
 from podium.release import BOTTOM
 
@@ -23,7 +23,7 @@ PURE = {"epsilon": 1, "delta": 0}
 
 
 def planned(facts: Facts, **budget: Any) -> Plan:
-    return plan_for(facts, allowance_for(facts, **budget))
+    return strategy_for(facts, question_budget(facts, **budget))
 
 
 @pytest.mark.parametrize("k", [1, 2, 10, 40])
@@ -64,7 +64,7 @@ def test_the_mechanism_follows_from_domain_and_kind() -> None:
     [
         ({"k": 10}, False),
         ({"k": 11}, True),
-        ({"k": LARGEST_K}, True),
+        ({"k": MAX_K}, True),
         ({"k": 300, "counts": True}, True),
         ({"k": 300, "max_items_per_user": 5}, True),
         ({"k": 300, "k_bar": 3000}, False),
@@ -93,8 +93,8 @@ def test_what_rounds_may_use_does_not_depend_on_k() -> None:
 
 def test_an_allowance_of_a_ledger_is_kept() -> None:
     facts = Facts(k=50, counts=True)
-    plan = plan_for(
-        facts, GaussianAllowance(mu_squared=Fraction(1, 8), delta=Fraction(1, 10**7), per_item=Fraction(1, 20))
+    plan = strategy_for(
+        facts, RoundsBudget(mu_squared=Fraction(1, 8), delta=Fraction(1, 10**7), per_item=Fraction(1, 20))
     )
     assert total(plan.worst_case).rho == Fraction(1, 16)
     assert (plan.epsilon_per_item, plan.delta_per_call) == (Fraction(1, 20), Fraction(1, 10**7))
@@ -116,7 +116,7 @@ def test_counts_take_half() -> None:
     assert laplace.mechanism == NoisyTopK(5, "0.5", noise="exponential")
 
 
-@pytest.mark.parametrize(("k", "rows"), [(1, 1000), (10, 1000), (100, 1000), (101, 1010), (LARGEST_K, 100_000)])
+@pytest.mark.parametrize(("k", "rows"), [(1, 1000), (10, 1000), (100, 1000), (101, 1010), (MAX_K, 100_000)])
 def test_k_bar_is_generous(k: int, rows: int) -> None:
     assert Facts(k=k).rows == rows
 
@@ -138,10 +138,10 @@ def test_numbers_of_other_libraries_become_pythons_own() -> None:
         ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
         ({"k": 1.0}, "k=1.0 is not valid. Allowed: a whole number, 1 or more."),
         ({"k": True}, "k=True is not valid. Allowed: a whole number, 1 or more."),
-        ({"k": LARGEST_K + 1}, "k=10001 is not valid. Allowed: a whole number from 1 to 10000."),
+        ({"k": MAX_K + 1}, "k=10001 is not valid. Allowed: a whole number from 1 to 10000."),
         ({"k": 5, "k_bar": 4}, "k_bar=4 is not valid. Allowed: a whole number from k=5 to 1000000."),
         (
-            {"k": 5, "k_bar": LARGEST_K_BAR + 1},
+            {"k": 5, "k_bar": MAX_K_BAR + 1},
             "k_bar=1000001 is not valid. Allowed: a whole number from k=5 to 1000000.",
         ),
         ({"k": 5, "k_bar": 0}, "k_bar=0 is not valid. Allowed: a whole number, 1 or more."),
@@ -150,7 +150,7 @@ def test_numbers_of_other_libraries_become_pythons_own() -> None:
             "max_items_per_user=0 is not valid. Allowed: a whole number, 1 or more.",
         ),
         (
-            {"k": 5, "max_items_per_user": LARGEST_MAX_ITEMS_PER_USER + 1},
+            {"k": 5, "max_items_per_user": MAX_MAX_ITEMS_PER_USER + 1},
             "max_items_per_user=1000001 is not valid. Allowed: a whole number from 1 to 1000000.",
         ),
         ({"k": 5, "counts": 1}, "counts=1 is not valid. Allowed: True or False."),
@@ -223,7 +223,7 @@ def test_facts_beyond_the_public_limits(facts: dict[str, Any], message: str) -> 
 )
 def test_budgets_that_cannot_be(budget: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        allowance_for(Facts(k=5), **budget)
+        question_budget(Facts(k=5), **budget)
     assert str(caught.value) == message
 
 

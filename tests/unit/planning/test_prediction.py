@@ -11,7 +11,7 @@ from podium.errors import InvalidArgument
 from podium.mechanisms import AdaptiveTopK, LimitedDomain
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.planner import Plan, allowance_for, plan_for
+from podium.planning.strategy import Plan, question_budget, strategy_for
 from podium.planning.prediction import Predicted, Prior, predict_recall, recall, run_plan
 from podium.release import Release
 
@@ -19,7 +19,7 @@ SURE: dict[str, Any] = {"epsilon": 10**6, "delta": "1e-6"}
 
 
 def planned(facts: Facts) -> Plan:
-    return plan_for(facts, allowance_for(facts, **SURE))
+    return strategy_for(facts, question_budget(facts, **SURE))
 
 
 @pytest.mark.parametrize(

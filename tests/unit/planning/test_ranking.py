@@ -8,7 +8,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
-from podium.planning.planner import Allowance, Plan, allowance_for
+from podium.planning.strategy import QuestionBudget, Plan, question_budget
 from podium.planning.ranking import RankingFacts, plan_ranking
 from podium.ranking import ComparisonGraph, RankingMethod
 
@@ -20,8 +20,8 @@ def planned(
     epsilon: Any = 1, delta: Any = 0, graph: ComparisonGraph = SMALL, **more: Any
 ) -> tuple[Plan, RankingMethod]:
     facts = RankingFacts(**{"graph": graph, "k": 3, "comparisons_per_pair": 100, **more})
-    allowance = allowance_for(facts.question, epsilon=epsilon, delta=delta)
-    assert isinstance(allowance, Allowance)
+    allowance = question_budget(facts.question, epsilon=epsilon, delta=delta)
+    assert isinstance(allowance, QuestionBudget)
     return plan_ranking(facts, allowance)
 
 

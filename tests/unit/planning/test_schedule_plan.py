@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podium.errors import InvalidArgument
-from podium.planning.facts import LARGEST_K
+from podium.planning.facts import MAX_K
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.schedule_plan import SchedulePlan, plan_schedule
 from podium.privacy.theorems.adaptive_optimum import adaptive_optimum_delta
@@ -51,7 +51,7 @@ def test_a_window_spreads_a_row_over_several_lists() -> None:
 def test_a_round_of_finding_asks_for_no_more_items_than_any_question(k: int, candidates: int) -> None:
     plan = planned(k, domain_size=None)
     assert plan.stage is not None
-    assert plan.domain_size == plan.stage.k == candidates <= LARGEST_K
+    assert plan.domain_size == plan.stage.k == candidates <= MAX_K
 
 
 @pytest.mark.parametrize(

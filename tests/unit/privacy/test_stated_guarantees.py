@@ -13,7 +13,7 @@ from podium.errors import InvalidArgument
 from podium.ledger import Budget
 from podium.ledger.budget import Totals
 from podium.planning.facts import Facts
-from podium.planning.planner import allowance_for, plan_for
+from podium.planning.strategy import question_budget, strategy_for
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.schedule_plan import plan_schedule
 from podium.privacy import Guarantee
@@ -38,7 +38,7 @@ def schedule(**stated: Any) -> object:
 
 
 def question(facts: Facts) -> Callable[..., object]:
-    return lambda **stated: plan_for(facts, allowance_for(facts, **stated))
+    return lambda **stated: strategy_for(facts, question_budget(facts, **stated))
 
 
 DOORS: dict[str, Callable[..., object]] = {

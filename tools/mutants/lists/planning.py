@@ -8,28 +8,28 @@ __all__ = ["MUTANTS"]
 
 MUTANTS = (
     Mutant(
-        "planning/planner.py",
+        "planning/strategy.py",
         "half = epsilon / (2 * k)",
         "half = epsilon / k",
         "counts come out of the same epsilon",
         ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),
     ),
     Mutant(
-        "planning/planner.py",
+        "planning/strategy.py",
         "return (*self.mechanism.worst_case, *counts)",
         "return self.mechanism.worst_case",
         "counts are reserved too",
         ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),
     ),
     Mutant(
-        "planning/planner.py",
+        "planning/strategy.py",
         "if promise.cost.delta == 0 and facts.domain_size is None:",
         "if False:",
         "an unknown domain needs a delta",
         ("unit/planning/test_plan.py::test_budgets_that_cannot_be",),
     ),
     Mutant(
-        "planning/planner.py",
+        "planning/strategy.py",
         "max_items_per_user=facts.max_items_per_user,\n        )",
         "max_items_per_user=facts.max_items_per_user or 1,\n        )",
         "without a bound all rows may change with one user",

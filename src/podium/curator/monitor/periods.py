@@ -6,7 +6,6 @@ where the ledger says.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,6 +13,7 @@ from enum import StrEnum
 from podium.histogram import Item
 from podium.ledger import Entry, Kind
 from podium.privacy import Cost
+from podium.query import QuestionRecord
 from podium.release import Receipt, Release
 
 __all__ = ["Attempt", "Record", "Role", "merged_domain", "question_identity"]
@@ -102,14 +102,11 @@ def merged_domain(found: Iterable[tuple[Item, ...]], most: int) -> tuple[Item, .
 
 
 def _identity(question: str | None, schedule: str) -> tuple[str, Role] | None:
-    try:
-        told = json.loads(question or "")
-        if told["schedule"] != schedule:
-            return None
-        return str(told["period"]), Role(told["role"])
-    except (ValueError, KeyError, TypeError):
+    record = QuestionRecord.from_text(question)
+    if record is None or record.schedule.get("schedule") != schedule:
         # Whoever has a ledger may ask it whatever they want: that is not of this schedule.
         return None
+    return record.schedule["period"], Role(record.schedule["role"])
 
 
 def _attempt(period: str, role: Role, entry: Entry, closing: Entry | None) -> Attempt:

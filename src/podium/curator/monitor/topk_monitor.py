@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import Unpack
 
 from podium.curator.curator import Curator
 from podium.curator.held_source import HeldSource
@@ -15,7 +16,7 @@ from podium.curator.monitor.periods import Record, Role
 from podium.curator.monitor.schedule_curator import ScheduleCurator
 from podium.curator.monitor.turn import Task, Turn, listed_nothing
 from podium.curator.monitor.windows import schedule_key, subject_of
-from podium.curator.prepare import Options, column_name
+from podium.curator.prepare import column_name, state_domain
 from podium.curator.reuse import domain_fingerprint
 from podium.curator.timing import period_of
 from podium.errors import DatasetExists, InvalidArgument, LedgerTampered
@@ -26,7 +27,7 @@ from podium.planning.schedule.calendar import Period, Schedule, moment
 from podium.planning.schedule.schedule_plan import MOST_ITEMS, SchedulePlan, plan_schedule
 from podium.planning.schedule.shares import Unit
 from podium.release import Release
-from podium.sources import Domain, open_source
+from podium.sources import Domain, SourceOptions
 
 __all__ = ["TopKMonitor"]
 
@@ -73,13 +74,10 @@ class TopKMonitor:
         domain_size: int | None = None,
         rediscover: int | None = None,
         max_items_per_user: int | None = None,
-        table: str | None = None,
-        types: Mapping[str, str] | None = None,
-        bad_lines: str = "refuse",
-        encoding: str = "utf-8",
         analyst: str | None = None,
         force: bool = False,
         answer_every: Number | None = None,
+        **options: Unpack[SourceOptions],
     ) -> None:
         period_of(answer_every)
         self._answer_every = answer_every
@@ -88,12 +86,9 @@ class TopKMonitor:
         self._ledger_at, self._dataset, self._analyst, self._force = ledger, dataset, analyst, force
         self._rediscover, self._most = rediscover, max_items_per_user
         most = MOST_ITEMS if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
-        self._domain: Domain | None = Options(domain=domain, domain_size=domain_size).stated_domain()
+        self._domain: Domain | None = state_domain(domain, domain_size)
         with ExitStack() as opened:
-            self._held = HeldSource(
-                source,
-                lambda: open_source(source, table=table, types=types, bad_lines=bad_lines, encoding=encoding),
-            )
+            self._held = HeldSource(source, options)
             opened.callback(self._held.close)
             self._source = self._held.source
             self._subject = subject_of(

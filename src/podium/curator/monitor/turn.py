@@ -9,7 +9,7 @@ from fractions import Fraction
 from podium.curator.curator import Curator
 from podium.curator.monitor.periods import Record, Role, merged_domain
 from podium.curator.monitor.windows import Subject, schedule_question
-from podium.curator.prepare import Asked
+from podium.curator.prepare import PlannedQuestion
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.histogram import Item
 from podium.planning.schedule.calendar import Period
@@ -124,13 +124,13 @@ class Turn:
         asked = self.task.subject.listed(self.period, domain, size, epsilon, k=k, pure=pure)
         return self._ask(asked, Role.LIST)
 
-    def _ask(self, asked: Asked, role: Role) -> Release:
+    def _ask(self, planned: PlannedQuestion, role: Role) -> Release:
         attempts = sum(attempt.role is role for attempt in self.record.attempts)
         key = f"{self.task.key} {self.period.label} {role} {attempts + 1}"
-        text = schedule_question(asked, self.task.key, self.period.label, role)
+        text = schedule_question(planned, self.task.key, self.period.label, role)
         # A cap of the period is kept only if what was read about it is still all there is when it is charged.
         return self.curator.answer_planned(
-            asked, text=text, key=key, after=self.record.head if self.task.alone else None
+            planned, text=text, key=key, after=self.record.head if self.task.alone else None
         )
 
     @property

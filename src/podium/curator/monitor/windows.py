@@ -6,22 +6,24 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from podium.curator.monitor.periods import Role, question_identity
-from podium.curator.prepare import SHOWN_SALT, Asked, question_about
-from podium.curator.reuse import question_text
+from podium.curator.prepare import SHOWN_SALT, PlannedQuestion
+from podium.curator.reuse import record_of
 from podium.errors import InvalidArgument
 from podium.mechanisms import Weights
 from podium.planning.facts import Facts
-from podium.planning.planner import Allowance, Plan, plan_for
+from podium.planning.question_budget import QuestionBudget
 from podium.planning.schedule.calendar import Every, Period, Schedule
 from podium.planning.schedule.shares import stage_for
+from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import total
-from podium.query import Column, Kind, Predicate, Question
+from podium.query import CheckedQuestion, Column, Kind, Predicate, Question, check_question
 from podium.query.canonical import all_of
 from podium.query.predicate import Compare, Operator
+from podium.query.record import subject_json
 from podium.sources import CountQuery, Domain, Source
 
 __all__ = ["Subject", "schedule_key", "schedule_question", "subject_of"]
@@ -40,30 +42,33 @@ class Subject:
     k: int
     most: int
 
-    def finding(self, opens: dt.datetime, closes: dt.datetime, rho: Fraction, delta: Fraction) -> Asked:
+    def finding(self, opens: dt.datetime, closes: dt.datetime, rho: Fraction, delta: Fraction) -> PlannedQuestion:
         """A round of finding among the rows between these times."""
         stage = stage_for(self.k, self.most, rho, delta)
         size = stage.k or self.k
-        plan = Plan(
+        strategy = Strategy(
             facts=Facts(k=size, max_items_per_user=self.most, mechanism="adaptive"),
             mechanism=stage,
             measure=None,
-            promise=total(stage.worst_case),
+            guarantee=total(stage.worst_case),
             why=_WHY,
             reach=stage.count_threshold,
             reach_sentence="",
             epsilon_per_item=None,
             delta_per_call=delta,
         )
-        return Asked(self._question(opens, closes, size), plan, None, self.user)
+        budget = {"rho": str(rho), "delta": str(delta)}
+        return PlannedQuestion(self._question(opens, closes, size), strategy, None, self.user, budget)
 
     def listed(
         self, period: Period, domain: Domain, size: int, epsilon_per_item: Fraction, *, k: int, pure: bool
-    ) -> Asked:
+    ) -> PlannedQuestion:
         """The list of a period, chosen from a domain of this size."""
         facts = Facts(k=k, domain_size=size)
-        plan = plan_for(facts, Allowance(epsilon_per_item=epsilon_per_item, pure=pure))
-        return Asked(self._question(period.opens, period.closes, k), plan, domain, self.user)
+        strategy = strategy_for(facts, QuestionBudget(epsilon_per_item=epsilon_per_item, pure=pure))
+        budget = {"epsilon_per_item": str(epsilon_per_item), "delta": "0"}
+        question = self._question(period.opens, period.closes, k)
+        return PlannedQuestion(question, strategy, domain, self.user, budget)
 
     def first_reading(self, period: Period, *, known: bool) -> CountQuery:
         """What a schedule reads first, a round of finding unless the items are ``known``; zeros for the salt."""
@@ -73,14 +78,14 @@ class Subject:
         weights = Weights.spread(self.most)
         return CountQuery(self.items, self.user, where, weights.cap, SHOWN_SALT, weights=weights.steps)
 
-    def _question(self, opens: dt.datetime, closes: dt.datetime, k: int) -> Question:
+    def _question(self, opens: dt.datetime, closes: dt.datetime, k: int) -> CheckedQuestion:
         """With conditions of exactly the column's kind, made here: no row can make them fail."""
         low, high = (edge.date() if self.time.kind is Kind.DATE else edge for edge in (opens, closes))
         window: list[Predicate] = [
             Compare(self.time.name, Operator.AT_LEAST, low),
             Compare(self.time.name, Operator.LESS, high),
         ]
-        return Question(self.items, k, all_of(window if self.where is None else [*window, self.where]))
+        return CheckedQuestion(self.items, k, all_of(window if self.where is None else [*window, self.where]))
 
 
 def subject_of(
@@ -88,9 +93,8 @@ def subject_of(
     most: int, schedule: Schedule,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
-    question = question_about(source, item, k, where)
-    if user in question.items:
-        raise InvalidArgument("item", user, allowed="a column other than the user column")
+    asked = Question(item=item, k=k, where=where)  # type: ignore[arg-type] # it accepts what callers write
+    question = check_question(asked, source.schema(), user=user, table="")
     column = source.schema().column(time, role="time")
     if column.kind not in (Kind.DATE, Kind.TIMESTAMP):
         raise InvalidArgument(
@@ -112,7 +116,7 @@ def subject_of(
 def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | None) -> str:
     """The same for the same schedule, however it is written; how many periods it has may grow."""
     described = {
-        "subject": Question(subject.items, subject.k, subject.where).subject,
+        "subject": subject_json(subject.items, subject.where),
         "user": subject.user,
         "time": subject.time.name,
         "k": subject.k,
@@ -125,6 +129,6 @@ def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | 
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def schedule_question(asked: Asked, schedule: str, period: str, role: Role) -> str:
+def schedule_question(planned: PlannedQuestion, schedule: str, period: str, role: Role) -> str:
     """The whole question, for the ledger."""
-    return json.dumps({**json.loads(question_text(asked)), **question_identity(schedule, period, role)}, sort_keys=True)
+    return replace(record_of(planned), schedule=question_identity(schedule, period, role)).to_text()

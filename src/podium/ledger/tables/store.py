@@ -132,20 +132,21 @@ class Store:
         """The entry by which an analyst was charged for a stored release."""
         return _first(self._entries(located, "reservation = ? AND analyst = ? AND kind = 'seen'", reservation, analyst))
 
-    def reservations_for(self, located: Located, question_key: str, data_version: str) -> list[Entry]:
+    def reservations_for(self, located: Located, question_keys: tuple[str, ...], data_version: str) -> list[Entry]:
         """Reservations of the same question on the same data, oldest first."""
-        where = "question_key = ? AND data_version = ? AND kind = 'reserved' ORDER BY sequence"
-        return self._entries(located, where, question_key, data_version)
+        marks = ", ".join("?" * len(question_keys))
+        where = f"question_key IN ({marks}) AND data_version = ? AND kind = 'reserved' ORDER BY sequence"
+        return self._entries(located, where, *question_keys, data_version)
 
     def open_reservations(self, located: Located) -> list[Entry]:
         """What is reserved and not yet settled or forfeited."""
         where = "sequence IN (SELECT o.sequence FROM open_reservations o WHERE o.dataset_id = ?) ORDER BY sequence"
         return self._entries(located, where, located.id)
 
-    def open_for(self, located: Located, question_key: str, data_version: str) -> list[Entry]:
+    def open_for(self, located: Located, question_keys: tuple[str, ...], data_version: str) -> list[Entry]:
         """Those of the same question on the same data, oldest first."""
         opened = self.open_reservations(located)
-        return [one for one in opened if (one.question_key, one.data_version) == (question_key, data_version)]
+        return [one for one in opened if one.question_key in question_keys and one.data_version == data_version]
 
     def holders(self) -> list[Holder]:
         """Who holds which reservation open."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Item
@@ -15,6 +15,7 @@ from podium.mechanisms.base import describe
 from podium.mechanisms.domain import flag
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
+from podium.mechanisms.reader import Reader, Reads, RoundsReader
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_gaussian, calibrate_sigma, total
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
@@ -22,7 +23,7 @@ from podium.privacy.theorems.conversion import split_delta
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Receipt, Release
 
-__all__ = ["AdaptiveTopK", "Reader"]
+__all__ = ["AdaptiveTopK"]
 
 _FIRST = Fraction(1, 10)
 _MAX_SECOND, _MIN_SECOND = Fraction(1, 2), Fraction(1, 10)
@@ -40,22 +41,6 @@ _CANDIDATES, _MORE, _MAX_CANDIDATES = 20, 200, 20_000
 """What a round may find: so many per place and some more. Whoever is not among them is not near the border."""
 _MAX_EXCLUDED = 10_000
 """What a source leaves out of a count in one go; whatever is found beyond may be found again."""
-
-
-class Reader(Protocol):
-    """Whoever runs the stages on the data; everything it returns but ``discover`` is private and stays inside."""
-
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
-        """Run the stage on the weighted counts of all items but these."""
-        ...
-
-    def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
-        """How many users have edges[i] <= t < edges[i+1] of the items."""
-        ...
-
-    def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
-        """The weighted count of each of the items, with t counted among them only."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -84,6 +69,7 @@ class AdaptiveTopK:
         The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
     """
 
+    reads: ClassVar[Reads] = Reads.ROUNDS
     theorem: ClassVar[str] = "docs/proofs/adaptive.md, Theorem 2: adaptively chosen Gaussian noise"
 
     k: int
@@ -147,7 +133,16 @@ class AdaptiveTopK:
         """How many items one round may find, however many pass: the best are enough."""
         return max(2 * self.k, min(_CANDIDATES * self.k + _MORE, _MAX_CANDIDATES))
 
-    def release(self, reader: Reader, *, bits: BitSource | None = None) -> Release:
+    @property
+    def first_weights(self) -> Weights:
+        """The weights of round 1."""
+        return self.first_stage.weights
+
+    def answer(self, reader: Reader) -> Release:
+        """Run all rounds on a table."""
+        return self.release(reader)
+
+    def release(self, reader: RoundsReader, *, bits: BitSource | None = None) -> Release:
         """Run all rounds."""
         rounds = _Rounds(self, reader, bits, 1 - _FOR_COUNTS if self.counts else Fraction(1))
         items = rounds.run()
@@ -188,7 +183,7 @@ class _Rounds:
     """One run. Every decision here is taken on released numbers: post-processing, so floats may decide."""
 
     mechanism: AdaptiveTopK
-    reader: Reader
+    reader: RoundsReader
     bits: BitSource | None
     left: Fraction
     paid: list[Event] = field(default_factory=list)

@@ -16,6 +16,7 @@ from podium.histogram import Groups, Histogram, Item
 from podium.mechanisms.base import Law, Mechanism, certified_floats
 from podium.mechanisms.domain import listed
 from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace
+from podium.mechanisms.reader import Reader, Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
@@ -57,6 +58,7 @@ class GaussianSparseHistogram(Mechanism):
     which the release is post-processing.
     """
 
+    reads: ClassVar[Reads] = Reads.WEIGHTED_COUNTS
     theorem: ClassVar[str] = (
         "docs/proofs/gaussian-histograms.md, Theorem 1, after Korolova et al. 2009 and Gopi et al. 2020; "
         "Balle & Wang 2018 (Gaussian noise)"
@@ -119,6 +121,15 @@ class GaussianSparseHistogram(Mechanism):
     @property
     def _counts_per_weight(self) -> Fraction:
         return Fraction(self.weights.unit, self.weights.weight(1))
+
+    @property
+    def first_weights(self) -> Weights:
+        """How much one user adds to each item."""
+        return self.weights
+
+    def answer(self, reader: Reader) -> Release:
+        """Run the mechanism once on the weighted counts of a table."""
+        return reader.discover(self, ())
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on weighted counts, known domain or not; items that nobody has take no part."""

@@ -27,6 +27,7 @@ from podium.mechanisms.base import Law, Mechanism, certified_floats, describe
 from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
 from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_law
 from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.reader import Reader, Reads
 from podium.privacy.events import Event, Selection, limited_domain_events
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release
@@ -73,6 +74,7 @@ class LimitedDomain(Mechanism):
     above 2^12; ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
     """
 
+    reads: ClassVar[Reads] = Reads.TOP_ROWS
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorems 1 and 2 (limited domain, pay what you get)"
     grid_bits: ClassVar[int] = 20
 
@@ -159,6 +161,10 @@ class LimitedDomain(Mechanism):
         unrestricted = self.max_items_per_user is None or self.strict
         changing = k_bar if unrestricted else min(self.max_items_per_user or 0, k_bar)
         return _margin(changing, self.delta, self.epsilon_per_item)
+
+    def answer(self, reader: Reader) -> Release:
+        """Run the mechanism once on the top rows of a table."""
+        return self.release(reader.top_rows(self.most_rows))
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on the top rows of a histogram, known domain or not."""

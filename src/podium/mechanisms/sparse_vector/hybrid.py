@@ -23,6 +23,7 @@ from podium.mechanisms.sparse_vector.hybrid_distribution import (
     hybrid_law,
     level_density,
 )
+from podium.mechanisms.sparse_vector.scales import GapScales
 from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
 from podium.privacy.events import Event, PureMechanism
 from podium.randomness import BitSource, grid_bits_for, race
@@ -127,6 +128,18 @@ class HybridTopK(Mechanism):
         Unless stated, monotone scores do not fall, and others fall as far as they rise.
         """
         return self._scales(Movement.stated(rises_by, falls_by, monotone=self.monotone))
+
+    @property
+    def values_are_leads(self) -> bool:
+        """Whether each released value says how far its item is above the noisy threshold, and not above the next."""
+        return self.first == "estimates"
+
+    def gap_scales(
+        self, items: Sequence[Item], *, rises_by: Number = 1, falls_by: Number | None = None
+    ) -> list[GapScales]:
+        """The noise in the gap of each item found."""
+        scales = self.scales(rises_by=rises_by, falls_by=falls_by)
+        return [GapScales("exponential", scales.query, scales.threshold, flint.arb(0))] * len(items)
 
     def _scales(self, movement: Movement) -> HybridScales:
         if self.theta is None:

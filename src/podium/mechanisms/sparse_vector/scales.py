@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import flint
 
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.mechanisms.sparse_vector.threshold_budget import Movement
 
-__all__ = ["Branch", "SparseNoise", "SparsePlan", "noise_mean", "noise_variance", "sparse_plan"]
+__all__ = ["Branch", "GapScales", "SparseNoise", "SparsePlan", "noise_mean", "noise_variance", "sparse_plan"]
 
 SparseNoise: TypeAlias = Literal["laplace", "exponential", "geometric"]
 
@@ -65,6 +65,15 @@ class SparsePlan:
         """The variance of the noise in a gap of this branch, selection aside."""
         query = noise_variance(self.noise, self.branch(number).scale)
         return query + noise_variance(self.noise, self.threshold_scale)
+
+
+class GapScales(NamedTuple):
+    """The noise in one released gap, selection aside: its family, its two scales, its mean as a ball."""
+
+    noise: SparseNoise
+    query: Fraction
+    threshold: Fraction
+    bias: flint.arb
 
 
 def sparse_plan(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, get_args
+from typing import ClassVar, NamedTuple, cast, get_args
 
 import flint
 
@@ -16,7 +16,7 @@ from podium.histogram import Item, KnownDomain, Scores, item_order
 from podium.mechanisms.base import Law, Mechanism
 from podium.mechanisms.domain import domain_size, flag, listed
 from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_law
-from podium.mechanisms.sparse_vector.scales import Branch, SparseNoise, SparsePlan, sparse_plan
+from podium.mechanisms.sparse_vector.scales import Branch, GapScales, SparseNoise, SparsePlan, sparse_plan
 from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
 from podium.privacy.events import Event, PureMechanism
 from podium.randomness import BitSource, NoisyNumber, geometric, grid_bits_for
@@ -130,6 +130,22 @@ class SparseVector(Mechanism):
         Unless stated, monotone queries do not fall, and others fall as far as they rise.
         """
         return self._plan(Movement.stated(rises_by, falls_by, monotone=self.monotone))
+
+    @property
+    def values_are_leads(self) -> bool:
+        """Each released value says how far its item is above the noisy threshold."""
+        return True
+
+    def gap_scales(
+        self, items: Sequence[Item], *, rises_by: Number = 1, falls_by: Number | None = None
+    ) -> list[GapScales]:
+        """The noise in the gap of each item found, at the current precision."""
+        plan = self.plan(rises_by=rises_by, falls_by=falls_by)
+        numbers = [number for _, number in cast("Sequence[Found]", items)]
+        return [
+            GapScales(plan.noise, plan.branch(number).scale, plan.threshold_scale, plan.gap_bias(number))
+            for number in numbers
+        ]
 
     def _plan(self, movement: Movement) -> SparsePlan:
         if self.noise == "geometric" and (movement.reach.denominator != 1 or movement.span.denominator != 1):

@@ -11,7 +11,7 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, dyadic_above, exact_integer, rational_bounds
 from podium.mechanisms import GaussianSparseHistogram
-from podium.planning.facts import LARGEST_K
+from podium.planning.facts import MAX_K
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.shares import Purse, Sharing, Unit, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho, zcdp_epsilon
@@ -239,7 +239,7 @@ def plan_schedule(
 def _places(k: int, domain_size: int | None) -> int:
     """How many items a list has, checked against public limits."""
     number = exact_integer(k, "k", minimum=1)
-    most = LARGEST_K if domain_size is None else min(LARGEST_K, exact_integer(domain_size, "domain_size", minimum=1))
+    most = MAX_K if domain_size is None else min(MAX_K, exact_integer(domain_size, "domain_size", minimum=1))
     if number > most:
         raise InvalidArgument("k", k, allowed=f"a whole number from 1 to {most}")
     return number

@@ -13,7 +13,7 @@ from fractions import Fraction
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.exact import exact_integer
 from podium.mechanisms import GaussianSparseHistogram, Weights
-from podium.planning.facts import LARGEST_K
+from podium.planning.facts import MAX_K
 from podium.privacy import Limits, largest_selection_epsilon
 from podium.privacy.rounding import below, significant_below
 
@@ -127,7 +127,7 @@ def candidates_for(k: int) -> int:
 
     Not more than a question may ask for: a round of finding is one.
     """
-    return min(max(_PER_PLACE * k, _FEWEST), LARGEST_K)
+    return min(max(_PER_PLACE * k, _FEWEST), MAX_K)
 
 
 def stage_for(k: int, max_items_per_user: int, rho: Fraction, delta: Fraction) -> GaussianSparseHistogram:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -10,6 +9,7 @@ from podium.ledger import Entry, Remaining, Status, Totals
 from podium.privacy import Cost
 from podium.privacy.guarantee import unit_named
 from podium.privacy.rounding import display
+from podium.query import QuestionRecord
 
 __all__ = ["history_rows", "left_sentence", "status_facts", "totals_facts", "unit_sentence"]
 
@@ -101,11 +101,10 @@ def _number(count: int, thing: str) -> str:
 def _question(entry: Entry) -> str:
     if entry.question is None:
         return "" if entry.reservation is None else f"of entry {entry.reservation}"
-    try:
-        asked = json.loads(entry.question)
-        return f"top {asked['k']} of {', '.join(asked['items'])}{' where ...' if asked['where'] else ''}"
-    except (ValueError, KeyError, TypeError):
+    asked = QuestionRecord.from_text(entry.question)
+    if asked is None:
         return entry.question
+    return f"top {asked.k} of {', '.join(asked.items)}{' where ...' if asked.where else ''}"
 
 
 def _amount(cost: Cost, *, pure: bool) -> str:

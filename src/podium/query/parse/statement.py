@@ -7,7 +7,7 @@ from sqlglot import exp
 from podium.errors import QuestionRefused
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import column_named, has_only, predicate_of
-from podium.query.question import Question
+from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
 __all__ = ["parse_sql"]
@@ -29,8 +29,8 @@ _NAMES = {
 }
 
 
-def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> Question:
-    """The question that a SELECT means, over the table of that name whose users are in column ``user``."""
+def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> tuple[tuple[str, ...], int, Predicate | None]:
+    """The item columns, k and the condition of a SELECT over the table of that name, with users in column ``user``."""
     statement = parse_statement(text)
     shape = _shape(table, user)
     if type(statement) is not exp.Select:
@@ -43,11 +43,7 @@ def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> Question:
     _check_group(statement, items, schema, shape)
     _check_order(statement, count, shape)
     where = statement.args.get("where")
-    return Question(
-        items=tuple(items),
-        k=_limit(statement, shape),
-        where=None if where is None else predicate_of(where.this, schema),
-    )
+    return tuple(items), _limit(statement, shape), None if where is None else predicate_of(where.this, schema)
 
 
 def _shape(table: str, user: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from podium.ledger import Budget
-from podium.wire.question_body import Asking
+from podium.wire.request import QuestionRequest
 
 __all__ = ["BudgetBody", "DataVersionBody", "QuestionBody", "RegistrationBody", "TokenBody", "UnlockBody"]
 
@@ -15,7 +15,8 @@ _Number: TypeAlias = (
     Annotated[StrictStr, Field(max_length=64, pattern=r"^[0-9./]+([eE]-?[0-9]{1,3})?$")] | StrictInt | StrictFloat
 )
 _Text = Annotated[StrictStr, Field(min_length=1, max_length=200)]
-_DomainItem: TypeAlias = StrictStr | StrictInt | StrictBool | list[StrictStr | StrictInt | StrictBool]
+_Scalar: TypeAlias = StrictStr | StrictInt | StrictBool
+_DomainItem: TypeAlias = _Scalar | list[_Scalar]
 
 
 class _Body(BaseModel):
@@ -23,7 +24,7 @@ class _Body(BaseModel):
 
 
 class QuestionBody(_Body):
-    """The top k of a column, or SQL that means the same."""
+    """The top k of a column, SQL that means the same, or a ranking from comparisons."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -41,7 +42,7 @@ class QuestionBody(_Body):
     )
     k: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="How many items; 10 if not given.")
     sql: StrictStr | None = Field(None, description="The question as SQL, instead of item and k.")
-    where: StrictStr | None = Field(None, description="Which rows count.")
+    where: StrictStr | list[StrictStr] | None = Field(None, description="Which rows count; of several, all must hold.")
     epsilon: _Number | None = Field(None, description="A total for this release; else the owner's plan decides.")
     counts: StrictBool = Field(False, description="Also measure how many users each item has.")
     max_items_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
@@ -52,9 +53,22 @@ class QuestionBody(_Body):
     k_bar: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = None
     mechanism: Annotated[StrictStr, Field(max_length=64)] = "auto"
 
-    def asking(self) -> Asking:
+    ordered: StrictBool = Field(True, description="False: the order of the items does not matter.")
+    winner: _Text | None = Field(None, description="A ranking from comparisons instead: the column of those preferred.")
+    loser: _Text | None = Field(None, description="The column of those that were not.")
+    comparisons_per_pair: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = Field(
+        None, description="How many users are expected to prefer one item of a pair to the other."
+    )
+    items: list[_Scalar] | None = Field(None, description="What can be compared: all pairs of these.")
+    pairs: list[list[_Scalar]] | None = Field(None, description="What can be compared: these pairs.")
+    max_comparisons_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
+    method: Annotated[StrictStr, Field(max_length=64)] | None = None
+    mixing: _Number | None = None
+    normalisation: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
+
+    def request(self) -> QuestionRequest:
         """The question."""
-        return Asking.of(**self.model_dump())
+        return QuestionRequest.of(**self.model_dump(exclude_unset=True))
 
 
 class BudgetBody(_Body):

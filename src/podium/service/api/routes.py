@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 
 import podium
 from podium.errors import LedgerLocked, LedgerUnavailable, PodiumError
-from podium.present.json import preview_document, release_document
+from podium.present.json import release_document
 from podium.present.tables import csv_text, parquet_bytes
 from podium.service.api.bodies import QuestionBody
 from podium.service.api.examples import PROBLEMS, RELEASE, example
@@ -102,7 +102,7 @@ def dataset_document(parts: Service, name: str, token: Token) -> dict[str, Any]:
 async def plan(granted: Analysing, body: QuestionBody) -> dict[str, Any]:
     """The mechanism, the SQL, the most it can cost and its reach. No row is read."""
     granted.service.plans.take(granted.token.id)
-    return preview_document(await granted.service.plan(granted.dataset, body.asking(), granted.token))
+    return (await granted.service.plan(granted.dataset, body.request(), granted.token)).to_dict()
 
 
 @router.post(
@@ -118,13 +118,13 @@ async def ask(
     prefer: Prefer = None,
 ) -> Response:
     """The answer, paid from the budget, or free if the same was asked before on the same data."""
-    parts, asking = granted.service, body.asking()
+    parts, question = granted.service, body.request()
     parts.questions.take(granted.token.id)
     if prefer is not None and "respond-async" in prefer:
-        job = await asyncio.to_thread(parts.start, granted.dataset, asking, granted.token, idempotency_key)
+        job = await asyncio.to_thread(parts.start, granted.dataset, question, granted.token, idempotency_key)
         place = str(request.url_for("job", id_=job.id).path)
         return JSONResponse(job.to_json(), 202, {"Location": place, "Preference-Applied": "respond-async"})
-    release = await parts.ask(granted.dataset, asking, granted.token, idempotency_key)
+    release = await parts.ask(granted.dataset, question, granted.token, idempotency_key)
     place = f"/v1/datasets/{granted.dataset}/releases/{release.paid.entry}"
     return JSONResponse(release_document(release), headers={"Content-Location": place})
 

@@ -24,8 +24,8 @@ from podium.service.store.tokens import Token
 from podium.storage.processes import Owner, certainly_gone, this_process
 from podium.wire.identifiers import new_id
 from podium.wire.problems import problem
-from podium.wire.question_body import Asking
 from podium.wire.refusals import Refusal, not_found
+from podium.wire.request import QuestionRequest
 
 __all__ = ["Job", "JobState", "Jobs", "run_job"]
 
@@ -57,7 +57,7 @@ class Job:
     id: str
     dataset: str
     token: Token
-    asking: Asking
+    request: QuestionRequest
     state: JobState
     entry: str | None = None
     problem: dict[str, Any] | None = None
@@ -67,7 +67,7 @@ class Job:
         return {
             "id": self.id,
             "dataset": self.dataset,
-            "question": self.asking.to_json(),
+            "question": self.request.to_dict(),
             "state": self.state.value,
             "release": self.entry,
             "problem": self.problem,
@@ -80,9 +80,9 @@ class Jobs:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, dataset: str, token: Token, asking: Asking) -> Job:
+    def add(self, dataset: str, token: Token, request: QuestionRequest) -> Job:
         """A new job of this worker."""
-        job = Job(new_id(), dataset, token, asking, JobState.QUEUED)
+        job = Job(new_id(), dataset, token, request, JobState.QUEUED)
         with self._state.writing() as session:
             session.run("DELETE FROM service_jobs WHERE created < ?", (now() - _KEPT_SECONDS,))
             session.run(
@@ -93,7 +93,7 @@ class Jobs:
                     dataset,
                     token.name,
                     token.id,
-                    asking.to_text(),
+                    request.to_text(),
                     job.state.value,
                     this_process().to_text(),
                     now(),
@@ -108,7 +108,7 @@ class Jobs:
             raise not_found("this job")
         _, dataset, question, state, entry, trouble, owner_text = rows[0]
         job = Job(
-            id_, dataset, token, Asking.from_text(question), JobState(state), entry,
+            id_, dataset, token, QuestionRequest.from_text(question), JobState(state), entry,
             None if trouble is None else json.loads(trouble),
         )  # fmt: skip
         owner = Owner.from_text(owner_text)

@@ -8,15 +8,14 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from pydantic import ValidationError
 
-from podium.curator import Preview
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
 from podium.ledger import Remaining
+from podium.planning.question_plan import Plan
 from podium.present.intervals import margin_of
 from podium.present.plots import plot_release
 from podium.present.text.columns import ranking
 from podium.present.text.names import why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
-from podium.privacy import worst_case
 from podium.privacy.costs import spent
 from podium.service.api.bodies import QuestionBody
 from podium.service.api.job_routes import JobId, events_of
@@ -27,10 +26,11 @@ from podium.service.http.access import role_of, service
 from podium.service.ops.jobs import Job, JobState
 from podium.service.pages.cookies import Form, Looking, Posted, View, view, whole
 from podium.service.pages.rendering import page
-from podium.service.pages.wording import asking_of, asks_the_same, question_sentence
+from podium.service.pages.snippets import in_curl, in_python, in_shell
+from podium.service.pages.wording import asks_the_same, question_sentence, request_of
 from podium.service.store.sessions import new_secret
 from podium.service.store.tokens import Role
-from podium.wire.question_body import Asking
+from podium.wire.request import QuestionRequest
 
 __all__ = ["router"]
 
@@ -44,7 +44,7 @@ _PATIENCE_SECONDS = 1.5
 _MISTAKES = (InvalidArgument, QuestionRefused, UnknownColumn)
 
 
-def _asked(fields: Form) -> Asking:
+def _asked(fields: Form) -> QuestionRequest:
     """The question in a form; a list of items is one a line."""
     given: dict[str, Any] = {name: value.strip() for name, value in fields.items() if name in _FIELDS}
     for name in _NUMBERS:
@@ -54,12 +54,12 @@ def _asked(fields: Form) -> Asking:
         given["counts"] = given["counts"] == "yes"
     if "domain" in given:
         given["domain"] = [line.strip() for line in given["domain"].splitlines() if line.strip()]
-    return Asking.of(**given)
+    return QuestionRequest.of(**given)
 
 
-def _require_sendable(asking: Asking) -> None:
+def _require_sendable(question: QuestionRequest) -> None:
     """What is previewed must be what confirming it accepts."""
-    body = asking.to_json()
+    body = question.to_dict()
     try:
         QuestionBody.model_validate(body)
     except ValidationError as error:
@@ -88,35 +88,36 @@ def _ask_page(
     )  # fmt: skip
 
 
-async def _planned(request: Request, granted: Analysing) -> tuple[Asking, Preview] | PodiumError:
+async def _planned(request: Request, granted: Analysing) -> tuple[QuestionRequest, Plan] | PodiumError:
     """The question of a link with its plan, or what is wrong with it; it may wait, so it holds no thread of pages."""
     fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
     granted.service.plans.take(granted.signed.token.id)
     try:
-        asking = _asked(fields)
-        planned = await granted.service.plan(granted.dataset, asking, granted.signed.token)
-        _require_sendable(asking)
+        question = _asked(fields)
+        planned = await granted.service.plan(granted.dataset, question, granted.signed.token)
+        _require_sendable(question)
     except _MISTAKES as error:
         return error
-    return asking, planned
+    return question, planned
 
 
 @router.get("/datasets/{dataset}/preview")
 def preview(
-    request: Request, granted: Analysing, found: Annotated[tuple[Asking, Preview] | PodiumError, Depends(_planned)]
+    request: Request,
+    granted: Analysing,
+    found: Annotated[tuple[QuestionRequest, Plan] | PodiumError, Depends(_planned)],
 ) -> Response:
     """What it would do and cost; nothing is read or charged, so this is an ordinary link."""
     if isinstance(found, PodiumError):
         fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
         return _ask_page(request, granted, fields, lines=found.lines, status=422)
-    asking, planned = found
-    most = worst_case(planned.plan.worst_case)
+    question, planned = found
     status = granted.service.records.status(granted.dataset)
     cap, held = status.totals.per_analyst, status.analysts.get(granted.signed.token.name, spent(()))
     left = status.remaining if cap is None else Remaining.of(cap, held)
     return page(
-        request, "preview.html", granted.signed, dataset=granted.dataset, preview=planned, most=most, left=left,
-        pure=status.totals.budget.pure, asking=asking, question=asking.to_text(), key=new_secret(),
+        request, "preview.html", granted.signed, dataset=granted.dataset, plan=planned, most=planned.at_most, left=left,
+        pure=status.totals.budget.pure, asked=question, question=question.to_text(), key=new_secret(),
         user=granted.service.datasets.get(granted.dataset).settings.user, query=request.url.query,
     )  # fmt: skip
 
@@ -127,10 +128,10 @@ def confirm(request: Request, granted: Analysing, form: Posted) -> Response:
     parts = granted.service
     parts.questions.take(granted.signed.token.id)
     try:
-        asking = QuestionBody.model_validate_json(form.get("question", "")).asking()
+        question = QuestionBody.model_validate_json(form.get("question", "")).request()
     except ValidationError:
         raise InvalidArgument("question", "this form", allowed="what the preview page sends") from None
-    job = parts.start(granted.dataset, asking, granted.signed.token, form.get("key"))
+    job = parts.start(granted.dataset, question, granted.signed.token, form.get("key"))
     # Most questions are answered within a moment, and nobody need see a page in between.
     return RedirectResponse(_place(parts.jobs.wait(job, _PATIENCE_SECONDS)), 303)
 
@@ -205,7 +206,7 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
     margin = margin_of(found)
     columns = ranking(found, ", ".join(record.items))
     status = granted.service.records.status(granted.dataset)
-    asking = _asked_again(granted, record, str(status.totals.epsilon_per_item))
+    again = _asked_again(granted, record, str(status.totals.epsilon_per_item))
     counted = bool(found.value_kind == "counts" and found.items)
     url = granted.service.settings.server.public_url or str(request.base_url).rstrip("/")
     return page(
@@ -216,21 +217,21 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
         paid=paid_sentence(found), mechanism=mechanism_text(found), theorems=found.theorem.split("; "),
         alt=_picture(request, record, dark=False)[1] if counted else None,
         user=status.user or "user",
-        same=[] if asking is None else [
-            ("Python", asking.in_python(url, granted.dataset)), ("curl", asking.in_curl(url, granted.dataset)),
-            ("command line", asking.in_shell(granted.dataset)),
+        same=[] if again is None else [
+            ("Python", in_python(again, url, granted.dataset)), ("curl", in_curl(again, url, granted.dataset)),
+            ("command line", in_shell(again, granted.dataset)),
         ],
     )  # fmt: skip
 
 
-def _asked_again(granted: View, record: Record, planned: str) -> Asking | None:
+def _asked_again(granted: View, record: Record, planned: str) -> QuestionRequest | None:
     """The question as one would ask it for nothing; None where that cannot be told, or the table cannot be reached."""
-    asking = asking_of(record.question, planned)
+    question = request_of(record.question, planned)
     try:
-        preview = None if asking is None else granted.service.plan_here(granted.dataset, asking, granted.signed.token)
+        plan = None if question is None else granted.service.plan_here(granted.dataset, question, granted.signed.token)
     except PodiumError:
         return None
-    return asking if preview is not None and asks_the_same(preview, record.question) else None
+    return question if plan is not None and asks_the_same(plan, record.question) else None
 
 
 def _picture(request: Request, record: Record, *, dark: bool) -> tuple[str, str]:

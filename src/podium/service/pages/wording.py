@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
-from podium.curator import Preview
 from podium.planning.facts import Facts
-from podium.wire.question_body import Asking
+from podium.planning.question_plan import Plan
+from podium.query import QuestionRecord
+from podium.wire.request import QuestionRequest
 
-__all__ = ["asking_of", "asks_the_same", "condition_text", "question_sentence"]
+__all__ = ["asks_the_same", "condition_text", "question_sentence", "request_of"]
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KNOWN = re.compile(r"0\.\.([0-9]+)")
@@ -19,39 +19,48 @@ _TYPED = {"date": "DATE", "timestamp": "TIMESTAMP"}
 
 def question_sentence(question: str) -> str:
     """The question of an entry, for people."""
-    asked: dict[str, Any] = json.loads(question)
-    where = asked.get("where")
-    condition = "" if where is None else f" where {condition_text(where)}"
-    counted = ", with counts" if _counted(asked) else ""
-    return f"top {asked['k']} of {', '.join(asked['items'])}{condition}{counted}"
+    asked = QuestionRecord.from_text(question)
+    if asked is None:
+        return question
+    condition = "" if asked.where is None else f" where {condition_text(asked.where)}"
+    counted = ", with counts" if asked.counts else ""
+    return f"top {asked.k} of {', '.join(asked.items)}{condition}{counted}"
 
 
-def asking_of(question: str, planned: str) -> Asking | None:
-    """The question as a caller writes it; None if the entry does not tell (items that were listed, a stated epsilon).
+def request_of(question: str, planned: str) -> QuestionRequest | None:
+    """The question as a caller writes it; None if the entry does not tell, as with items that were listed.
 
     ``planned`` is the epsilon per item of the owner's plan, which a question that states none has.
     """
-    asked: dict[str, Any] = json.loads(question)
-    domain = None if asked["domain"] is None else _KNOWN.fullmatch(asked["domain"])
-    stated = asked["epsilon_per_item"] != planned
-    if stated or (asked["domain"] is not None and domain is None):
+    asked = QuestionRecord.from_text(question)
+    if asked is None or asked.ranking is not None:
         return None
-    where = asked["where"]
-    return Asking.of(
-        item=asked["items"],
-        k=asked["k"],
-        where=None if where is None else condition_text(where),
-        counts=_counted(asked),
-        max_items_per_user=asked["max_items_per_user"],
-        domain_size=None if domain is None else int(domain[1]) + 1,
-        k_bar=None if domain is not None or asked["k_bar"] == Facts(k=asked["k"]).rows else asked["k_bar"],
+    size = None if asked.domain is None else _KNOWN.fullmatch(asked.domain)
+    epsilon = asked.budget.get("epsilon")
+    stated = epsilon is None and asked.budget.get("epsilon_per_item") != planned
+    if stated or (asked.domain is not None and size is None):
+        return None
+    usual = asked.format == 1 and asked.k_bar == Facts(k=asked.k).rows
+    return QuestionRequest.of(
+        item=list(asked.items),
+        k=asked.k,
+        where=None if asked.where is None else condition_text(asked.where),
+        epsilon=epsilon,
+        counts=asked.counts,
+        max_items_per_user=asked.max_items_per_user,
+        domain_size=None if size is None else int(size[1]) + 1,
+        k_bar=None if size is not None or usual else asked.k_bar,
+        mechanism=asked.mechanism if asked.format > 1 else None,
     )
 
 
-def asks_the_same(preview: Preview, question: str) -> bool:
-    """Whether what would be asked is planned as the stored question was, and so is answered by it for nothing."""
-    asked: dict[str, Any] = json.loads(question)
-    return (type(preview.plan.mechanism).__name__, preview.plan.rows) == (asked["mechanism"], asked["k_bar"])
+def asks_the_same(plan: Plan, question: str) -> bool:
+    """Whether what would be asked is what the stored question asked, and so is answered by it for nothing.
+
+    Entries of format 1 name the class of their mechanism: a planner that would choose another asks something else.
+    """
+    asked = QuestionRecord.from_text(question)
+    return asked is not None and (asked.format > 1 or (plan.mechanism, plan.rows) == (asked.mechanism, asked.k_bar))
 
 
 def condition_text(part: list[Any]) -> str:
@@ -99,8 +108,3 @@ def _literal(value: Any) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _counted(asked: dict[str, Any]) -> bool:
-    counts = asked["counts"]
-    return bool(counts) and counts.get("rounds") != "False"

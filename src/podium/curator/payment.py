@@ -1,0 +1,104 @@
+"""How a question is paid: from a ledger, which remembers it, or by itself, which nobody does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from podium.curator.prepare import PlannedQuestion
+from podium.curator.pricing import AnyFacts, ledger_strategy, single_strategy
+from podium.curator.reuse import Reusable, older_key, record_of
+from podium.errors import InvalidArgument, PodiumError, ReservationClosed
+from podium.exact import Number, positive_fraction
+from podium.ledger import Ledger, Reason, Reservation, StoredRelease, Totals
+from podium.planning.strategy import Strategy
+
+__all__ = ["LedgerAccount", "OneQuestion"]
+
+
+@dataclass(frozen=True, slots=True)
+class OneQuestion:
+    """A budget for one question, kept nowhere: whoever asks twice pays twice, and keeps count alone."""
+
+    epsilon: Number
+    delta: Number = 0
+
+    def strategy(self, facts: AnyFacts) -> Strategy:
+        """How to answer so that the whole answer is (epsilon, delta)-private."""
+        return single_strategy(facts, epsilon=self.epsilon, delta=self.delta)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerAccount:
+    """The account of a data set; ``schedule`` names the schedule whose questions it pays for."""
+
+    ledger: Ledger
+    dataset: str
+    analyst: str | None = None
+    schedule: str | None = None
+
+    def strategy(self, totals: Totals, facts: AnyFacts, epsilon: Number | None) -> tuple[Strategy, Mapping[str, str]]:
+        """How to answer within what the ledger gives, and which budget was requested for that."""
+        strategy = ledger_strategy(totals, facts, epsilon)
+        # A known domain needs no delta, so no delta tells two questions about it apart.
+        delta = str(totals.delta_per_call) if strategy.facts.domain_size is None else "0"
+        if epsilon is None:
+            return strategy, {"epsilon_per_item": str(totals.epsilon_per_item), "delta": delta}
+        return strategy, {"epsilon": str(positive_fraction(epsilon, "epsilon")), "delta": delta}
+
+    def claim(
+        self, planned: PlannedQuestion, analyst: str | None, idempotency_key: str | None
+    ) -> Reservation | StoredRelease:
+        """The release that answers the question already, or its worst case, reserved."""
+        record = record_of(planned)
+        claimed = self.ledger.reserve_once(
+            self.dataset,
+            planned.strategy.worst_case,
+            record.to_text(),
+            analyst=self.analyst if analyst is None else analyst,
+            question_key=record.key,
+            older_key=older_key(planned),
+            idempotency_key=idempotency_key,
+            answers=Reusable.by(planned),
+        )
+        if isinstance(claimed, StoredRelease) or claimed.fresh:
+            return claimed
+        return self._first_attempt(claimed, idempotency_key)
+
+    def claim_for_schedule(
+        self, planned: PlannedQuestion, *, text: str, key: str, after: str | None
+    ) -> Reservation | StoredRelease:
+        """The same for a question that ``key`` names for good: it is paid once."""
+        claimed = self.ledger.reserve(
+            self.dataset,
+            planned.strategy.worst_case,
+            text,
+            analyst=self.analyst,
+            question_key=key,
+            idempotency_key=key,
+            after=after,
+            schedule=self.schedule,
+        )
+        return claimed if claimed.fresh else self._first_attempt(claimed, key)
+
+    def _first_attempt(self, reservation: Reservation, idempotency_key: str | None) -> StoredRelease:
+        """The same idempotency key again: the first attempt's answer, or what became of it."""
+        stored = self.ledger.release_of(reservation)
+        if stored is not None:
+            return stored
+        raise InvalidArgument(
+            "idempotency_key",
+            idempotency_key,
+            allowed="a new key for each question",
+            hint=f"The first attempt with this key is {reservation.state.value}; ask again with another key.",
+        )
+
+    def give_up(self, reservation: Reservation) -> StoredRelease | None:
+        """Forfeit; or the release, if it was settled and only the reply was lost."""
+        with suppress(PodiumError):
+            try:
+                self.ledger.forfeit(reservation, Reason.FAILED)
+            except ReservationClosed:
+                return self.ledger.release_of(reservation)
+        return None

@@ -1,0 +1,52 @@
+"""What mechanisms read: each declares it, and whoever has the table obeys."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from podium.histogram import Histogram, Item
+from podium.release import Release
+
+if TYPE_CHECKING:
+    from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
+    from podium.mechanisms.weights import Weights
+
+__all__ = ["Reader", "Reads", "RoundsReader"]
+
+
+class Reads(StrEnum):
+    """What a mechanism asks of a table."""
+
+    TOP_ROWS = "top rows"
+    COUNTS_OF_COUNTS = "counts of counts"
+    WEIGHTED_COUNTS = "weighted counts"
+    ROUNDS = "rounds"
+
+
+class RoundsReader(Protocol):
+    """A table for a mechanism in rounds; everything it returns but ``discover`` is private and stays inside."""
+
+    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+        """Run the stage on the weighted counts of all items but these."""
+        ...
+
+    def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] of the items."""
+        ...
+
+    def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
+        """The weighted count of each of the items, with t counted among them only."""
+        ...
+
+
+class Reader(RoundsReader, Protocol):
+    """A table for any mechanism that a plan may name."""
+
+    def top_rows(self, limit: int) -> Histogram:
+        """The ``limit`` items with the most users, and the count of the next."""
+        ...
+
+    def tally(self) -> Histogram:
+        """Every count, and how many items have it."""
+        ...

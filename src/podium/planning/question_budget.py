@@ -1,0 +1,104 @@
+"""What one question may use: calibrated for a guarantee of its own, or handed out by a ledger's plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from podium.errors import InvalidArgument
+from podium.exact import Number
+from podium.mechanisms import AdaptiveTopK
+from podium.planning.facts import Facts
+from podium.planning.limits import least_for_counts
+from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
+from podium.privacy.rounding import display
+
+__all__ = ["QuestionBudget", "RoundsBudget", "question_budget"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionBudget:
+    """What a question may use per selection, per call, and for each count if counts are wanted.
+
+    ``sigma`` is for approximate budgets, ``epsilon_per_count`` for pure ones. ``guarantee`` is that of the whole
+    question where it was calibrated as a whole; None where a ledger adds up what is spent.
+    """
+
+    epsilon_per_item: Fraction
+    delta_per_call: Fraction = Fraction(0)
+    sigma: Fraction | None = None
+    epsilon_per_count: Fraction | None = None
+    pure: bool = False
+    guarantee: Guarantee | None = None
+    theorem: Theorem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundsBudget:
+    """What a question in rounds may use: mu^2 of Gaussian noise and delta of thresholds, all rounds together.
+
+    ``per_item`` is set where a ledger plans per item: lists of other lengths that follow from it share its answers.
+    """
+
+    mu_squared: Fraction
+    delta: Fraction
+    per_item: Fraction | None = None
+    guarantee: Guarantee | None = None
+    theorem: Theorem | None = None
+
+
+def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionBudget | RoundsBudget:
+    """What a single question may use if it is to be (epsilon, delta)-private by itself."""
+    guarantee = Guarantee.of(epsilon, delta)
+    if guarantee.cost.delta == 0 and facts.domain_size is None:
+        raise InvalidArgument(
+            "delta",
+            delta,
+            allowed="a number with 0 < value < 1",
+            hint="An unknown domain cannot be private with delta=0: state the domain, or allow a delta like 1e-6.",
+        )
+    if facts.adaptive:
+        whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
+        return RoundsBudget(
+            mu_squared=whole.mu_squared, delta=whole.delta, guarantee=guarantee, theorem=Theorem.GAUSSIAN
+        )
+    return _calibrate(facts.k, facts.counts, facts.domain_size is None, guarantee)
+
+
+@lru_cache(maxsize=256)
+def _calibrate(k: int, counts: bool, unknown: bool, guarantee: Guarantee) -> QuestionBudget:
+    """The search behind a budget, which takes a second for some guarantees."""
+    epsilon, delta = guarantee.epsilon(), guarantee.cost.delta
+    pure = delta == 0
+    share = None if unknown else 0
+    if not counts:
+        plan = calibrate_epsilon(k, epsilon=epsilon, delta=delta, delta_for_calls=share)
+        return QuestionBudget(
+            epsilon_per_item=plan.epsilon_per_item,
+            delta_per_call=plan.delta_per_call,
+            pure=pure,
+            guarantee=guarantee,
+            theorem=plan.theorem,
+        )
+    if pure:
+        half = epsilon / (2 * k)
+        return QuestionBudget(
+            epsilon_per_item=half, epsilon_per_count=half, pure=True, guarantee=guarantee, theorem=Theorem.BASIC
+        )
+    minimum = least_for_counts(k, delta, share)
+    if epsilon < minimum:
+        raise InvalidArgument(
+            "epsilon",
+            epsilon,
+            allowed=f"{display(minimum)} or more with counts, k={k} and delta={display(delta)}",
+            hint="Less leaves nothing for each count.",
+        )
+    split = split_budget(k, epsilon=epsilon, delta=delta, delta_for_calls=share)
+    return QuestionBudget(
+        epsilon_per_item=split.epsilon_per_item,
+        delta_per_call=split.delta_per_call,
+        sigma=split.sigma,
+        guarantee=guarantee,
+        theorem=Theorem.ZCDP,
+    )

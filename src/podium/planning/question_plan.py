@@ -1,0 +1,133 @@
+"""The plan of a question, for whoever asks: what would be done, what it can cost, what to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from podium.mechanisms.base import describe
+from podium.planning.strategy import Strategy
+from podium.privacy import Cost, Guarantee, worst_case
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan:
+    """What a question would do. Nothing was read and nothing was charged.
+
+    ``queries`` is the SQL that would be sent. Where the items of a user are bounded it shows zeros in place of the
+    salt, which is fresh for each question. Of an answer in rounds the SQL of the first is shown: what the others ask
+    about depends on what it releases. ``strategy`` has the mechanism itself; a plan that came from a service has none.
+    """
+
+    mechanism: str
+    parameters: Mapping[str, str]
+    counts: Mapping[str, str] | None
+    why: str
+    k: int
+    rows: int | None
+    guarantee: Guarantee
+    at_most: Cost
+    description: str
+    cost: str
+    reach: Fraction
+    reach_sentence: str
+    queries: tuple[str, ...] = ()
+    user: str | None = None
+    strategy: Strategy | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, strategy: Strategy, *, queries: tuple[str, ...] = (), user: str | None = None) -> Plan:
+        """The plan that follows from a strategy."""
+        measure = strategy.measure
+        return cls(
+            mechanism=type(strategy.mechanism).__name__,
+            parameters=describe(strategy.mechanism),
+            counts=None if measure is None else describe(measure),
+            why=strategy.why,
+            k=strategy.facts.k,
+            rows=strategy.rows,
+            guarantee=strategy.guarantee,
+            at_most=worst_case(strategy.worst_case),
+            description=strategy.describe(),
+            cost=strategy.cost_sentence(),
+            reach=strategy.reach,
+            reach_sentence=strategy.reach_sentence,
+            queries=queries,
+            user=user,
+            strategy=strategy,
+        )
+
+    @property
+    def promise(self) -> str:
+        """What the answer would guarantee, in a sentence that names the column of the users."""
+        return self.guarantee.sentence(user=self.user)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The plan in labelled lines, for people."""
+        return [
+            ("mechanism", self.description),
+            ("why", self.why),
+            ("promise", self.promise),
+            ("at most", self.cost),
+            ("reach", self.reach_sentence),
+            *(("sql", query) for query in self.queries),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; exact numbers are text."""
+        most = self.at_most
+        return {
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "counts": None if self.counts is None else dict(self.counts),
+            "why": self.why,
+            "k": self.k,
+            "rows": self.rows,
+            "promise": self.promise,
+            "guarantee": self.guarantee.to_json(),
+            "at_most": {
+                "epsilon": None if most.epsilon is None else str(most.epsilon),
+                "rho": str(most.rho),
+                "delta": str(most.delta),
+            },
+            "description": self.description,
+            "cost": self.cost,
+            "reach": str(self.reach),
+            "reach_sentence": self.reach_sentence,
+            "queries": list(self.queries),
+            "user": self.user,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Plan:
+        """The plan that ``to_dict`` described, without its strategy."""
+        same = ("mechanism", "parameters", "counts", "why", "k", "rows", "description", "cost", "reach_sentence")
+        return cls(
+            **{name: document[name] for name in same},
+            guarantee=Guarantee.from_json(document["guarantee"]),
+            at_most=Cost(**document["at_most"]),
+            reach=Fraction(document["reach"]),
+            queries=tuple(document["queries"]),
+            user=document["user"],
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(f"{label:<9}  {text}" for label, text in self.facts)
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.mechanism} k={self.k}: at most {self.cost}>"
+
+    def _repr_html_(self) -> str:
+        """The labelled lines as a table, for notebooks."""
+        rows = "".join(
+            f'<tr><th scope="row" style="text-align:left;vertical-align:top">{escape(label)}</th>'
+            f'<td style="text-align:left;white-space:pre-wrap">{escape(text)}</td></tr>'
+            for label, text in self.facts
+        )
+        return f"<table><caption>Plan: nothing was read or charged</caption><tbody>{rows}</tbody></table>"

@@ -1,0 +1,166 @@
+"""Strategies: which mechanism, with which parameters, and what to expect of it, from public facts alone.
+
+A strategy never sees a row. What it predicts follows from the noise, the number of items asked for and the size of
+the domain: how far a count must stand out to come back, and what the answer can cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from podium.estimates import MeasureCounts
+from podium.exact import dyadic_above
+from podium.mechanisms import AdaptiveTopK, LimitedDomain
+from podium.mechanisms.base import Mechanism, describe
+from podium.mechanisms.reader import Reads
+from podium.planning.facts import Facts
+from podium.planning.known_domain import Choice, choose_for_known_domain
+from podium.planning.limits import require_noise
+from podium.planning.question_budget import QuestionBudget, RoundsBudget
+from podium.planning.reach import MISS, REACH_BITS, log_over, rounded_up
+from podium.privacy import Event, Guarantee, Theorem, bounded_range_rho, total, worst_case
+from podium.privacy.rounding import display
+from podium.ranking import RankingMethod
+
+__all__ = ["Strategy", "strategy_for"]
+
+_MAX_ITEMS_PER_USER = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """A mechanism, what it can cost, and why it was picked; ``ranking`` says how comparisons become scores."""
+
+    facts: Facts
+    mechanism: Mechanism | AdaptiveTopK
+    measure: MeasureCounts | None
+    guarantee: Guarantee
+    why: str
+    reach: Fraction
+    reach_sentence: str
+    epsilon_per_item: Fraction | None
+    delta_per_call: Fraction = Fraction(0)
+    theorem: Theorem | None = None
+    pure: bool = False
+    ranking: RankingMethod | None = None
+    ordered: bool = True
+
+    @property
+    def worst_case(self) -> tuple[Event, ...]:
+        """What must be reserved before the data is read."""
+        counts = () if self.measure is None else self.measure.events(self.facts.k)
+        return (*self.mechanism.worst_case, *counts)
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows to read from an unknown domain; None where only counts of counts are read."""
+        return self.facts.rows if self.mechanism.reads is Reads.TOP_ROWS else None
+
+    def describe(self) -> str:
+        """The mechanism and its parameters, readable."""
+        shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
+        parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
+        counts = ""
+        if self.measure is not None:
+            counts = f", then {self.measure.noise} noise of scale {display(self.measure.scale)} on each count"
+        return f"{type(self.mechanism).__name__}({parameters}){counts}"
+
+    def cost_sentence(self) -> str:
+        """The most that the answer can cost, and the least."""
+        most = worst_case(self.worst_case)
+        if self.pure and most.epsilon is not None:
+            return f"epsilon {display(most.epsilon)}, whatever comes out"
+        text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
+        if self.epsilon_per_item is None or self.facts.adaptive:
+            # What rounds leave over makes counts more exact.
+            less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"
+            return f"{text}; less rho if {less}"
+        if self.facts.domain_size is not None:
+            return f"{text}, whatever comes out"
+        least = bounded_range_rho(self.epsilon_per_item)
+        return f"{text} if k items come back; rho {display(least)} if none does"
+
+
+def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strategy:
+    """The mechanism for these facts, within this budget; what could not be drawn is refused here."""
+    if isinstance(budget, RoundsBudget):
+        require_noise(mu_squared=budget.mu_squared)
+        return _in_rounds(facts, budget)
+    require_noise(epsilon_per_item=budget.epsilon_per_item)
+    unknown = facts.domain_size is None
+    choice = _limited_domain(facts, budget) if unknown else choose_for_known_domain(facts, budget)
+    measure = None
+    if facts.counts and budget.sigma is not None:
+        measure = MeasureCounts(sigma=budget.sigma)
+    elif facts.counts:
+        measure = MeasureCounts(epsilon_per_item=budget.epsilon_per_count or budget.epsilon_per_item)
+    worst = (*choice.mechanism.worst_case, *(() if measure is None else measure.events(facts.k)))
+    return Strategy(
+        facts=facts,
+        mechanism=choice.mechanism,
+        measure=measure,
+        guarantee=budget.guarantee or total(worst),
+        why=choice.why,
+        reach=choice.reach,
+        reach_sentence=choice.reach_sentence,
+        epsilon_per_item=budget.epsilon_per_item,
+        delta_per_call=budget.delta_per_call if unknown else Fraction(0),
+        theorem=None if choice.proves_itself else budget.theorem,
+        pure=budget.pure,
+        ordered=choice.ordered,
+    )
+
+
+def _in_rounds(facts: Facts, budget: RoundsBudget) -> Strategy:
+    mechanism = AdaptiveTopK(
+        facts.k,
+        budget.mu_squared,
+        budget.delta,
+        max_items_per_user=facts.max_items_per_user or _MAX_ITEMS_PER_USER,
+        counts=facts.counts,
+    )
+    reach = mechanism.first_threshold
+    busy = dyadic_above(reach * Fraction(316228, 100000), REACH_BITS)
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=None,
+        guarantee=budget.guarantee or total(mechanism.worst_case),
+        why=(
+            "The items are not known beforehand and the list is long: rounds of Gaussian noise find candidates, settle "
+            "what is clearly in, and measure only the border again."
+        ),
+        reach=reach,
+        reach_sentence=(
+            f"An item is found if it has well over {rounded_up(reach)} users who have few other items, or well over "
+            f"{rounded_up(busy)} who have about ten."
+        ),
+        epsilon_per_item=budget.per_item,
+        delta_per_call=budget.delta,
+        theorem=budget.theorem,
+    )
+
+
+def _limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
+    """One selection after the other among the largest rows (Durfee & Rogers 2019; the reach is their Lemma 8.1)."""
+    mechanism = LimitedDomain(
+        facts.k,
+        facts.rows,
+        budget.epsilon_per_item,
+        budget.delta_per_call,
+        max_items_per_user=facts.max_items_per_user,
+    )
+    reach = mechanism.margin + log_over(Fraction(facts.k) / MISS, budget.epsilon_per_item)
+    return Choice(
+        mechanism,
+        "The items are not known beforehand, so only the true top "
+        f"{facts.rows} compete, against a threshold that hides which items are there; only what passes is paid for.",
+        reach,
+        f"With probability 0.95 k items come back, if the k-th has {rounded_up(reach)} more users than "
+        f"the item of rank {facts.rows + 1}.",
+    )
+
+
+def _decimal(value: str) -> str:
+    return display(Fraction(value)) if "/" in value else value

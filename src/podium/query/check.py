@@ -1,0 +1,30 @@
+"""From a question to a checked one: names against the schema, SQL and conditions parsed."""
+
+from __future__ import annotations
+
+from podium.errors import InvalidArgument
+from podium.query.parse.statement import parse_sql
+from podium.query.parse.where import parse_conditions
+from podium.query.question import CheckedQuestion, Question
+from podium.query.schema import Schema
+
+__all__ = ["check_question"]
+
+
+def check_question(question: Question, schema: Schema, *, user: str, table: str) -> CheckedQuestion:
+    """The question, if the table has its columns; ``table`` is what the FROM of its SQL must call the table."""
+    if question.sql is not None:
+        items, k, where = parse_sql(question.sql, schema=schema, table=table, user=user)
+    else:
+        items, k = question.item, question.k or 0
+        for name in items:
+            schema.column(name, role="item")
+        where = parse_conditions(question.where, schema=schema)
+    if user in items:
+        raise InvalidArgument(
+            "item",
+            user,
+            allowed="a column other than the user column",
+            hint="Items are ranked by how many users have them.",
+        )
+    return CheckedQuestion(items, k, where, question)

@@ -1,0 +1,108 @@
+"""The question as a ledger stores it: canonical JSON, the same text for questions that mean the same.
+
+Format 2 holds what was *requested*: the mechanism and the budget that the caller named or left to the plan, never the
+class that a planner resolved them to, so that a planner that chooses differently later still finds what was paid for.
+Entries of format 1, which has no number, hold the class; they stay as they are, and are read here too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from podium.query.canonical import predicate_to_json
+from podium.query.predicate import Predicate
+
+__all__ = ["QuestionRecord", "subject_json"]
+
+_FORMAT = 2
+_SHARED = ("items", "where", "user", "domain", "max_items_per_user", "mechanism", "budget", "counts", "ranking")
+_SCHEDULE = ("schedule", "period", "role")
+
+
+def subject_json(items: tuple[str, ...], where: Predicate | None) -> str:
+    """What is asked about, without how many: the same for a top 5 and a top 10."""
+    return json.dumps({"items": list(items), "where": predicate_to_json(where)}, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRecord:
+    """A stored question.
+
+    ``where`` is a condition in canonical JSON. ``budget`` is what was requested: the ``epsilon`` of the whole question,
+    or the owner's ``epsilon_per_item``. ``ordered`` says whether the answer is a ranked list, whose first places answer
+    a shorter question. ``schedule`` names the schedule, the period and the role of a monitor's question. ``format``
+    is 1 for entries that name the mechanism's class.
+    """
+
+    items: tuple[str, ...]
+    where: Any
+    user: str | None
+    k: int
+    k_bar: int | None
+    ordered: bool
+    domain: str | None
+    max_items_per_user: int | None
+    mechanism: str
+    budget: Mapping[str, str]
+    counts: bool
+    ranking: Mapping[str, Any] | None = None
+    schedule: Mapping[str, str] = field(default_factory=dict)
+    format: int = _FORMAT
+
+    @property
+    def key(self) -> str:
+        """What two questions must share so that the answer to one may answer the other: all but k, k_bar and order."""
+        return json.dumps(self._shared(), sort_keys=True)
+
+    def to_text(self) -> str:
+        """The whole question."""
+        whole = {**self._shared(), "k": self.k, "k_bar": self.k_bar, "ordered": self.ordered, **self.schedule}
+        return json.dumps(whole, sort_keys=True)
+
+    def _shared(self) -> dict[str, Any]:
+        shared = {"format": self.format, **{name: getattr(self, name) for name in _SHARED}}
+        return {**shared, "items": list(self.items), "budget": dict(self.budget)}
+
+    @classmethod
+    def from_text(cls, text: str | None) -> QuestionRecord | None:
+        """The question that was stored; None if it is none of podium's."""
+        try:
+            found = json.loads(text or "")
+            return cls._first(found) if "format" not in found else cls._second(found)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            return None
+
+    @classmethod
+    def _second(cls, found: dict[str, Any]) -> QuestionRecord:
+        if found["format"] != _FORMAT:
+            raise ValueError
+        names = (*_SHARED, "k", "k_bar", "ordered")
+        items = tuple(map(str, found["items"]))
+        return cls(**{**{name: found[name] for name in names}, "items": items}, schedule=_schedule(found))
+
+    @classmethod
+    def _first(cls, found: dict[str, Any]) -> QuestionRecord:
+        counts, ranking = found["counts"], found.get("ranking")
+        return cls(
+            items=tuple(map(str, found["items"])),
+            where=found["where"],
+            user=found.get("user"),
+            k=found["k"],
+            k_bar=found["k_bar"],
+            ordered=ranking is None or ranking.get("set_of") is None,
+            domain=found["domain"],
+            max_items_per_user=found["max_items_per_user"],
+            mechanism=found["mechanism"],
+            budget={"epsilon_per_item": found["epsilon_per_item"], "delta": found["delta"]},
+            counts=bool(counts) and counts.get("rounds") != "False",
+            ranking=ranking,
+            schedule=_schedule(found),
+            format=1,
+        )
+
+
+def _schedule(found: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(found[name]) for name in _SCHEDULE} if all(name in found for name in _SCHEDULE) else {}
