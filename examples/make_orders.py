@@ -1,8 +1,9 @@
-"""Make up a table for the examples: who ordered what at a bakery with two shops.
+"""Generate a synthetic table for the examples: who ordered what at a bakery with two shops.
 
     python examples/make_orders.py orders.csv
 
-The same table every time. Three products have nearly the same number of customers, so that noise has something to do.
+The table is the same every time. Three products have nearly equal numbers of customers, so that the noise can change
+their order.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ BUYERS = {
 
 
 def main(path: str) -> None:
-    """Write customer, product and shop; some customers order the same thing again."""
-    chance = random.Random(2026)  # noqa: S311 - made-up data
+    """Write customer, product and shop; some customers order the same product again."""
+    chance = random.Random(2026)  # noqa: S311 - synthetic data
     rows = []
     for product, buyers in BUYERS.items():
         for customer in chance.sample(range(1, CUSTOMERS + 1), buyers):
             shop = "harbour" if customer % 8 == 0 else "market"
             rows += [(f"c{customer:04}", product, shop)] * chance.choice((1, 1, 1, 2, 5))
     chance.shuffle(rows)
-    with open(path, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - the shortest way to say it
+    with open(path, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - short and familiar
         csv.writer(file, lineterminator="\n").writerows([("customer", "product", "shop"), *rows])
 
 

@@ -1,4 +1,4 @@
-"""Write a made-up table of visits over two weeks: ``python examples/make_visits.py visits.parquet``."""
+"""Write a synthetic table of visits over two weeks: ``python examples/make_visits.py visits.parquet``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGES = {"home": 900, "search": 700, "prices": 500, "jobs": 60}
 
 
 def main() -> None:
-    """Everybody comes back every day; in the second week a new page is read by most."""
+    """Every visitor returns every day; in the second week most visitors read a new page."""
     visitors, pages, times = [], [], []
     for day in range(14):
         numbers = PAGES if day < 7 else {"launch": 1_100, **PAGES}

@@ -1,8 +1,8 @@
-"""Make up a table for the examples: who liked which bread better, two at a time.
+"""Generate a synthetic table for the examples: which of two breads each taster preferred.
 
     python examples/make_votes.py votes.csv breads.csv
 
-The same table every time: 1,500 tasters, ten votes each; and a file that lists the breads.
+The table is the same every time: 1,500 tasters with ten votes each. A second file lists the breads.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ TASTE = {"rye": 9, "baguette": 8, "spelt-loaf": 5, "brioche": 4, "focaccia": 2, 
 
 
 def main(votes: str, breads: str) -> None:
-    """A bread is preferred to another with the probability taste / (taste + taste of the other)."""
-    chance = random.Random(2026)  # noqa: S311 - made-up data
+    """A bread beats another with probability taste / (taste + taste of the other)."""
+    chance = random.Random(2026)  # noqa: S311 - synthetic data
     lines: list[tuple[str, ...]] = [("taster", "better", "worse")]
     for taster in range(TASTERS):
         for _ in range(VOTES):

@@ -1,11 +1,11 @@
-"""Publish the top list of a table, every night: a list for programs and a card for people.
+"""Publish the top list of a table every night: JSON for programs and a card for people.
 
     python examples/nightly.py orders.csv --ledger ledger.db --dataset orders --item product --user customer \
         --folder published
 
-The data set must have a budget (``podium budget create``). The night is the version of the data: run twice in one
-night, the second run costs nothing and writes the same files. Exits with 3 when the budget is spent, and leaves the
-last list.
+The data set must have a budget (``podium budget create``). The night is the data version, so a second run in the same
+night costs nothing and writes the same files. When the budget is spent, the script exits with 3 and leaves the last
+list in place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SPENT = 3
 
 
 def publish(options: argparse.Namespace) -> str:
-    """Ask for tonight's list and write it; a sentence about what was done."""
+    """Ask for tonight's list and write it; return a sentence that says what was published."""
     with open_ledger(options.ledger, create=False) as ledger:
         if ledger.status(options.dataset).data_version != options.night:
             ledger.set_data_version(options.dataset, options.night)
@@ -39,14 +39,14 @@ def publish(options: argparse.Namespace) -> str:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never half of it."""
+    """Replace a file atomically: readers see the old or the new one, never a part."""
     new = path.with_name(f".{path.name}.new")
     new.write_text(text, encoding="utf-8")
     new.replace(path)
 
 
 def main() -> int:
-    """Read the command line and publish."""
+    """Parse the command line and publish."""
     parser = argparse.ArgumentParser(description="Publish the top list of a table.")
     parser.add_argument("source", help="a file or a database URL")
     parser.add_argument("--ledger", required=True)
@@ -55,7 +55,7 @@ def main() -> int:
     parser.add_argument("--user", required=True)
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument(
-        "--night", default=dt.datetime.now(dt.UTC).date().isoformat(), help="which night; default: today"
+        "--night", default=dt.datetime.now(dt.UTC).date().isoformat(), help="the data version; default: today"
     )
     parser.add_argument("--folder", type=Path, default=Path("published"))
     try:

@@ -2,7 +2,7 @@
 
     spark-submit examples/spark_job.py /data/orders --item product --user customer --output top.json
 
-The cluster counts; the driver gets the largest counts, selects, and writes the release.
+The cluster counts users per item. The driver fetches the largest counts, selects the items and writes the release.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import podium
 
 
 def main(arguments: Sequence[str] | None = None) -> podium.Release:
-    """Read the command line, ask, write the answer."""
+    """Parse the command line, ask the question, write the release."""
     parser = argparse.ArgumentParser(description="The private top list of a Parquet table, on Spark.")
     parser.add_argument("path", help="Parquet files that the cluster can read")
     parser.add_argument("--item", required=True)

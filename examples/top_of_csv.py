@@ -1,4 +1,4 @@
-"""A private top list of a made-up CSV file, three ways: once, with counts, and under a budget that lasts.
+"""A private top list of a synthetic CSV file, three ways: once, with counts, and under a budget.
 
 python examples/top_of_csv.py
 """
@@ -13,14 +13,14 @@ from make_orders import main as make_orders
 
 
 def once(path: Path) -> podium.Release:
-    """One question, one answer; nothing remembers that it was asked."""
+    """Ask one question; nothing records that it was asked."""
     release = podium.top(path, item="product", user="customer", k=3, epsilon=1, delta="1e-6")
     print("most bought:", ", ".join(map(str, release.items)))
     return release
 
 
 def with_counts(path: Path) -> podium.Release:
-    """Half of the budget goes into counts, with intervals that follow from the noise."""
+    """Spend half of the budget on counts, with intervals computed from the noise."""
     release = podium.top(path, item="product", user="customer", k=2, epsilon=1, delta="1e-6", counts=True)
     for row in release.to_arrow().to_pylist():
         print(f"{row['item']}: {row['count_low']} to {row['count_high']} customers")
@@ -28,7 +28,7 @@ def with_counts(path: Path) -> podium.Release:
 
 
 def under_a_budget(path: Path, ledger: Path) -> podium.Release:
-    """The ledger remembers: what was asked before is free, and the total is never exceeded."""
+    """Ask with a ledger: repeated questions are free, and the total is never exceeded."""
     budget = podium.Budget(epsilon=3, delta="1e-6", items=50, questions=10)
     with podium.Curator(path, dataset="orders", user="customer", ledger=ledger, budget=budget) as orders:
         first = orders.top("product", k=5, where="shop = 'market'")
@@ -39,7 +39,7 @@ def under_a_budget(path: Path, ledger: Path) -> podium.Release:
 
 
 def main() -> None:
-    """Make the table up and ask."""
+    """Generate the table and ask."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "orders.csv"
         make_orders(str(path))
