@@ -1,4 +1,4 @@
-"""What every mechanism is: frozen parameters, a sampler, its exact law, and what it costs."""
+"""What every mechanism is: frozen parameters, a sampler, its exact distribution, and what it costs."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from podium.privacy.guarantee import Guarantee, total
 from podium.randomness import BitSource
 from podium.release import Outcome, Receipt, Release, ValueKind
 
-__all__ = ["Law", "Mechanism", "certified", "certified_floats", "describe"]
+__all__ = ["Distribution", "Mechanism", "certified", "certified_floats", "describe"]
 
-Law: TypeAlias = dict[Outcome, flint.arb]
+Distribution: TypeAlias = dict[Outcome, flint.arb]
 
 _FIRST_PRECISION = 128
 _LAST_PRECISION = 8192
 _ACCURACY_BITS = 46
-"""Floats of a law are good to this many bits relative to the largest probability, well over 12 digits."""
+"""Floats of a distribution are good to this many bits relative to the largest probability, well over 12 digits."""
 
 
 class Mechanism(ABC):
     """A private selection.
 
-    Subclasses are frozen dataclasses whose fields are exact. They implement ``_law`` (the output law in
-    balls), ``_run`` (the sampler, through ``podium.randomness``) and ``worst_case`` (the events to reserve).
+    Subclasses are frozen dataclasses whose fields are exact. They implement ``_exact_distribution`` (the output
+    distribution in balls), ``_run`` (the sampler, through ``podium.randomness``) and ``worst_case`` (the events to
+    reserve).
     """
 
     __slots__ = ()
@@ -53,7 +54,7 @@ class Mechanism(ABC):
         """Run the mechanism once. ``bits`` is for tests; the default is the secure source."""
 
     @abstractmethod
-    def _law(self, histogram: Any) -> Law:
+    def _exact_distribution(self, histogram: Any) -> Distribution:
         """Every outcome of positive probability, as balls at the current precision."""
 
     @overload
@@ -63,11 +64,11 @@ class Mechanism(ABC):
     @overload
     def distribution(self, histogram: Any, *, exact: Literal[True]) -> dict[Outcome, flint.arb]: ...
     def distribution(self, histogram: Any, *, exact: bool = False) -> dict[Outcome, float] | dict[Outcome, flint.arb]:
-        """The exact output law, for small inputs: outcome -> probability.
+        """The exact output distribution, for small inputs: outcome -> probability.
 
         Outcomes are as in ``Release.outcome``. ``exact=True`` gives arb balls that contain the true values.
         """
-        balls = certified_floats(lambda: self._law(histogram))
+        balls = certified_floats(lambda: self._exact_distribution(histogram))
         return balls if exact else {outcome: float(value.mid()) for outcome, value in balls.items()}
 
     @overload

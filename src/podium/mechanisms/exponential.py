@@ -13,9 +13,9 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.domain import exact_scores, flag, listed, require_items, scores_of
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import Event, PureMechanism, Selection
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
 from podium.randomness.partial_sample import decided_floor
@@ -41,7 +41,7 @@ class ExponentialTopK(Mechanism):
     Guarantee
         k selections, each of bounded range epsilon_per_item: k * epsilon_per_item pure, or k * rho(epsilon_per_item) in
         zCDP. Neighbours: one user added or removed (monotone=True), or counts that may move both ways.
-    Law
+    Distribution
         Peeling with weights exp(r * h), r = epsilon_per_item / span: P(o_1, ..., o_k) is the product over j of
         exp(r h_(o_j)) / (sum of exp(r h_i) over the items not yet chosen).
     Symbols
@@ -87,12 +87,12 @@ class ExponentialTopK(Mechanism):
         outcome = tuple(map(groups.name, finish.groups, finish.members))
         return self._released(outcome, self.worst_case, k=self.k)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
         items, scores = listed(groups, outcomes=math.perm(size, self.k))
         rate = self.epsilon_per_item / histogram.span(monotone=self.monotone)
-        return peeling_law(items, scores, rate, self.k)
+        return peeling_distribution(items, scores, rate, self.k)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -107,7 +107,7 @@ class ExponentialWithGap(Mechanism):
         epsilon-DP for the item and the gap together; epsilon^2/2 in zCDP. Once the gap is out the range is up to
         2 epsilon, so the bounded-range constant does not hold. Neighbours: one user added or removed
         (monotone=True), or counts that may move both ways.
-    Law
+    Distribution
         With mu = (epsilon/span) h: item s with weight exp(mu_s); the gap in units of mu is logistic around theta =
         mu_s - log(sum of exp(mu_j), j != s), given that it is not negative. Jointly the gap has the density of
         that logistic distribution at g > 0. The gap is released in counts, rounded down to a multiple of
@@ -157,7 +157,7 @@ class ExponentialWithGap(Mechanism):
         """The item that a black box draws, and a gap for it.
 
         ``sampler(histogram)`` must draw an item with weights exp((epsilon/span) * score): then item and gap have
-        together the law of ``release``, and cost the same. Nothing but the item is asked of the black box.
+        together the distribution of ``release``, and cost the same. Nothing but the item is asked of the black box.
         """
         require_items(1, histogram.groups())
         winner = sampler(histogram)
@@ -171,7 +171,7 @@ class ExponentialWithGap(Mechanism):
         return self._released((winner,), self.worst_case, k=1, values=gaps, value_kind="gaps")
 
     def gap_of(self, winner: Item, histogram: KnownDomain, *, bits: BitSource | None = None) -> tuple[Fraction, ...]:
-        """A gap drawn from its law given that ``winner`` won: a tuple of one, or empty if there is no other item.
+        """One gap drawn from its distribution given that ``winner`` won; empty if there is no other item.
 
         Private only for a winner that the exponential mechanism drew from the same histogram and nobody else uses.
         """
@@ -191,10 +191,10 @@ class ExponentialWithGap(Mechanism):
         )
         return (steps / fine,)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         items, scores = listed(groups, outcomes=require_items(1, groups))
-        return peeling_law(items, scores, self._rate(histogram), 1)
+        return peeling_distribution(items, scores, self._rate(histogram), 1)
 
     def _density(self, histogram: KnownDomain, outcome: Outcome, values: list[Fraction]) -> Callable[[], flint.arb]:
         """The joint density of the item and its gap in counts; without another item, the probability 1."""

@@ -13,10 +13,15 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.domain import flag, listed, require_items
-from podium.mechanisms.finish_distribution import RationalNoise, gap_density, order_law, rational_set_law
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.finish_distribution import (
+    RationalNoise,
+    gap_density,
+    order_distribution,
+    rational_set_distribution,
+)
+from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.privacy.events import Event, PureMechanism, Selection
 from podium.randomness import BitSource, NoiseName, grid_bits_for, noise_named, race
@@ -40,7 +45,7 @@ class NoisyTopK(Mechanism):
         epsilon-DP for all that is released together. In zCDP k * rho(epsilon/k) with Gumbel noise and epsilon^2/2 with
         the others, which are not of bounded range. Neighbours: one user added or removed (monotone=True), or
         counts that may move both ways.
-    Law
+    Distribution
         v_i = (epsilon/(k span)) h_i + Z_i with independent standard noise Z_i; the k largest, and the gaps
         v_(j) - v_(j+1), j = 1..k, the last one to the best loser, in counts (times k span/epsilon). With exactly k
         items there is no k-th gap. Gaps are rounded down to a multiple of 2^-grid_bits, or at most 2^-31 of a scale k
@@ -123,18 +128,18 @@ class NoisyTopK(Mechanism):
             return self._released(outcome, self.worst_case, k=self.k)
         return self._released(outcome, self.worst_case, k=self.k, values=finish.gaps, value_kind="gaps")
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
         count = math.perm if self.ordered else math.comb
         items, scores = listed(groups, outcomes=count(size, self.k))
         rate = self._rate(histogram)
         if self.noise == "gumbel":
-            return peeling_law(items, scores, rate, self.k)
+            return peeling_distribution(items, scores, rate, self.k)
         offsets = _offsets(scores, rate)
         if self.ordered:
-            return order_law(items, offsets, cast("ClosedNoise", self.noise), self.k)
-        return rational_set_law(items, offsets, cast("RationalNoise", self.noise), self.k)
+            return order_distribution(items, offsets, cast("ClosedNoise", self.noise), self.k)
+        return rational_set_distribution(items, offsets, cast("RationalNoise", self.noise), self.k)
 
     def _density(self, histogram: KnownDomain, outcome: Outcome, values: list[Fraction]) -> Callable[[], flint.arb]:
         """The joint density of an order and its gaps in counts."""
@@ -176,7 +181,7 @@ class PermuteAndFlip(Mechanism):
         epsilon-DP, hence epsilon^2/2 in zCDP. Not of bounded range epsilon: its range is up to
         epsilon + ln(2 - e^-epsilon). Neighbours: one user added or removed (monotone=True), or counts that may move
         both ways.
-    Law
+    Distribution
         P(i) = p_i * integral over [0, 1] of prod_(j != i) (1 - p_j t) dt, p_j = exp((epsilon/span)(h_j - max h)).
     Symbols
         epsilon = eps, the total; span = 1 for counts under addition or removal, 2 if monotone=False, rises_by +
@@ -216,7 +221,7 @@ class PermuteAndFlip(Mechanism):
         winner = groups.name(finish.groups[0], finish.members[0])
         return self._released((winner,), self.worst_case, k=1)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         items, scores = listed(groups, outcomes=require_items(1, groups))
         chances = [ball(offset).exp() for offset in _offsets(scores, self._rate(histogram))]

@@ -22,9 +22,9 @@ from podium.exact import (
     rational_bounds,
 )
 from podium.histogram import KnownDomain, Scores, item_order
-from podium.mechanisms.base import Law, Mechanism, describe
+from podium.mechanisms.base import Distribution, Mechanism, describe
 from podium.mechanisms.domain import flag, listed, require_items, scores_of
-from podium.mechanisms.finish_distribution import set_law
+from podium.mechanisms.finish_distribution import set_distribution
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.guarantee import total
 from podium.randomness import BitSource, grid_bits_for, noisy_values, race
@@ -49,7 +49,7 @@ class OneshotLaplace(Mechanism):
         epsilon-DP with delta=0; (epsilon, delta)-DP with delta > 0, then only for epsilon <= 0.2, delta <= 0.05 and at
         least two items. The set alone: neither the order nor the values. Neighbours: one user added or
         removed (monotone=True), or counts that may move both ways.
-    Law
+    Distribution
         h_i + Lap(lambda), the k largest. lambda = k span/epsilon with delta=0, else 8 s sqrt(k ln(m/delta))/epsilon
         rounded up to a public dyadic multiple of s. The second is below the first only if k > 64 ln(m/delta), or
         16 ln(m/delta) where span = 2 s. measure() releases h_i + Lap(lambda) with fresh noise for
@@ -156,11 +156,11 @@ class OneshotLaplace(Mechanism):
         """What ``measure`` will cost: k Laplace values, k s/lambda in all."""
         return (LaplaceNoise(_sensitivity(histogram) / self.scale(histogram)),) * self.k
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         scale = self.scale(histogram)
         groups = histogram.groups()
         items, scores = listed(groups, outcomes=math.comb(require_items(self.k, groups), self.k))
-        return set_law(items, [(score - max(scores)) / scale for score in scores], "laplace", self.k)
+        return set_distribution(items, [(score - max(scores)) / scale for score in scores], "laplace", self.k)
 
     def _density(self, histogram: KnownDomain, outcome: Outcome, values: list[Fraction]) -> Callable[[], flint.arb]:
         """The joint density of a set and the values that ``measure`` then releases, in the order of the items.
@@ -173,7 +173,9 @@ class OneshotLaplace(Mechanism):
         scale = self.scale(histogram)
         scores = scores_of(histogram, sorted(outcome, key=item_order))
         distance = sum(abs(value - score) for value, score in zip(values, scores, strict=True))
-        return lambda: self._law(histogram)[outcome] * ball(-distance / scale).exp() / ball(2 * scale) ** self.k
+        return lambda: (
+            self._exact_distribution(histogram)[outcome] * ball(-distance / scale).exp() / ball(2 * scale) ** self.k
+        )
 
 
 def _sensitivity(histogram: KnownDomain) -> Fraction:

@@ -15,9 +15,9 @@ import numpy as np
 
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Item, KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.domain import flag, listed, require_items
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy import calibrate_schedule
 from podium.privacy.events import Event, Selection
 from podium.randomness import BitSource, Finish, race, system_bits
@@ -41,7 +41,7 @@ class RisingTopK(Mechanism):
         k selections of bounded range 3, 4, 5 and 6 units in the four quarters of the list. RisingTopK.within finds the
         largest unit for (epsilon, delta). Neighbours: one user added or removed (monotone=True), or counts that may
         move both ways.
-    Law
+    Distribution
         Peeling with weights exp(r_j h), r_j = c_j * unit / span: P(o_1, ..., o_k) is the product over j of
         exp(r_j h_(o_j)) / (sum of exp(r_j h_i) over the items not yet chosen); c_j = 3, 4, 5 or 6 as j is in the first,
         second, third or last quarter of 1..k.
@@ -97,20 +97,22 @@ class RisingTopK(Mechanism):
             outcome += left.taken(finish)
         return self._released(tuple(outcome), self.worst_case, k=self.k)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
         items, scores = listed(groups, outcomes=math.perm(size, self.k))
         span = histogram.span(monotone=self.monotone)
-        law: Law = {(): flint.arb(1)}
+        distribution: Distribution = {(): flint.arb(1)}
         for places, epsilon in self.quarters:
-            longer: Law = {}
-            for before, chance in law.items():
+            longer: Distribution = {}
+            for before, chance in distribution.items():
                 rest = [place for place, item in enumerate(items) if item not in before]
-                chosen = peeling_law([items[i] for i in rest], [scores[i] for i in rest], epsilon / span, places)
+                chosen = peeling_distribution(
+                    [items[i] for i in rest], [scores[i] for i in rest], epsilon / span, places
+                )
                 longer |= {(*before, *after): chance * share for after, share in chosen.items()}
-            law = longer
-        return law
+            distribution = longer
+        return distribution
 
 
 class _Left:

@@ -19,7 +19,7 @@ import numpy as np
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
 from podium.histogram import KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 from podium.mechanisms.canonical.envelope import log_binomial
 from podium.mechanisms.domain import flag
@@ -49,7 +49,7 @@ class TestedTopK(Mechanism):
     Guarantee
         (epsilon, delta)-DP for all of it; epsilon-DP with delta=0. In zCDP epsilon^2/2. Neighbours: one user added or
         removed; replaced if monotone=False.
-    Law
+    Distribution
         With probability 1/(1 + exp(-(2 epsilon_test/epsilon_set) (margin - 6))) CanonicalTopK(k, epsilon_set) with
         exponential noise, else RisingTopK(k, unit), or NoisyTopK(k, epsilon_set) if delta=0. The margin is the smallest
         of epsilon_set/(2 span) * (h_(i) - h_(j)) - s_ij over a public list of ranks i < j;
@@ -135,10 +135,15 @@ class TestedTopK(Mechanism):
         nats = Fraction(margin, rate.denominator * _GRID)
         return 2 * self.epsilon_test / self.epsilon_set * (nats - _EVEN_ODDS)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         odds = ball(self.log_odds(histogram)).exp()
-        law = {outcome: chance * odds / (1 + odds) for outcome, chance in self.at_once._law(histogram).items()}
-        return law | {outcome: chance / (1 + odds) for outcome, chance in self.in_turn._law(histogram).items()}
+        distribution = {
+            outcome: chance * odds / (1 + odds)
+            for outcome, chance in self.at_once._exact_distribution(histogram).items()
+        }
+        return distribution | {
+            outcome: chance / (1 + odds) for outcome, chance in self.in_turn._exact_distribution(histogram).items()
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Exact randomness: the only room that draws random bits.
 
-``race`` is the kernel of every selection, ``choose`` the same law for exponential-mechanism weights from fewer bits,
-``noisy_value`` and the integer noises release numbers. All are exact: their law is that of the ideal
+``race`` is the kernel of every selection, ``choose`` the same distribution for exponential-mechanism weights from fewer
+bits, ``noisy_value`` and the integer noises release numbers. All are exact: their distribution is that of the ideal
 mechanism on real numbers, not of a floating-point approximation. ``passing`` is the race against a public level.
 """
 

@@ -1,4 +1,4 @@
-"""The exact race: noisy scores, take the best few, with exactly the law of the ideal real-valued noise.
+"""The exact race: noisy scores, take the best few, with exactly the distribution of the ideal real-valued noise.
 
 Every selection in podium is this race. Groups of equal score take part as one; the float stage
 (:mod:`podium.randomness.float_filter`) finds who could win; what floats cannot decide is decided in ball
@@ -63,13 +63,12 @@ def race(
 ) -> Finish:
     """The k largest of score + scale * Z, in order, Z independent standard noise.
 
-    ``scores`` are exact numbers; ``multiplicities[i]`` candidates share ``scores[i]`` (any size, one each by
-    default). ``handicaps`` adds a rational to the score of a few positions, ``scales`` gives a few
-    of them a noise scale of their own: the bottom symbol and the public threshold. With fewer than k candidates
-    all of them come back. ``gap_bits=m`` also returns the gaps, rounded down to multiples of 2^-m (m below 0: a grid
-    coarser than whole numbers); with
-    ``gaps_to``, one of the positions named in ``handicaps`` or ``scales``, they are the leads over its largest
-    member, for the places ahead of it. ``value_bits=m`` also returns the noisy scores themselves. The law is exactly
+    ``scores`` are exact numbers; ``multiplicities[i]`` candidates share ``scores[i]`` (any size, one each by default).
+    ``handicaps`` adds a rational to the score of a few positions, ``scales`` gives a few of them a noise scale of their
+    own: the bottom symbol and the public threshold. With fewer than k candidates all of them come back. ``gap_bits=m``
+    also returns the gaps, rounded down to multiples of 2^-m (m below 0: a grid coarser than whole numbers); with
+    ``gaps_to``, one of the positions named in ``handicaps`` or ``scales``, they are the leads over its largest member,
+    for the places ahead of it. ``value_bits=m`` also returns the noisy scores themselves. The distribution is exactly
     that of the ideal continuous mechanism.
     """
     places = positive_integer(k, "k")
@@ -108,7 +107,7 @@ def passing(
 
     The level is public and has no noise. ``scale`` and ``above`` are in the units of the result, as are the values
     that ``value_bits=m`` returns, rounded down to multiples of 2^-m. The cost is that of looking at every distinct
-    score once and at everybody who passes. The law is exactly that of the ideal continuous mechanism.
+    score once and at everybody who passes. The distribution is exactly that of the ideal continuous mechanism.
     """
     values, inner = exact_integers(scores)
     step = inner * positive_fraction(unit, "unit")

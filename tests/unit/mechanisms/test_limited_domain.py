@@ -26,10 +26,10 @@ CLEAR = Histogram({"a": 900, "b": 600, "c": 300}, known=False)
 
 
 def test_the_example_of_the_formulas() -> None:
-    law = LimitedDomain(2, 3, "0.5", "0.01").distribution(EXAMPLE)
-    assert law[(BOTTOM,)] == pytest.approx(0.976783769692097, abs=1e-15)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-14)
-    assert set(law) >= {("a", "b"), ("a", BOTTOM)}
+    distribution = LimitedDomain(2, 3, "0.5", "0.01").distribution(EXAMPLE)
+    assert distribution[(BOTTOM,)] == pytest.approx(0.976783769692097, abs=1e-15)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-14)
+    assert set(distribution) >= {("a", "b"), ("a", BOTTOM)}
 
 
 def test_the_example_of_the_private_k_bar() -> None:
@@ -49,7 +49,7 @@ def test_the_private_k_bar_minimises_the_noisy_threshold() -> None:
     assert LimitedDomain(2, 3, 1, "0.01").k_bar_distribution(CLIFF) == {3: 1.0}
 
 
-def test_the_law_with_a_private_k_bar_mixes_the_laws_at_each_k_bar() -> None:
+def test_the_distribution_with_a_private_k_bar_mixes_the_distributions_at_each_k_bar() -> None:
     mechanism = LimitedDomain(2, PrivateKBar(7), "0.5", "0.01", max_items_per_user=3)
     mixed: dict[Any, float] = {}
     for k_bar, chance in mechanism.k_bar_distribution(CLIFF).items():
@@ -83,11 +83,11 @@ def test_the_strict_domain_leaves_out_what_ties_with_the_next_count() -> None:
 def test_few_items_none_and_ties_are_ordinary_inputs(counts: Mapping[str, int], noise: Any) -> None:
     mechanism = LimitedDomain(2, 3, "0.5", "0.01", max_items_per_user=2, noise=noise)
     histogram = Histogram(counts, known=False)
-    law = mechanism.distribution(histogram)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-12)
-    assert mechanism.release(histogram, bits=ReplayableBits(1)).outcome in law
+    distribution = mechanism.distribution(histogram)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-12)
+    assert mechanism.release(histogram, bits=ReplayableBits(1)).outcome in distribution
     if not any(counts.values()):
-        assert law == {(BOTTOM,): 1.0}
+        assert distribution == {(BOTTOM,): 1.0}
 
 
 def test_each_symbol_is_paid_for() -> None:
@@ -157,7 +157,7 @@ def test_an_item_that_only_one_neighbour_has_passes_with_dbar() -> None:
     assert found == pytest.approx(0.01 / 4 * (2 + math.log(100)), rel=1e-12)
 
 
-def test_the_laplace_law_against_quadrature() -> None:
+def test_the_laplace_distribution_against_quadrature() -> None:
     mechanism = LimitedDomain(1, 2, "0.5", "0.1", max_items_per_user=1, noise="laplace")
     histogram = Histogram({"a": 5, "b": 4, "c": 1})
     scores = {"a": 5.0, "b": 4.0, BOTTOM: 1 + float(mechanism.margin)}
@@ -172,26 +172,26 @@ def test_the_laplace_law_against_quadrature() -> None:
 
         return float(integrate.quad(integrand, -60, 80, limit=400, points=sorted(scores.values()))[0])
 
-    law = mechanism.distribution(histogram)
-    assert law == pytest.approx({(item,): win(item) for item in scores}, abs=1e-9)
+    distribution = mechanism.distribution(histogram)
+    assert distribution == pytest.approx({(item,): win(item) for item in scores}, abs=1e-9)
 
 
 def laplace_cdf(x: float) -> float:
     return math.exp(x) / 2 if x < 0 else 1 - math.exp(-x) / 2
 
 
-def test_the_density_integrates_to_the_law() -> None:
+def test_the_density_integrates_to_the_distribution() -> None:
     mechanism = LimitedDomain(2, 2, "0.5", "0.1", max_items_per_user=2, noise="laplace")
     histogram = Histogram({"a": 5, "b": 4, "c": 1})
-    law = mechanism.distribution(histogram)
-    assert mechanism.density(histogram, (BOTTOM,), ()) == pytest.approx(law[(BOTTOM,)], rel=1e-12)
+    distribution = mechanism.distribution(histogram)
+    assert mechanism.density(histogram, (BOTTOM,), ()) == pytest.approx(distribution[(BOTTOM,)], rel=1e-12)
     cuts = sorted({-30.0, -10.0, 4.0, 5.0, 1 + float(mechanism.margin), 20.0, 35.0, 60.0})
 
     def density(x: float) -> float:
         return mechanism.density(histogram, ("a", BOTTOM), (Fraction(x),))
 
     single = math.fsum(integrate.quad(density, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(cuts))
-    assert single == pytest.approx(law["a", BOTTOM], rel=1e-6)
+    assert single == pytest.approx(distribution["a", BOTTOM], rel=1e-6)
 
 
 def test_the_density_of_what_cannot_happen_is_zero() -> None:

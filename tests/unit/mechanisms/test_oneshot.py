@@ -20,7 +20,7 @@ from podium.release import Release
 H = Histogram({0: 3, 1: 1, 2: 0})
 
 
-def test_the_law_has_the_value_of_the_formulas() -> None:
+def test_the_distribution_has_the_value_of_the_formulas() -> None:
     mechanism = OneshotLaplace(1, "0.5")
     assert mechanism.scale(H) == 2
     assert mechanism.distribution(H)[frozenset({0})] == pytest.approx(0.639215162648624, abs=5e-16)

@@ -15,7 +15,7 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.classes import Loss, Ranking, block_size
 from podium.mechanisms.canonical.rejection import CanonicalNoise, SubsetSampler
 from podium.mechanisms.domain import flag, listed
@@ -39,7 +39,7 @@ class CanonicalTopK(Mechanism):
     Guarantee
         epsilon-DP for the whole set. With Gumbel noise it is epsilon-bounded-range, so the set costs one rho(epsilon);
         with exponential noise epsilon^2/2. Neighbours: one user added or removed; replaced if monotone=False.
-    Law
+    Distribution
         A set with worst score m inside and M = max(m, best score outside) has the score gamma*m - (1-gamma)*M, times
         epsilon/span. Gumbel: probability proportional to its exponential. Exponential: permute-and-flip over all sets.
         It is excellent until the gaps between ranks no longer pay for the number of sets, and poor from there on.
@@ -112,7 +112,7 @@ class CanonicalTopK(Mechanism):
         step = self.epsilon / 2 if self.rounded_loss else None
         return Loss((1 - self.gamma) * rate, self.gamma * rate, step)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         ranking = Ranking(groups, self.k)
         items, scores = listed(groups, outcomes=math.comb(ranking.size, self.k))
@@ -120,13 +120,13 @@ class CanonicalTopK(Mechanism):
         sizes = _class_sizes(ranking, loss)
         chance = _gumbel_chances(sizes) if self.noise == "gumbel" else _exponential_chances(sizes)
         values = [int(score / ranking.unit) for score in scores]
-        law: Law = {}
+        distribution: Distribution = {}
         for chosen in itertools.combinations(range(len(items)), self.k):
             worst = min(values[i] for i in chosen)
             missed = max(values[i] for i in range(len(items)) if i not in chosen)
             rise, drop = max(worst, missed) - ranking.cut, ranking.cut - worst
-            law[frozenset(items[i] for i in chosen)] = chance[loss.exact(int(rise), int(drop))]
-        return law
+            distribution[frozenset(items[i] for i in chosen)] = chance[loss.exact(int(rise), int(drop))]
+        return distribution
 
 
 def _class_sizes(ranking: Ranking, loss: Loss) -> Mapping[Fraction, int]:

@@ -130,7 +130,7 @@ def uniform_subset(size: int, count: int, bits: BitSource) -> Integers:
 
 
 class SubsetSampler:
-    """Draws subsets with the law of the canonical mechanism.
+    """Draws subsets with the distribution of the canonical mechanism.
 
     With Gumbel noise a subset is drawn in proportion to e^-loss. With exponential noise the same proposals arrive at
     the times of a Poisson process and a second factor thins them: permute-and-flip, for sets too many to permute.

@@ -69,7 +69,7 @@ class AdaptiveTopK:
     Guarantee
         delta-approximate mu-Gaussian DP over all rounds, mu^2 = mu_squared, hence also rho = mu^2/2. Neighbours:
         one user added or removed. Every round is Gaussian noise; the shares of mu^2 may depend on earlier rounds.
-    Law
+    Distribution
         Round 1 releases noisy counts weighted by 1/sqrt(t) above a threshold (GaussianSparseHistogram) with a tenth
         of what is not kept for counts. If too few came out, the next finds more of the rest, where users do not spend
         weight on what is out. What is clearly inside the k is settled; the items around the k-th place are measured

@@ -13,7 +13,7 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Histogram, Item
-from podium.mechanisms.base import Law, Mechanism, certified_floats
+from podium.mechanisms.base import Distribution, Mechanism, certified_floats
 from podium.mechanisms.domain import listed
 from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace
 from podium.mechanisms.weights import Weights
@@ -36,7 +36,7 @@ class GaussianSparseHistogram(Mechanism):
     Guarantee
         delta-approximate mu-Gaussian DP with mu = s/sigma, hence delta-approximate mu^2/2-zCDP. All that passes may
         be released for it, with its noisy counts; a k only shortens the list. Neighbours: one user added or removed.
-    Law
+    Distribution
         x_i = the sum of w(t_u)/unit over the users u who have item i, t_u = how many items u has. Every item with
         x_i > 0 gets x_i + N(0, sigma^2); those above T = max over t of w(t)/unit + sigma Phi^-1((1-delta)^(1/t))
         come out, largest first, at most k.
@@ -143,21 +143,21 @@ class GaussianSparseHistogram(Mechanism):
         return {item: float(value.mid()) for item, value in balls.items()}
 
     def chances(self, histogram: Histogram) -> dict[Item, flint.arb]:
-        """The same as balls at the current precision, for laws of what uses this mechanism as a stage."""
+        """The same as balls at the current precision, for distributions of what uses this mechanism as a stage."""
         items, race = self._race(histogram.counted(), outcomes=len(histogram))
         return dict(zip(items, race.passing(), strict=True))
 
-    def _law(self, histogram: Histogram) -> Law:
+    def _exact_distribution(self, histogram: Histogram) -> Distribution:
         groups = histogram.counted()
         items, race = self._race(groups, outcomes=len(histogram) ** MAX_ORDER)
         if min(len(items), len(items) if self.k is None else self.k) > MAX_ORDER:
             raise InvalidArgument(
                 "k",
                 self.k,
-                allowed=f"at most {MAX_ORDER} for the exact law of the order",
+                allowed=f"at most {MAX_ORDER} for the exact distribution of the order",
                 hint="inclusion() and density() have no such limit.",
             )
-        return race.law()
+        return race.distribution()
 
     def _density(
         self, histogram: Histogram, outcome: Sequence[Item], values: list[Fraction]

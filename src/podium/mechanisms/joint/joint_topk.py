@@ -12,7 +12,7 @@ import flint
 
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.domain import flag, listed
 from podium.mechanisms.joint.sampler import Ladder, SequenceSampler
 from podium.privacy.events import Event, SetSelection
@@ -33,7 +33,7 @@ class JointTopK(Mechanism):
     Guarantee
         epsilon-bounded-range, hence epsilon-DP, for the whole list: it costs one rho(epsilon). Neighbours: one user
         added or removed; replaced if monotone=False.
-    Law
+    Distribution
         P(s_1, ..., s_k) is proportional to exp(-epsilon/(2 span) * u) over all sequences of k different items; u is the
         largest of h_(j) - h_(s_j) over the places j. The 2 is needed for counts too: the true j-th can gain a user
         that s_j does not, and the other way round. It is excellent while few sequences lose little, and poor once
@@ -75,7 +75,7 @@ class JointTopK(Mechanism):
     def _rate(self, histogram: KnownDomain, ladder: Ladder) -> Fraction:
         return self.epsilon / (2 * histogram.span(monotone=self.monotone)) * ladder.unit
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         ladder = Ladder(groups, self.k)
         items, scores = listed(groups, outcomes=math.perm(ladder.size, self.k))

@@ -23,10 +23,10 @@ from podium.exact import (
     rational_bounds,
 )
 from podium.histogram import Histogram, Item, TopRows
-from podium.mechanisms.base import Law, Mechanism, certified_floats, describe
+from podium.mechanisms.base import Distribution, Mechanism, certified_floats, describe
 from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
-from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_law
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
+from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import Event, Selection, limited_domain_events
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release
@@ -54,7 +54,7 @@ class LimitedDomain(Mechanism):
         rho(epsilon_per_item); the call costs delta/(1+delta) once. Neighbours: one user added or removed.
         With ``k_bar=PrivateKBar(limit)`` the choice of k_bar is one selection more, and k_bar is released too.
         With ``noise="laplace"``: (Delta*eps, (e^(Delta*eps)+1) * (delta/4)(2+ln(Delta/delta))), noisy counts included.
-    Law
+    Distribution
         Peeling with weights exp(epsilon_per_item * h) over the true top-k_bar items of positive count and BOTTOM,
         whose score is h_(k_bar+1) + 1 + ln(min(Delta, k_bar)/delta)/epsilon_per_item; BOTTOM ends the output.
         ``strict=True``: only items above h_(k_bar+1) take part, and Delta does not help: ln(k_bar/delta).
@@ -212,41 +212,44 @@ class LimitedDomain(Mechanism):
         above = int(np.count_nonzero(rows.counts > rows.next_count))
         return TopRows(rows.items[:above], rows.counts[:above], rows.next_count)
 
-    def _law(self, histogram: Histogram) -> Law:
-        law: Law = {}
-        for (_, outcome), chance in self._joint_law(histogram).items():
-            law[outcome] = law[outcome] + chance if outcome in law else chance
-        return law
+    def _exact_distribution(self, histogram: Histogram) -> Distribution:
+        distribution: Distribution = {}
+        for (_, outcome), chance in self._joint_distribution(histogram).items():
+            distribution[outcome] = distribution[outcome] + chance if outcome in distribution else chance
+        return distribution
 
-    def _joint_law(self, histogram: Histogram) -> dict[tuple[int, Outcome], flint.arb]:
+    def _joint_distribution(self, histogram: Histogram) -> dict[tuple[int, Outcome], flint.arb]:
         """(k_bar, outcome) -> probability: a private k_bar is released as well."""
         rows = histogram.top(self.most_rows)
         joint: dict[tuple[int, Outcome], flint.arb] = {}
-        for k_bar, chance in self._k_bar_law(rows).items():
-            for outcome, inner in self._law_at(first_rows(rows, k_bar), k_bar).items():
+        for k_bar, chance in self._exact_k_bar_distribution(rows).items():
+            for outcome, inner in self._distribution_at(first_rows(rows, k_bar), k_bar).items():
                 joint[k_bar, outcome] = chance * inner
         return joint
 
-    def _k_bar_law(self, rows: TopRows) -> dict[int, flint.arb]:
+    def _exact_k_bar_distribution(self, rows: TopRows) -> dict[int, flint.arb]:
         if isinstance(self.k_bar, PrivateKBar):
-            return k_bar_law(rows, self.k, self.k_bar.limit, self.epsilon_per_item)
+            return k_bar_distribution(rows, self.k, self.k_bar.limit, self.epsilon_per_item)
         return {self.k_bar: flint.arb(1)}
 
-    def _law_at(self, rows: TopRows, k_bar: int) -> Law:
+    def _distribution_at(self, rows: TopRows, k_bar: int) -> Distribution:
         rows = self._domain(rows)
         if self.noise == "laplace":
-            return self._laplace_race(rows, k_bar).law()
+            return self._laplace_race(rows, k_bar).distribution()
         bottom = rows.next_count + self.margin_at(k_bar)
-        return peeling_law(rows.items, rows.counts.tolist(), self.epsilon_per_item, self.k, bottom=bottom)
+        return peeling_distribution(rows.items, rows.counts.tolist(), self.epsilon_per_item, self.k, bottom=bottom)
 
     def _laplace_race(self, rows: TopRows, k_bar: int) -> LaplaceRace:
         bottom = rows.next_count + self.margin_at(k_bar)
         return LaplaceRace(rows.items, rows.counts.tolist(), bottom, 1 / self.epsilon_per_item, self.k)
 
     def k_bar_distribution(self, histogram: Histogram) -> dict[int, float]:
-        """P(k_bar = i): with a private k_bar the law of the first selection."""
+        """P(k_bar = i): with a private k_bar the distribution of the first selection."""
         rows = histogram.top(self.most_rows)
-        return {i: float(chance.mid()) for i, chance in certified_floats(lambda: self._k_bar_law(rows)).items()}
+        return {
+            i: float(chance.mid())
+            for i, chance in certified_floats(lambda: self._exact_k_bar_distribution(rows)).items()
+        }
 
     def _density(
         self, histogram: Histogram, outcome: Sequence[Item], values: list[Fraction]

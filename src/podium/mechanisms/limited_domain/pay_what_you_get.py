@@ -38,7 +38,7 @@ class PayWhatYouGet:
         The whole transcript is (1 - (1+delta)^-l_star)-approximately k_star * rho(epsilon_per_item)-zCDP and
         k_star * epsilon_per_item-DP, however the questions depend on earlier answers. Neighbours: one user
         added or removed from all histograms.
-    Law
+    Distribution
         Each call is ``LimitedDomain(k, k_bar, epsilon_per_item, delta)``; it uses up one call and as many
         selections as symbols came out, BOTTOM included, and one more if k_bar is private.
     Symbols

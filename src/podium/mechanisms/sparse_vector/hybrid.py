@@ -14,13 +14,13 @@ import numpy as np
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Groups, Item, KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.domain import domain_size, flag, listed
 from podium.mechanisms.sparse_vector.hybrid_distribution import (
     Candidate,
     Field,
     chained_density,
-    hybrid_law,
+    hybrid_distribution,
     level_density,
 )
 from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
@@ -54,7 +54,7 @@ class HybridTopK(Mechanism):
         epsilon-DP, and what came out may cost less. ``first="identities"``: t output symbols, BOTTOM included,
         cost (t/k)*epsilon. ``first="estimates"``: t items, without BOTTOM, cost theta*epsilon +
         (t/k)*(1-theta)*epsilon. Neighbours: one user added or removed (``monotone=False``: or replaced).
-    Law
+    Distribution
         Identities: the threshold takes part as one more item; all have exponential noise of scale span*k/epsilon; items
         in order until BOTTOM, which stands for the threshold, at most k symbols. Gaps are leads over the next: of
         the last item over the threshold if it was reached (then they add up to estimates above it), else over the
@@ -161,10 +161,10 @@ class HybridTopK(Mechanism):
         paid = (PureMechanism(self.cost(outcome), reserved=self.epsilon),)
         return self._released(outcome, paid, k=self.k, values=finish.gaps[: len(items)], value_kind="gaps")
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         size = domain_size(histogram.groups())
         outcomes = sum(math.perm(size, found) for found in range(min(self.k, size) + 1))
-        return hybrid_law(self._field(histogram, outcomes=outcomes), self.k)
+        return hybrid_distribution(self._field(histogram, outcomes=outcomes), self.k)
 
     def _field(self, data: KnownDomain, *, outcomes: int) -> Field:
         """All that take part, with the places and scales of their noise."""

@@ -13,9 +13,9 @@ import flint
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain, Scores, item_order
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.domain import domain_size, flag, listed
-from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_law
+from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_distribution
 from podium.mechanisms.sparse_vector.scales import Branch, SparseNoise, SparsePlan, sparse_plan
 from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
 from podium.privacy.events import Event, PureMechanism
@@ -53,7 +53,7 @@ class SparseVector(Mechanism):
         costs: eps1 = (1-theta)*epsilon/k for branch 1, half of the previous for each further one; queries below are
         free. At least k queries can be found; asking stops when less than eps1 is left. Neighbours: one
         user added or removed (``monotone=False``: or replaced).
-    Law
+    Distribution
         T~ = threshold + noise of scale reach/eps0, drawn once. A query q is tested with branch m, m-1, ..., 1 in turn,
         each with noise of its own of scale span/eps_j: it passes if q~ - T~ is at least a margin, two standard
         deviations of that noise, none for branch 1. The first branch that passes is the answer, with the gap
@@ -183,10 +183,10 @@ class SparseVector(Mechanism):
             )
         return self._plan(movement_of(data, monotone=self.monotone))
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         plan = self._data_plan(histogram)
         listed(histogram.groups(), outcomes=self._most_outcomes(histogram))
-        return sparse_law(plan, self.threshold, _in_order(histogram), self.epsilon)
+        return sparse_distribution(plan, self.threshold, _in_order(histogram), self.epsilon)
 
     def _most_outcomes(self, data: KnownDomain) -> int:
         """At least as many as there are: any set of items that the cheapest answers can pay for, in any branches."""

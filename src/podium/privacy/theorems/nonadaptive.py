@@ -63,7 +63,7 @@ def _best_shift(epsilon: Fraction, k: int, total: Fraction, misses: int) -> Frac
 def _partial_sum(epsilon: Fraction, k: int, total: Fraction, misses: int) -> Fraction:
     shift = _best_shift(epsilon, k, total, misses)
     if shift in (0, epsilon):
-        return Fraction(0)  # at both ends the two laws agree, and the terms cannot be positive
+        return Fraction(0)  # at both ends the two distributions agree, and the terms cannot be positive
 
     def value() -> flint.arb:
         hit = ball(-shift).expm1() / ball(-epsilon).expm1()
