@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, Self, TypeAlias
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer
 from podium.histogram import Item, item_order
-from podium.privacy.costs import Cost, spent
+from podium.privacy.costs import Cost, actual_cost
 from podium.privacy.encoding import decode_events, encode_event
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
@@ -103,7 +103,7 @@ class Receipt:
     @property
     def cost(self) -> Cost:
         """The sum of the events, given what came out."""
-        return spent(self.events)
+        return actual_cost(self.events)
 
     @property
     def rho(self) -> Fraction:

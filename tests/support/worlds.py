@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from podium.audit.exact.claims import Comparison, Finding, Kind, comparison
 from podium.audit.exact.divergence import PRECISION, SLACK, ExactDistribution, hockey_stick, renyi
-from podium.audit.exact.exhaustive import DistributionOf, worst_pair
-from podium.audit.exact.exhaustive import cached as checked
+from podium.audit.exact.exhaustive import DistributionOf, cache_distribution, worst_pair
 from podium.audit.exact.worlds import SmallHistogram, World, neighbours, world
 from podium.errors import InvalidArgument
 from podium.exact import Number
@@ -59,7 +58,7 @@ def check_bounded_range(p: SmallDistribution, q: SmallDistribution, epsilon: Num
 
 def cached(distribution: DistributionOf) -> DistributionOf:
     """The same distribution, computed once per histogram; and checked to be one: its probabilities sum to 1."""
-    lookup = checked(distribution)
+    lookup = cache_distribution(distribution)
 
     def asserted(counts: SmallHistogram) -> SmallDistribution:
         try:

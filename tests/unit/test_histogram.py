@@ -268,13 +268,13 @@ def test_scores_state_their_sensitivity() -> None:
 
 
 def test_counted_items_are_those_that_somebody_has() -> None:
-    unknown = Histogram({"a": 5, "b": 0, "c": 2}, known=False).counted()
+    unknown = Histogram({"a": 5, "b": 0, "c": 2}, known=False).observed_groups()
     assert list(unknown.scores) == [5, 2]
     assert [unknown.name(group, 0) for group in range(2)] == ["a", "c"]
-    everybody = Histogram({"a": 5, "c": 2}).counted()
+    everybody = Histogram({"a": 5, "c": 2}).observed_groups()
     assert [everybody.name(group, 0) for group in range(2)] == ["a", "c"]
-    sized = Histogram({3: 4}, domain_size=10**9).counted()
+    sized = Histogram({3: 4}, domain_size=10**9).observed_groups()
     assert (list(sized.scores), sized.name(0, 0)) == ([4], 3)
     grouped = Histogram.from_counts_of_counts({4: 2, 0: 10**9, 1: 3}, lambda count, rank: (count, rank), known=False)
-    groups = grouped.counted()
+    groups = grouped.observed_groups()
     assert (list(groups.scores), groups.multiplicities, groups.name(1, 2)) == ([4, 1], [2, 3], (1, 2))

@@ -14,7 +14,7 @@ from podium.audit.reports import DistributionReport, ExactReport, StatisticalRep
 from podium.audit.statistical.draws import MechanismSampler
 from podium.audit.statistical.numeric import distribution_audit
 from podium.audit.statistical.sequential import DEFAULT_ALPHA, Progress, statistical_audit
-from podium.audit.targets.inputs import reading
+from podium.audit.targets.inputs import mechanism_input
 from podium.audit.targets.shipped import Sessions, pairs_for, world_for
 from podium.exact import Number, probability
 from podium.mechanisms import PayWhatYouGet
@@ -98,7 +98,7 @@ def audit_mechanism(
     box = sampler or (Sessions(mechanism) if sessions else MechanismSampler(mechanism))
     pairs = pairs_for(mechanism)
     counts = pairs[-1].right
-    data = reading(mechanism, counts)
+    data = mechanism_input(mechanism, counts)
     statistical = statistical_audit(
         box,
         mechanism.guarantee,

@@ -18,7 +18,7 @@ from podium.privacy.guarantee import Guarantee, total
 from podium.randomness import BitSource
 from podium.release import Outcome, Receipt, Release, ValueKind
 
-__all__ = ["Distribution", "Mechanism", "certified", "certified_floats", "describe"]
+__all__ = ["Distribution", "Mechanism", "certified_ball", "certified_floats", "describe"]
 
 Distribution: TypeAlias = dict[Outcome, flint.arb]
 
@@ -86,7 +86,7 @@ class Mechanism(ABC):
         its log ratio over neighbours bounds what is released too.
         """
         compute = self._density(histogram, outcome, [exact_fraction(value, "values") for value in values])
-        value = certified(compute)
+        value = certified_ball(compute)
         return value if exact else float(value.mid())
 
     def _density(self, histogram: Any, outcome: Any, values: list[Fraction]) -> Callable[[], flint.arb]:
@@ -95,7 +95,7 @@ class Mechanism(ABC):
             "values", values, allowed="none: this mechanism releases no values", hint="Use distribution()."
         )
 
-    def _released(
+    def _make_release(
         self,
         outcome: Outcome,
         paid: tuple[Event, ...],
@@ -128,7 +128,7 @@ def describe(mechanism: Any) -> dict[str, str]:
     return {item.name: str(getattr(mechanism, item.name)) for item in fields(mechanism)}
 
 
-def certified(compute: Callable[[], flint.arb]) -> flint.arb:
+def certified_ball(compute: Callable[[], flint.arb]) -> flint.arb:
     """One number computed in balls, at rising precision until it is as accurate as a float can show."""
     return certified_floats(lambda: {None: compute()})[None]
 

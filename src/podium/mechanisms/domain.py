@@ -10,7 +10,7 @@ import numpy as np
 from podium.errors import InvalidArgument
 from podium.histogram import Groups, Histogram, Item, KnownDomain
 
-__all__ = ["domain_size", "exact_scores", "flag", "listed", "require_items", "scores_of"]
+__all__ = ["domain_size", "exact_scores", "flag", "list_scores", "require_items", "scores_of"]
 
 _MAX_OUTCOMES = 100_000
 
@@ -46,7 +46,7 @@ def require_items(k: int, groups: Groups) -> int:
     return size
 
 
-def listed(groups: Groups, *, outcomes: int) -> tuple[list[Item], list[Fraction]]:
+def list_scores(groups: Groups, *, outcomes: int) -> tuple[list[Item], list[Fraction]]:
     """Every item with its score; raises if a distribution over ``outcomes`` outcomes is too large to list."""
     if outcomes > _MAX_OUTCOMES:
         raise InvalidArgument(

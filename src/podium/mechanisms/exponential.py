@@ -14,11 +14,11 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import exact_scores, flag, listed, require_items, scores_of
+from podium.mechanisms.domain import exact_scores, flag, list_scores, require_items, scores_of
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import Event, PureMechanism, Selection
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
-from podium.randomness.partial_sample import decided_floor
+from podium.randomness.partial_sample import exact_floor
 from podium.randomness.streams import FreshStreams, Uniform
 from podium.release import Outcome, Release
 
@@ -85,12 +85,12 @@ class ExponentialTopK(Mechanism):
             bits=bits,
         )
         outcome = tuple(map(groups.name, finish.groups, finish.members))
-        return self._released(outcome, self.worst_case, k=self.k)
+        return self._make_release(outcome, self.worst_case, k=self.k)
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
-        items, scores = listed(groups, outcomes=math.perm(size, self.k))
+        items, scores = list_scores(groups, outcomes=math.perm(size, self.k))
         rate = self.epsilon_per_item / histogram.span(monotone=self.monotone)
         return peeling_distribution(items, scores, rate, self.k)
 
@@ -151,7 +151,7 @@ class ExponentialWithGap(Mechanism):
             bits=bits,
         )
         winner = groups.name(finish.groups[0], finish.members[0])
-        return self._released((winner,), self.worst_case, k=1, values=finish.gaps, value_kind="gaps")
+        return self._make_release((winner,), self.worst_case, k=1, values=finish.gaps, value_kind="gaps")
 
     def release_around(self, sampler: Sampler, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """The item that a black box draws, and a gap for it.
@@ -168,7 +168,7 @@ class ExponentialWithGap(Mechanism):
             raise InvalidArgument(
                 "sampler", "a sampler that drew something else", allowed="a sampler that draws an item of the domain"
             ) from None
-        return self._released((winner,), self.worst_case, k=1, values=gaps, value_kind="gaps")
+        return self._make_release((winner,), self.worst_case, k=1, values=gaps, value_kind="gaps")
 
     def gap_of(self, winner: Item, histogram: KnownDomain, *, bits: BitSource | None = None) -> tuple[Fraction, ...]:
         """One gap drawn from its distribution given that ``winner`` won; empty if there is no other item.
@@ -183,7 +183,7 @@ class ExponentialWithGap(Mechanism):
         fine = steps_per_unit(grid_bits_for(1 / rate, self.grid_bits))
         source = system_bits() if bits is None else bits
         uniform = Uniform(FreshStreams(source), 0, 1, int(source.words(1)[0]))
-        steps = decided_floor(
+        steps = exact_floor(
             lambda digits: field.gap_bounds(uniform.digits(digits), digits),
             field.precision,
             fine / rate,
@@ -193,7 +193,7 @@ class ExponentialWithGap(Mechanism):
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
-        items, scores = listed(groups, outcomes=require_items(1, groups))
+        items, scores = list_scores(groups, outcomes=require_items(1, groups))
         return peeling_distribution(items, scores, self._rate(histogram), 1)
 
     def _density(self, histogram: KnownDomain, outcome: Outcome, values: list[Fraction]) -> Callable[[], flint.arb]:

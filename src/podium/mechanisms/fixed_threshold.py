@@ -85,7 +85,7 @@ class FixedThreshold(Mechanism):
         noisy = noisy_values(list(leads.values()), scale=scale, grid_bits=grid_bits_for(scale, 0), bits=bits)
         # The floor of a real number is 0 or more exactly if the number is, on a grid as coarse as the noise too.
         passed = frozenset(item for item, floor in zip(leads, noisy, strict=True) if floor >= 0)
-        return self._released(passed, self.worst_case, k=self.k)
+        return self._make_release(passed, self.worst_case, k=self.k)
 
     def inclusion(self, histogram: Histogram) -> dict[Item, float]:
         """The probability of each item that can come out."""

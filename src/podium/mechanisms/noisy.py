@@ -14,7 +14,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, listed, require_items
+from podium.mechanisms.domain import flag, list_scores, require_items
 from podium.mechanisms.finish_distribution import (
     RationalNoise,
     gap_density,
@@ -24,7 +24,7 @@ from podium.mechanisms.finish_distribution import (
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.privacy.events import Event, PureMechanism, Selection
-from podium.randomness import BitSource, NoiseName, grid_bits_for, noise_named, race
+from podium.randomness import BitSource, NoiseName, grid_bits_for, lipschitz_noise, race
 from podium.release import Outcome, Release
 
 __all__ = ["NoisyTopK", "PermuteAndFlip"]
@@ -85,7 +85,7 @@ class NoisyTopK(Mechanism):
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        put(self, "noise", noise_named(noise).name)
+        put(self, "noise", lipschitz_noise(noise).name)
         put(self, "gaps", self.noise in _WITH_GAPS if gaps is None else flag(gaps, "gaps"))
         put(self, "monotone", flag(monotone, "monotone"))
         if self.gaps and self.noise not in _WITH_GAPS:
@@ -125,14 +125,14 @@ class NoisyTopK(Mechanism):
         names = tuple(map(groups.name, finish.groups, finish.members))
         outcome = names if self.ordered else frozenset(names)
         if not self.gaps:
-            return self._released(outcome, self.worst_case, k=self.k)
-        return self._released(outcome, self.worst_case, k=self.k, values=finish.gaps, value_kind="gaps")
+            return self._make_release(outcome, self.worst_case, k=self.k)
+        return self._make_release(outcome, self.worst_case, k=self.k, values=finish.gaps, value_kind="gaps")
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
         count = math.perm if self.ordered else math.comb
-        items, scores = listed(groups, outcomes=count(size, self.k))
+        items, scores = list_scores(groups, outcomes=count(size, self.k))
         rate = self._rate(histogram)
         if self.noise == "gumbel":
             return peeling_distribution(items, scores, rate, self.k)
@@ -158,7 +158,7 @@ class NoisyTopK(Mechanism):
     def _sides(self, histogram: KnownDomain, outcome: Outcome) -> tuple[list[Fraction], list[Fraction], Fraction]:
         """The offsets of the items that won, in order, those of all others, and the rate."""
         groups, rate = histogram.groups(), self._rate(histogram)
-        items, scores = listed(groups, outcomes=require_items(self.k, groups))
+        items, scores = list_scores(groups, outcomes=require_items(self.k, groups))
         offsets = dict(zip(items, _offsets(scores, rate), strict=True))
         if not isinstance(outcome, tuple) or len(outcome) != self.k or len({*outcome} & {*items}) != self.k:
             raise InvalidArgument("outcome", outcome, allowed=f"a tuple of k={self.k} different items of the domain")
@@ -219,11 +219,11 @@ class PermuteAndFlip(Mechanism):
             bits=bits,
         )
         winner = groups.name(finish.groups[0], finish.members[0])
-        return self._released((winner,), self.worst_case, k=1)
+        return self._make_release((winner,), self.worst_case, k=1)
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
-        items, scores = listed(groups, outcomes=require_items(1, groups))
+        items, scores = list_scores(groups, outcomes=require_items(1, groups))
         chances = [ball(offset).exp() for offset in _offsets(scores, self._rate(histogram))]
         known: dict[Fraction, flint.arb] = {}
         for i, score in enumerate(scores):

@@ -23,7 +23,7 @@ from podium.exact import (
 )
 from podium.histogram import KnownDomain, Scores, item_order
 from podium.mechanisms.base import Distribution, Mechanism, describe
-from podium.mechanisms.domain import flag, listed, require_items, scores_of
+from podium.mechanisms.domain import flag, list_scores, require_items, scores_of
 from podium.mechanisms.finish_distribution import set_distribution
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.guarantee import total
@@ -121,7 +121,7 @@ class OneshotLaplace(Mechanism):
             bits=bits,
         )
         chosen = frozenset(map(groups.name, finish.groups, finish.members))
-        return self._released(chosen, self.worst_case, k=self.k)
+        return self._make_release(chosen, self.worst_case, k=self.k)
 
     def measure(self, release: Release, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """The values of the items that a release chose, with fresh noise of the same scale.
@@ -136,7 +136,7 @@ class OneshotLaplace(Mechanism):
                 f"a release of {release.mechanism}",
                 allowed=f"a set of k={self.k} items that release() chose",
             )
-        scale, events = self.scale(histogram), self.measuring(histogram)
+        scale, events = self.scale(histogram), self.measurement_events(histogram)
         scores = scores_of(histogram, release.items)
         grid = grid_bits_for(scale, self.grid_bits)
         values = noisy_values(scores, scale=scale, noise="laplace", grid_bits=grid, bits=bits)
@@ -152,14 +152,14 @@ class OneshotLaplace(Mechanism):
             value_kind="counts",
         )
 
-    def measuring(self, histogram: KnownDomain) -> tuple[Event, ...]:
+    def measurement_events(self, histogram: KnownDomain) -> tuple[Event, ...]:
         """What ``measure`` will cost: k Laplace values, k s/lambda in all."""
         return (LaplaceNoise(_sensitivity(histogram) / self.scale(histogram)),) * self.k
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         scale = self.scale(histogram)
         groups = histogram.groups()
-        items, scores = listed(groups, outcomes=math.comb(require_items(self.k, groups), self.k))
+        items, scores = list_scores(groups, outcomes=math.comb(require_items(self.k, groups), self.k))
         return set_distribution(items, [(score - max(scores)) / scale for score in scores], "laplace", self.k)
 
     def _density(self, histogram: KnownDomain, outcome: Outcome, values: list[Fraction]) -> Callable[[], flint.arb]:

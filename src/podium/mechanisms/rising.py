@@ -16,7 +16,7 @@ import numpy as np
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Item, KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, listed, require_items
+from podium.mechanisms.domain import flag, list_scores, require_items
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy import calibrate_schedule
 from podium.privacy.events import Event, Selection
@@ -94,13 +94,13 @@ class RisingTopK(Mechanism):
             finish = race(
                 left.scores, k=size, scale=span / epsilon, noise="gumbel", multiplicities=left.sizes, bits=source
             )
-            outcome += left.taken(finish)
-        return self._released(tuple(outcome), self.worst_case, k=self.k)
+            outcome += left.take(finish)
+        return self._make_release(tuple(outcome), self.worst_case, k=self.k)
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
-        items, scores = listed(groups, outcomes=math.perm(size, self.k))
+        items, scores = list_scores(groups, outcomes=math.perm(size, self.k))
         span = histogram.span(monotone=self.monotone)
         distribution: Distribution = {(): flint.arb(1)}
         for places, epsilon in self.quarters:
@@ -135,13 +135,13 @@ class _Left:
         sizes = self.groups.multiplicities
         return None if sizes is None else [self._size(int(place)) for place in self._kept]
 
-    def taken(self, finish: Finish) -> list[Item]:
-        """The items that won, which leave the domain."""
+    def take(self, finish: Finish) -> list[Item]:
+        """Remove the winners from the domain and return them."""
         winners = [
             (int(self._kept[place]), member) for place, member in zip(finish.groups, finish.members, strict=True)
         ]
         # A member is a number among those that were left when the race began.
-        named = [(group, _skipping(member, self._gone.get(group, []))) for group, member in winners]
+        named = [(group, _member_skipping(member, self._gone.get(group, []))) for group, member in winners]
         for group, member in named:
             self._gone[group] = sorted([*self._gone.get(group, []), member])
         empty = [group for group in {group for group, _ in named} if not self._size(group)]
@@ -153,7 +153,7 @@ class _Left:
         return (1 if sizes is None else sizes[group]) - len(self._gone.get(group, ()))
 
 
-def _skipping(number: int, gone: Sequence[int]) -> int:
+def _member_skipping(number: int, gone: Sequence[int]) -> int:
     """The member with this number among those that are not gone (in increasing order)."""
     for other in gone:
         number += other <= number

@@ -123,7 +123,7 @@ class TestedTopK(Mechanism):
         test = choose([self.log_odds(histogram), 0], k=1, rate=1, bits=source)
         chosen = self.in_turn if test.groups[0] else self.at_once
         outcome = chosen.release(histogram, bits=source).outcome
-        return self._released(outcome, self.worst_case, k=self.k)
+        return self._make_release(outcome, self.worst_case, k=self.k)
 
     def log_odds(self, histogram: KnownDomain) -> Fraction:
         """The log odds of the test for choosing at once, an exact rational. Private: only the test may see it."""

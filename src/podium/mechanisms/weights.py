@@ -18,7 +18,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer, probability
-from podium.privacy.rounding import above, certified
+from podium.privacy.rounding import above, certified_bound
 
 __all__ = ["Weights"]
 
@@ -120,7 +120,7 @@ class Weights:
         """
         scale, failure = positive_fraction(sigma, "sigma"), probability(delta, "delta")
         return max(
-            certified(lambda end=end, weight=weight: self._hidden(end, weight, scale, failure), above)  # type: ignore[misc]
+            certified_bound(lambda end=end, weight=weight: self._hidden(end, weight, scale, failure), above)  # type: ignore[misc]
             for end, weight in self.steps
         )
 

@@ -14,7 +14,7 @@ from podium.privacy.calibration import (
     largest_selection_epsilon,
     split_budget,
 )
-from podium.privacy.costs import Cost, spent, worst_case
+from podium.privacy.costs import Cost, actual_cost, worst_case
 from podium.privacy.encoding import decode_event, encode_event, events_from_json, events_to_json
 from podium.privacy.events import (
     ApproximateMechanism,
@@ -75,6 +75,7 @@ __all__ = [
     "SelectionPlan",
     "SetSelection",
     "Theorem",
+    "actual_cost",
     "adaptive_optimum",
     "adaptive_optimum_delta",
     "advanced",
@@ -105,7 +106,6 @@ __all__ = [
     "optimal_pure",
     "optimal_pure_delta",
     "optimal_pure_discrete",
-    "spent",
     "split_budget",
     "split_delta",
     "total",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from podium.errors import BudgetExceeded, BudgetMismatch, InvalidArgument
 from podium.exact import Number, probability
-from podium.privacy.costs import Cost, spent, worst_case
+from podium.privacy.costs import Cost, actual_cost, worst_case
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
 from podium.privacy.theorems.conversion import largest_rho, split_delta
@@ -202,7 +202,7 @@ def _reserve(charge: Charge) -> Cost:
 
 
 def _settle(charge: Charge) -> Cost:
-    return charge if isinstance(charge, Cost) else spent(_events(charge))
+    return charge if isinstance(charge, Cost) else actual_cost(_events(charge))
 
 
 def _events(charge: Event | Iterable[Event]) -> Iterable[Event]:

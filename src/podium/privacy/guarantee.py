@@ -14,7 +14,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import Event, GaussianNoise
-from podium.privacy.rounding import above, certified, display
+from podium.privacy.rounding import above, certified_bound, display
 from podium.privacy.theorems.conversion import pure_delta, split_delta, zcdp_delta, zcdp_epsilon
 from podium.privacy.theorems.gaussian import gaussian_delta, gaussian_epsilon
 from podium.privacy.theorems.profile import Profile
@@ -32,7 +32,7 @@ _MAX_SUMS = 100_000
 _GAUSSIAN_VERSION = 2
 
 
-def unit_named(user: str | None) -> str:
+def unit_name(user: str | None) -> str:
     """Who is protected, in a sentence: the column by name, in which nothing can move a cursor; or just a user."""
     if user is None:
         return "user"
@@ -176,7 +176,7 @@ class Guarantee:
 
         ``user`` is the column whose values are protected, where it is known.
         """
-        whom = f"for any one {unit_named(user)}, added or removed"
+        whom = f"for any one {unit_name(user)}, added or removed"
         if delta is not None:
             target = probability(delta, "delta", zero=True)
             return f"{_pair(self.epsilon(delta=target), target)} {whom}"
@@ -280,7 +280,7 @@ def _root(square: Fraction) -> Fraction:
     exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     if exact**2 == square:
         return exact
-    return certified(lambda: ball(square).sqrt(), above)
+    return certified_bound(lambda: ball(square).sqrt(), above)
 
 
 def _pair(epsilon: Fraction, delta: Fraction) -> str:
@@ -311,7 +311,7 @@ def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
         return epsilon
     if delta >= pure_delta(epsilon, Fraction(0)):
         return Fraction(0)
-    value = certified(lambda: ball(epsilon) + (-ball(delta) * (1 + ball(-epsilon).exp())).log1p(), above)
+    value = certified_bound(lambda: ball(epsilon) + (-ball(delta) * (1 + ball(-epsilon).exp())).log1p(), above)
     return min(epsilon, max(Fraction(0), value))
 
 

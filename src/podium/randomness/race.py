@@ -24,11 +24,11 @@ from podium.randomness.grid import steps_per_unit
 from podium.randomness.grouping import Grouping, group_equal
 from podium.randomness.integers import random_members
 from podium.randomness.noise import Noise
-from podium.randomness.normal import family_named
-from podium.randomness.partial_sample import Arrivals, Contender, gap_floor, is_positive, ranked, value_floor
+from podium.randomness.normal import noise_family
+from podium.randomness.partial_sample import Arrivals, Contender, gap_floor, is_positive, rank_contenders, value_floor
 from podium.randomness.streams import FreshStreams, Streams, Uniform
 
-__all__ = ["Finish", "Heat", "passing", "race"]
+__all__ = ["Finish", "Heat", "race", "race_above"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def race(
     places = positive_integer(k, "k")
     grid = None if gap_bits is None else exact_integer(gap_bits, "gap_bits")
     value_grid = None if value_bits is None else exact_integer(value_bits, "value_bits")
-    family = family_named(noise)
+    family = noise_family(noise)
     values, unit = exact_integers(scores)
     width = positive_fraction(scale, "scale")
     specials = _specials(handicaps or {}, scales or {}, width, len(values))
@@ -91,7 +91,7 @@ def race(
     return Finish(groups, members, gaps, noisy)
 
 
-def passing(
+def race_above(
     scores: object,
     *,
     above: object,
@@ -114,7 +114,7 @@ def passing(
     width, level = positive_fraction(scale, "scale"), exact_fraction(above, "above")
     grid = None if value_bits is None else exact_integer(value_bits, "value_bits")
     limit = None if k is None else positive_integer(k, "k")
-    family, source = family_named(noise), system_bits() if bits is None else bits
+    family, source = noise_family(noise), system_bits() if bits is None else bits
     lineup, grouping = _line_up(values, step / width, multiplicities, {})
     places = lineup.size() if limit is None else min(limit, max(1, lineup.size()))
     heat = Heat(lineup, family, FreshStreams(source), places=places, floor=level / width)
@@ -224,7 +224,7 @@ class Heat:
         """The contested candidates in their true order."""
         runners = [self._contender(int(candidates.groups[i]), int(candidates.orders[i])) for i in contested]
         index = {(runner.group, runner.order): i for runner, i in zip(runners, contested, strict=True)}
-        return [int(index[runner.group, runner.order]) for runner in ranked(runners, self._head)]
+        return [int(index[runner.group, runner.order]) for runner in rank_contenders(runners, self._head)]
 
     def _contender(self, group: int, order: int) -> Contender:
         if group not in self._arrivals:

@@ -28,7 +28,7 @@ class Wins(RankingMethod):
     @property
     def rises_by(self) -> Fraction:
         """A user has at most one win of an item over each other."""
-        return Fraction(min(self.most_per_user, self.graph.largest_degree))
+        return Fraction(min(self.max_per_user, self.graph.largest_degree))
 
     @property
     def falls_by(self) -> Fraction:
@@ -57,7 +57,7 @@ class Borda(RankingMethod):
     @property
     def rises_by(self) -> Fraction:
         """Each win moves one share by 1/(2L)."""
-        touched = min(Fraction(1), Fraction(self.most_per_user, self.graph.smallest_degree))
+        touched = min(Fraction(1), Fraction(self.max_per_user, self.graph.smallest_degree))
         return touched / (2 * self.comparisons_per_pair)
 
     @property

@@ -56,7 +56,7 @@ class RankingMethod(ABC):
             object.__setattr__(self, "max_comparisons_per_user", most)
 
     @property
-    def most_per_user(self) -> int:
+    def max_per_user(self) -> int:
         """B: of each user at most so many comparisons count."""
         everything = 2 * len(self.graph.edges)
         return everything if self.max_comparisons_per_user is None else min(self.max_comparisons_per_user, everything)

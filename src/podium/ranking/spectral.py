@@ -96,7 +96,7 @@ class Spectral(RankingMethod):
     def ideal_sensitivity(self) -> Fraction:
         """What one neighbour can move a score of the exact stationary distribution."""
         if self.neighbours == "user":
-            touched = min(self.largest_score(losses=1) * self.most_per_user, Fraction(self.graph.largest_degree))
+            touched = min(self.largest_score(losses=1) * self.max_per_user, Fraction(self.graph.largest_degree))
         else:
             touched = min(2 * self.largest_score(), Fraction(1))
         return (1 - self._c) * touched / (self._c * self._full)

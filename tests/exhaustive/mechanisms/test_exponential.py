@@ -13,7 +13,7 @@ from tests.support.worlds import DistributionOf, check_bounded_range, check_worl
 
 from podium.exact import ball
 from podium.histogram import Histogram
-from podium.mechanisms.base import certified
+from podium.mechanisms.base import certified_ball
 from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
 
 ITEMS = ("a", "b", "c", "d")
@@ -92,7 +92,7 @@ def test_the_location_without_epsilon_is_rejected() -> None:
             # Logistic density given that it is not negative, which has probability odds/(1 + odds).
             return chance * share / (1 + share) ** 2 * (1 + odds) / odds
 
-        return certified(value)
+        return certified_ball(value)
 
     with pytest.raises(AssertionError, match=r"above the claimed epsilon=0\.5 by"):
         check_gaps(gaps_in(joint_density(printed), 1, LINE), Fraction(1, 2))

@@ -90,7 +90,7 @@ def test_the_distribution_contains_peeling_on_the_common_domain(k: int, k_bar: i
 
 def padded_peeling(mechanism: LimitedDomain, counts: SmallHistogram, common: list[str]) -> SmallDistribution:
     with ball_precision(PRECISION):
-        bottom = Histogram(counts, known=False).top(mechanism.most_rows).next_count + mechanism.margin
+        bottom = Histogram(counts, known=False).top(mechanism.max_rows).next_count + mechanism.margin
         # ln(1+delta)/eps as a rational far closer than the checker's slack.
         shift = (1 + ball(mechanism.delta)).log() / ball(mechanism.epsilon_per_item)
         exact = bottom + dyadic_below(rational_bounds(shift)[0], 100)

@@ -112,7 +112,7 @@ def cells_distribution(mechanism: LimitedDomain, cuts: list[Fraction]) -> Distri
     scale = 1 / mechanism.epsilon_per_item
 
     def distribution(counts: SmallHistogram) -> SmallDistribution:
-        rows = Histogram(counts, known=False).top(mechanism.most_rows)
+        rows = Histogram(counts, known=False).top(mechanism.max_rows)
         bottom = rows.next_count + mechanism.margin
         cells: dict[tuple[object, int], flint.arb] = {}
         with ball_precision(PRECISION):
@@ -146,7 +146,7 @@ def worst_ratio(mechanism: LimitedDomain, counts: SmallHistogram, more: SmallHis
     with ball_precision(PRECISION):
         races, breaks = [], set[Fraction]()
         for histogram in (counts, more):
-            bottom = Histogram(histogram, known=False).top(mechanism.most_rows).next_count + mechanism.margin
+            bottom = Histogram(histogram, known=False).top(mechanism.max_rows).next_count + mechanism.margin
             scores = [histogram[item] for item in common]
             races.append(LaplaceRace(common, scores, bottom, 1 / mechanism.epsilon_per_item, mechanism.k))
             breaks |= {Fraction(score) for score in scores} | {bottom}

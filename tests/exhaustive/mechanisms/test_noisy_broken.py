@@ -14,7 +14,7 @@ from tests.support.worlds import DistributionOf, SmallDistribution, SmallHistogr
 
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.base import certified, certified_floats
+from podium.mechanisms.base import certified_ball, certified_floats
 from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
 from podium.mechanisms.piecewise import Piecewise, noise_density, noise_survival
 from podium.randomness import NOISES, NoiseName
@@ -159,7 +159,7 @@ def test_the_noisy_winner_itself_is_rejected() -> None:
         for item, count in counts.items():
             for value in LINE:
                 others = [other for name, other in counts.items() if name != item]
-                found[item, value] = certified(
+                found[item, value] = certified_ball(
                     lambda count=count, value=value, others=others: (
                         noise_density("laplace", Fraction(count), Fraction(1))(value)  # type: ignore[misc]
                         * _product(

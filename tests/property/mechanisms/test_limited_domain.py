@@ -69,7 +69,7 @@ def test_above_the_cut_any_new_names_will_do(mechanism: Mechanism, data: st.Data
 @given(counts=counts_of_items)
 def test_only_the_top_rows_matter(mechanism: Mechanism, counts: dict[str, int]) -> None:
     """Items without users, the statement of a domain, and everything below rank k_bar+1 change nothing."""
-    limit = mechanism.most_rows if isinstance(mechanism, LimitedDomain) else 3
+    limit = mechanism.max_rows if isinstance(mechanism, LimitedDomain) else 3
     expected = distribution(mechanism, counts)
     rows = Histogram(counts).top(limit)
     cut = Histogram.top_rows(rows.items, rows.counts, next_count=rows.next_count)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from podium.exact import ball_precision
-from podium.mechanisms.base import Distribution, certified, certified_floats
+from podium.mechanisms.base import Distribution, certified_ball, certified_floats
 from podium.mechanisms.finish_distribution import (
     gap_density,
     order_distribution,
@@ -153,7 +153,7 @@ def test_gap_densities_integrate_to_the_distribution_of_shifted_races(
         total = 0.0
         for index in itertools.product(range(6), repeat=count):
             gaps = [low + width * (1 + Fraction(nodes[i])) / 2 for low, i in zip(corner, index, strict=True)]
-            value = certified(lambda gaps=gaps: gap_density(winners, losers, gaps, noise))  # type: ignore[misc]
+            value = certified_ball(lambda gaps=gaps: gap_density(winners, losers, gaps, noise))  # type: ignore[misc]
             total += math.prod(weights[i] * float(width) / 2 for i in index) * float(value.mid())
         expected = 0.0
         for ends in itertools.product((0, 1), repeat=count):

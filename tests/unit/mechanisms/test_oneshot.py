@@ -87,14 +87,14 @@ def test_measuring_is_a_step_that_costs() -> None:
         release = mechanism.release(H, bits=ReplayableBits(1))
         measured = mechanism.measure(release, H, bits=ReplayableBits(2))
         assert measured.outcome == release.outcome
-        assert measured.paid.events == (LaplaceNoise(more / 2),) * 2 == mechanism.measuring(H)
+        assert measured.paid.events == (LaplaceNoise(more / 2),) * 2 == mechanism.measurement_events(H)
         assert measured.paid.epsilon == measured.guarantee.epsilon() == more
         assert measured.value_kind == "counts"
         assert measured.values is not None
         assert all((value * 2**20).denominator == 1 for value in measured.values)
         assert Release.from_json(measured.to_json()) == measured
     scores = Scores({0: 1, 1: 0, 2: 5}, rises_by=3, falls_by=1)
-    assert sum(event.epsilon or 0 for event in OneshotLaplace(2, 1).measuring(scores)) == 2 * 3 / Fraction(8)
+    assert sum(event.epsilon or 0 for event in OneshotLaplace(2, 1).measurement_events(scores)) == 2 * 3 / Fraction(8)
 
 
 def test_measured_values_are_near_the_counts_in_the_order_of_the_items() -> None:

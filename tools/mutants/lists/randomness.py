@@ -54,7 +54,7 @@ MUTANTS = (
         "heat = Heat(lineup, family, FreshStreams(source), places=places, floor=level / width)",
         "heat = Heat(lineup, family, FreshStreams(source), places=places, floor=level / width / 2)",
         "the level of a race against a threshold",
-        ("property/randomness/test_passing.py::test_nobody_everybody_and_units",),
+        ("property/randomness/test_race_above.py::test_nobody_everybody_and_units",),
     ),
     Mutant(
         "randomness/race.py",

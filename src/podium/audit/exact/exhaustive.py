@@ -25,12 +25,20 @@ from podium.audit.exact.claims import Comparison, Finding, Kind, comparison, hea
 from podium.audit.exact.divergence import PRECISION, SLACK, ExactDistribution, extreme_ratios, hockey_stick
 from podium.audit.exact.worlds import SmallHistogram, World
 from podium.audit.reports import ExactReport, ProfilePoint
-from podium.audit.targets.inputs import reading
+from podium.audit.targets.inputs import mechanism_input
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, positive_integer, rational_bounds
 from podium.privacy.guarantee import Guarantee
 
-__all__ = ["DistributionOf", "WorstPair", "as_distribution", "cached", "exact_audit", "picklable", "worst_pair"]
+__all__ = [
+    "DistributionOf",
+    "WorstPair",
+    "as_distribution",
+    "cache_distribution",
+    "exact_audit",
+    "picklable",
+    "worst_pair",
+]
 
 DistributionOf: TypeAlias = Callable[[SmallHistogram], ExactDistribution]
 
@@ -55,7 +63,7 @@ def as_distribution(subject: Any) -> DistributionOf:
     options = {"exact": True} if "exact" in inspect.signature(subject.distribution).parameters else {}
 
     def distribution(counts: SmallHistogram) -> ExactDistribution:
-        return _in_balls(subject.distribution(reading(subject, counts), **options))
+        return _in_balls(subject.distribution(mechanism_input(subject, counts), **options))
 
     return distribution
 
@@ -75,7 +83,7 @@ def _in_ball(value: Any) -> flint.arb:
     return flint.arb(float(value), abs(float(value)) * 2.0**-47)
 
 
-def cached(distribution: DistributionOf) -> DistributionOf:
+def cache_distribution(distribution: DistributionOf) -> DistributionOf:
     """The same distribution, computed once per histogram; and checked to be one: its probabilities sum to 1."""
     known: dict[tuple[tuple[str, int], ...], ExactDistribution] = {}
 
@@ -107,7 +115,7 @@ class WorstPair:
 
 def worst_pair(distribution: DistributionOf, compare: Comparison, world: World) -> WorstPair:
     """All histograms of a world against all their neighbours, both directions."""
-    lookup = cached(distribution)
+    lookup = cache_distribution(distribution)
     return _worst([_worst_at(lookup, compare, world, counts) for counts in world.histograms()])
 
 
@@ -148,7 +156,7 @@ def exact_audit(
     grid = tuple(epsilon * _REACH * step / _GRID for step in range(_GRID + 1))
     job = _Job(subject, stated if kind != "guarantee" else guarantee, kind, there, grid, delta)
     parts = _run(job, there.histograms(), positive_integer(workers, "workers"), progress)
-    total = _merged(parts)
+    total = _merge(parts)
     return ExactReport(
         subject=name or type(subject).__name__,
         claim=guarantee,
@@ -202,7 +210,7 @@ def _run(
     job: _Job, histograms: list[SmallHistogram], workers: int, progress: Callable[[int, int], None] | None
 ) -> list[_Part]:
     if workers == 1:
-        lookup = cached(as_distribution(job.subject))
+        lookup = cache_distribution(as_distribution(job.subject))
         parts = []
         for done, counts in enumerate(histograms, start=1):
             parts.append(_part(job, [counts], lookup))
@@ -220,7 +228,7 @@ def _run(
 
 
 def _part(job: _Job, histograms: list[SmallHistogram], lookup: DistributionOf | None = None) -> _Part:
-    lookup = lookup or cached(as_distribution(job.subject))
+    lookup = lookup or cache_distribution(as_distribution(job.subject))
     compare = comparison(job.claim, job.kind)
     factors = np.exp(np.minimum([float(epsilon) for epsilon in job.grid], _LARGE_EPSILON))
     worst: list[WorstPair] = []
@@ -230,20 +238,20 @@ def _part(job: _Job, histograms: list[SmallHistogram], lookup: DistributionOf | 
         worst.append(_worst_at(lookup, compare, job.world, counts))
         for more in job.world.neighbours(counts):
             for p, q in ((lookup(counts), lookup(more)), (lookup(more), lookup(counts))):
-                here, there = _floats(p, q)
+                here, there = _as_floats(p, q)
                 deltas = np.maximum(deltas, _profile(p, q, here, there, factors, job.grid, deltas))
-                epsilon = max(epsilon, _needed(p, q, here, there, job.delta, epsilon))
+                epsilon = max(epsilon, _epsilon_needed(p, q, here, there, job.delta, epsilon))
             pairs += 1
     return _Part(_worst(worst), tuple(deltas.tolist()), epsilon, pairs)
 
 
-def _merged(parts: Sequence[_Part]) -> _Part:
+def _merge(parts: Sequence[_Part]) -> _Part:
     deltas = tuple(max(column) for column in zip(*(part.deltas for part in parts), strict=True))
     worst = _worst([part.worst for part in parts])
     return _Part(worst, deltas, max(part.epsilon for part in parts), sum(part.pairs for part in parts))
 
 
-def _floats(p: ExactDistribution, q: ExactDistribution) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _as_floats(p: ExactDistribution, q: ExactDistribution) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     here = np.array([float(x.mid()) for x in p.values()])
     return here, np.array([float(q[outcome].mid()) if outcome in q else 0.0 for outcome in p])
 
@@ -273,7 +281,7 @@ def _upper(value: flint.arb) -> float:
     return max(0.0, math.nextafter(float(top), math.inf)) if top > 0 else 0.0
 
 
-def _needed(
+def _epsilon_needed(
     p: ExactDistribution,
     q: ExactDistribution,
     here: NDArray[np.float64],

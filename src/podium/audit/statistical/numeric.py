@@ -55,7 +55,7 @@ def distribution_audit(
         raise InvalidArgument("distribution", f"one that sums to {total:.12g}", allowed="probabilities that sum to 1")
     box = BlackBox(sampler, batch=batch, outcome=outcome)
     # Recording checks that outcomes can be counted at all, with the errors of the other audits.
-    seen = _counted(box, data, number)
+    seen = _count_outcomes(box, data, number)
     expected, observed, names = _cells(distribution, seen, number)
     terms = (observed - expected) ** 2 / expected
     statistic = float(terms.sum())
@@ -72,7 +72,7 @@ def distribution_audit(
     )
 
 
-def _counted(box: BlackBox, data: Any, number: int) -> Counter[Hashable]:
+def _count_outcomes(box: BlackBox, data: Any, number: int) -> Counter[Hashable]:
     recorder = Recorder()
     drawn = box.draw(recorder, data, number, "given")
     if drawn.reals.shape[1]:

@@ -18,7 +18,7 @@ from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.classes import Loss, Ranking, block_size
 from podium.mechanisms.canonical.rejection import CanonicalNoise, SubsetSampler
-from podium.mechanisms.domain import flag, listed
+from podium.mechanisms.domain import flag, list_scores
 from podium.privacy.events import Event, PureMechanism, SetSelection
 from podium.randomness import BitSource, system_bits
 from podium.release import Release
@@ -105,7 +105,7 @@ class CanonicalTopK(Mechanism):
         ranking = Ranking(histogram.groups(), self.k)
         sampler = SubsetSampler(ranking, self._loss(histogram, ranking), self.noise)
         ranks = sampler.draw(system_bits() if bits is None else bits)
-        return self._released(ranking.items(ranks), self.worst_case, k=self.k)
+        return self._make_release(ranking.items(ranks), self.worst_case, k=self.k)
 
     def _loss(self, histogram: KnownDomain, ranking: Ranking) -> Loss:
         rate = self.epsilon / histogram.span(monotone=self.monotone) * ranking.unit
@@ -115,7 +115,7 @@ class CanonicalTopK(Mechanism):
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         ranking = Ranking(groups, self.k)
-        items, scores = listed(groups, outcomes=math.comb(ranking.size, self.k))
+        items, scores = list_scores(groups, outcomes=math.comb(ranking.size, self.k))
         loss = self._loss(histogram, ranking)
         sizes = _class_sizes(ranking, loss)
         chance = _gumbel_chances(sizes) if self.noise == "gumbel" else _exponential_chances(sizes)

@@ -139,11 +139,11 @@ class AdaptiveTopK:
         weights = _spread(self.max_items_per_user)
         sigma = calibrate_sigma(self.mu_squared * share / 2, sensitivity_squared=weights.sensitivity_squared)
         return GaussianSparseHistogram(
-            k=self.most_candidates, sigma=sigma, delta=self.delta / _DISCOVERIES, weights=weights
+            k=self.max_candidates, sigma=sigma, delta=self.delta / _DISCOVERIES, weights=weights
         )
 
     @property
-    def most_candidates(self) -> int:
+    def max_candidates(self) -> int:
         """How many items one round may find, however many pass: the best are enough."""
         return max(2 * self.k, min(_CANDIDATES * self.k + _MORE, _MAX_CANDIDATES))
 
@@ -206,15 +206,15 @@ class _Rounds:
             if self.left and len(self.found) <= k:
                 self._discover(self.left)
         if not self.left or len(self.found) <= k:
-            return self._ranked()[:k]
-        return self._refined()[:k]
+            return self._rank()[:k]
+        return self._refine()[:k]
 
-    def _ranked(self) -> tuple[Item, ...]:
+    def _rank(self) -> tuple[Item, ...]:
         return tuple(sorted(self.found, key=lambda item: self.found[item].estimate, reverse=True))
 
     def _discover(self, share: Fraction) -> None:
         stage = self.mechanism.stage(share)
-        release = self.reader.discover(stage, self._ranked()[:_MAX_EXCLUDED])
+        release = self.reader.discover(stage, self._rank()[:_MAX_EXCLUDED])
         self._pay(share, *stage.worst_case)
         self.threshold = stage.count_threshold
         self.crowded = len(release.items) == stage.k
@@ -233,7 +233,7 @@ class _Rounds:
 
     def _first_border(self) -> tuple[Fraction, Fraction]:
         """Above the first an item is surely in, below the second surely out."""
-        ranked = self._ranked()
+        ranked = self._rank()
         k = self.mechanism.k
         last, next_ = (self.found[item] for item in ranked[k - 1 : k + 1])
         middle, margin = (last.estimate + next_.estimate) / 2, _SIGMAS * last.sigma
@@ -247,7 +247,7 @@ class _Rounds:
         number, wanted = len(self.found), self.mechanism.k
         if number < _FEW:
             return self.left if number <= wanted else whole * _MAX_SECOND
-        middle = self.found[self._ranked()[number // 2 - 1]].estimate
+        middle = self.found[self._rank()[number // 2 - 1]].estimate
         power = math.log(2) / max(1e-9, math.log(middle / self.threshold)) if middle > self.threshold else 3.0
         power = min(max(power, 0.3), 3.0)
         first = float(whole * _FIRST)
@@ -257,11 +257,11 @@ class _Rounds:
         share = Fraction(math.ceil(need * _GRID), _GRID)
         return min(max(share, whole * _MIN_SECOND), whole * _MAX_SECOND)
 
-    def _refined(self) -> tuple[Item, ...]:
+    def _refine(self) -> tuple[Item, ...]:
         """Settle what is sure, and measure the rest again, until nothing is left to decide."""
         sure: list[Item] = []
         high, low = self._first_border()
-        border = list(self._ranked())
+        border = list(self._rank())
         for turn in range(_REFINEMENTS):
             sure += [item for item in border if self.found[item].estimate > high]
             border = [item for item in border if low <= self.found[item].estimate <= high]

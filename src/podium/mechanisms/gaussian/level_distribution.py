@@ -41,7 +41,7 @@ class GaussianRace:
         self._k = len(self._items) + 1 if k is None else k
         self._leads = [(score - level) / sigma for score in scores]
 
-    def passing(self) -> list[flint.arb]:
+    def pass_probabilities(self) -> list[flint.arb]:
         """The probability of each item to be above the level."""
         return [normal_below(ball(lead)) for lead in self._leads]
 

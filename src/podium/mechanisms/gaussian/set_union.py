@@ -123,7 +123,7 @@ class SetUnionThenTopK(Mechanism):
         second = self.selection(len(found.items))
         chosen = None if second is None else second.release(counts, bits=bits)
         paid = (*self.discovery.worst_case, *(() if chosen is None else chosen.paid.events))
-        release = self._released(() if chosen is None else chosen.outcome, paid, k=self.k)
+        release = self._make_release(() if chosen is None else chosen.outcome, paid, k=self.k)
         return replace(release, parameters={**describe(self), "found": str(len(found.items))})
 
     def _exact_distribution(self, histogram: TwoReadings) -> Distribution:

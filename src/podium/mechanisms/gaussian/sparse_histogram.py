@@ -14,12 +14,12 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Histogram, Item
 from podium.mechanisms.base import Distribution, Mechanism, certified_floats
-from podium.mechanisms.domain import listed
+from podium.mechanisms.domain import list_scores
 from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
-from podium.randomness import BitSource, grid_bits_for, passing
+from podium.randomness import BitSource, grid_bits_for, race_above
 from podium.release import Release
 
 __all__ = ["GaussianSparseHistogram"]
@@ -122,8 +122,8 @@ class GaussianSparseHistogram(Mechanism):
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on weighted counts, known domain or not; items that nobody has take no part."""
-        groups = histogram.counted()
-        finish = passing(
+        groups = histogram.observed_groups()
+        finish = race_above(
             groups.scores,
             above=self.count_threshold,
             k=self.k,
@@ -135,7 +135,7 @@ class GaussianSparseHistogram(Mechanism):
         )
         items = tuple(map(groups.name, finish.groups, finish.members))
         k = len(items) if self.k is None else self.k
-        return self._released(items, self.worst_case, k=k, values=finish.values, value_kind="counts")
+        return self._make_release(items, self.worst_case, k=k, values=finish.values, value_kind="counts")
 
     def inclusion(self, histogram: Histogram) -> dict[Item, float]:
         """The probability of each item to pass the threshold."""
@@ -144,11 +144,11 @@ class GaussianSparseHistogram(Mechanism):
 
     def chances(self, histogram: Histogram) -> dict[Item, flint.arb]:
         """The same as balls at the current precision, for distributions of what uses this mechanism as a stage."""
-        items, race = self._race(histogram.counted(), outcomes=len(histogram))
-        return dict(zip(items, race.passing(), strict=True))
+        items, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
+        return dict(zip(items, race.pass_probabilities(), strict=True))
 
     def _exact_distribution(self, histogram: Histogram) -> Distribution:
-        groups = histogram.counted()
+        groups = histogram.observed_groups()
         items, race = self._race(groups, outcomes=len(histogram) ** MAX_ORDER)
         if min(len(items), len(items) if self.k is None else self.k) > MAX_ORDER:
             raise InvalidArgument(
@@ -164,11 +164,11 @@ class GaussianSparseHistogram(Mechanism):
     ) -> Callable[[], flint.arb]:
         if not isinstance(outcome, tuple) or len(values) != len(outcome):
             raise InvalidArgument("values", tuple(values), allowed="one value for each item of the outcome, a tuple")
-        _, race = self._race(histogram.counted(), outcomes=len(histogram))
+        _, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
         return lambda: race.density(outcome, values)
 
     def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], GaussianRace]:
-        items, sums = listed(groups, outcomes=outcomes)
+        items, sums = list_scores(groups, outcomes=outcomes)
         scores = [score / self.weights.weight(1) for score in sums]
         return items, GaussianRace(items, scores, self.count_threshold, self.count_sigma, self.k)
 

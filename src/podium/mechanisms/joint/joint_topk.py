@@ -13,7 +13,7 @@ import flint
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import flag, listed
+from podium.mechanisms.domain import flag, list_scores
 from podium.mechanisms.joint.sampler import Ladder, SequenceSampler
 from podium.privacy.events import Event, SetSelection
 from podium.randomness import BitSource, system_bits
@@ -70,7 +70,7 @@ class JointTopK(Mechanism):
         ladder = Ladder(histogram.groups(), self.k)
         sampler = SequenceSampler(ladder, self._rate(histogram, ladder))
         ranks = sampler.draw(system_bits() if bits is None else bits)
-        return self._released(ladder.items(ranks), self.worst_case, k=self.k)
+        return self._make_release(ladder.items(ranks), self.worst_case, k=self.k)
 
     def _rate(self, histogram: KnownDomain, ladder: Ladder) -> Fraction:
         return self.epsilon / (2 * histogram.span(monotone=self.monotone)) * ladder.unit
@@ -78,7 +78,7 @@ class JointTopK(Mechanism):
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         ladder = Ladder(groups, self.k)
-        items, scores = listed(groups, outcomes=math.perm(ladder.size, self.k))
+        items, scores = list_scores(groups, outcomes=math.perm(ladder.size, self.k))
         values = [int(score / ladder.unit) for score in scores]
         best = sorted(values, reverse=True)[: self.k]
         losses = {

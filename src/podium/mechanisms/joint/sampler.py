@@ -132,7 +132,7 @@ def pieces_of(ladder: Ladder, rate: Fraction) -> list[Piece]:
     tail = ladder.log_counts([ladder.bottom])[0] - _cost(ladder.bottom, rate)
     if rate < 1:
         tail += math.log(rate.denominator) - math.log(rate.numerator)
-    pieces = _evaluated(ladder, rate, [(0, ladder.bottom - 1)])
+    pieces = _evaluate(ladder, rate, [(0, ladder.bottom - 1)])
     while True:
         least = float(np.logaddexp.reduce([tail, *(piece.low for piece in pieces)]))
         share = least - math.log(_SHARE * len(pieces))
@@ -141,7 +141,7 @@ def pieces_of(ladder: Ladder, rate: Fraction) -> list[Piece]:
             return pieces
         kept = [piece for piece, halved in zip(pieces, split, strict=True) if not halved]
         halves = [half for piece in itertools.compress(pieces, split) for half in _halves(piece.first, piece.last)]
-        pieces = kept + _evaluated(ladder, rate, halves)
+        pieces = kept + _evaluate(ladder, rate, halves)
 
 
 def _halves(first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -149,7 +149,7 @@ def _halves(first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (first, middle), (middle + 1, last)
 
 
-def _evaluated(ladder: Ladder, rate: Fraction, spans: Sequence[tuple[int, int]]) -> list[Piece]:
+def _evaluate(ladder: Ladder, rate: Fraction, spans: Sequence[tuple[int, int]]) -> list[Piece]:
     logs = iter(ladder.log_counts(list(itertools.chain.from_iterable(spans))))
     pieces = []
     for first, last in spans:

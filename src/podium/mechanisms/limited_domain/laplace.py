@@ -19,7 +19,7 @@ from podium.histogram import Item
 from podium.mechanisms.base import Distribution
 from podium.mechanisms.piecewise import Piecewise, noise_cdf, noise_density
 from podium.privacy.events import ApproximateMechanism
-from podium.privacy.rounding import certified, significant_above
+from podium.privacy.rounding import certified_bound, significant_above
 from podium.release import BOTTOM
 
 __all__ = ["LaplaceRace", "laplace_cost"]
@@ -36,7 +36,7 @@ def laplace_cost(changing: int, epsilon: Fraction, delta: Fraction) -> Approxima
         once = ball(delta) / 4 * (2 + (ball(changing) / ball(delta)).log())
         return (ball(changing * epsilon).exp() + 1) * once
 
-    charged = certified(failure, significant_above)
+    charged = certified_bound(failure, significant_above)
     if charged >= 1:
         raise InvalidArgument(
             "delta",

@@ -108,7 +108,7 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument("strict", strict, allowed="True or False")
         put(self, "noise", noise)
         put(self, "strict", strict)
-        if self.most_rows < self.k:
+        if self.max_rows < self.k:
             raise InvalidArgument(
                 "k_bar",
                 k_bar,
@@ -134,7 +134,7 @@ class LimitedDomain(Mechanism):
         laplace_cost(self.max_items_per_user, self.epsilon_per_item, self.delta)
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """How many rows, besides the count of the next one, the mechanism reads at most."""
         return self.k_bar.limit if isinstance(self.k_bar, PrivateKBar) else self.k_bar
 
@@ -152,7 +152,7 @@ class LimitedDomain(Mechanism):
 
         With a private k_bar, the largest that it can be.
         """
-        return self.margin_at(self.most_rows)
+        return self.margin_at(self.max_rows)
 
     def margin_at(self, k_bar: int) -> Fraction:
         """The margin for this k_bar."""
@@ -162,7 +162,7 @@ class LimitedDomain(Mechanism):
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on the top rows of a histogram, known domain or not."""
-        rows = histogram.top(self.most_rows)
+        rows = histogram.top(self.max_rows)
         if not isinstance(self.k_bar, PrivateKBar):
             return self._run(rows, self.k_bar, bits)
         chosen = choose_k_bar(rows, self.k, self.k_bar.limit, self.epsilon_per_item, bits)
@@ -187,12 +187,12 @@ class LimitedDomain(Mechanism):
         outcome = (*items, BOTTOM) if stopped else items
         if self.noise == "laplace":
             values = finish.values[: len(items)]
-            release = self._released(outcome, self.worst_case, k=self.k, values=values, value_kind="counts")
+            release = self._make_release(outcome, self.worst_case, k=self.k, values=values, value_kind="counts")
         else:
-            release = self._released(outcome, self._paid(len(items), stopped=stopped), k=self.k)
+            release = self._make_release(outcome, self._paid_events(len(items), stopped=stopped), k=self.k)
         return replace(release, theorem=self._theorem())
 
-    def _paid(self, items: int, *, stopped: bool) -> tuple[Event, ...]:
+    def _paid_events(self, items: int, *, stopped: bool) -> tuple[Event, ...]:
         events = limited_domain_events(self.epsilon_per_item, self.delta, items=items, bottom=stopped)
         if isinstance(self.k_bar, PrivateKBar):
             return (events[0], Selection(self.epsilon_per_item), *events[1:])
@@ -220,7 +220,7 @@ class LimitedDomain(Mechanism):
 
     def _joint_distribution(self, histogram: Histogram) -> dict[tuple[int, Outcome], flint.arb]:
         """(k_bar, outcome) -> probability: a private k_bar is released as well."""
-        rows = histogram.top(self.most_rows)
+        rows = histogram.top(self.max_rows)
         joint: dict[tuple[int, Outcome], flint.arb] = {}
         for k_bar, chance in self._exact_k_bar_distribution(rows).items():
             for outcome, inner in self._distribution_at(first_rows(rows, k_bar), k_bar).items():
@@ -245,7 +245,7 @@ class LimitedDomain(Mechanism):
 
     def k_bar_distribution(self, histogram: Histogram) -> dict[int, float]:
         """P(k_bar = i): with a private k_bar the distribution of the first selection."""
-        rows = histogram.top(self.most_rows)
+        rows = histogram.top(self.max_rows)
         return {
             i: float(chance.mid())
             for i, chance in certified_floats(lambda: self._exact_k_bar_distribution(rows)).items()
@@ -262,8 +262,8 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument("noise", self.noise, allowed="'laplace' where values are asked for")
         if len(values) != sum(item is not BOTTOM for item in outcome):
             raise InvalidArgument("values", tuple(values), allowed="one value for each item of the outcome")
-        rows = histogram.top(self.most_rows)
-        return lambda: self._laplace_race(rows, self.most_rows).density(outcome, values)
+        rows = histogram.top(self.max_rows)
+        return lambda: self._laplace_race(rows, self.max_rows).density(outcome, values)
 
 
 def value_step(epsilon_per_item: Fraction) -> Fraction:

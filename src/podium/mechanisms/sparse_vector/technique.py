@@ -14,10 +14,10 @@ from podium.errors import BudgetExceeded, InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain, Scores, item_order
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.domain import domain_size, flag, listed
+from podium.mechanisms.domain import domain_size, flag, list_scores
 from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_distribution
 from podium.mechanisms.sparse_vector.scales import Branch, SparseNoise, SparsePlan, sparse_plan
-from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
+from podium.mechanisms.sparse_vector.threshold_budget import Movement, movement_of, require_threshold, resolve_theta
 from podium.privacy.events import Event, PureMechanism
 from podium.randomness import BitSource, NoisyNumber, geometric, grid_bits_for
 from podium.release import Receipt, Release
@@ -97,15 +97,15 @@ class SparseVector(Mechanism):
         monotone: bool = True,
     ) -> None:
         put = object.__setattr__
-        put(self, "threshold", checked_threshold(threshold))
+        put(self, "threshold", require_threshold(threshold))
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        put(self, "branches", _checked_branches(branches, adaptive=flag(adaptive, "adaptive")))
+        put(self, "branches", _require_branches(branches, adaptive=flag(adaptive, "adaptive")))
         if noise not in get_args(SparseNoise):
             raise InvalidArgument("noise", noise, allowed="one of " + ", ".join(get_args(SparseNoise)))
         put(self, "noise", noise)
         put(self, "monotone", flag(monotone, "monotone"))
-        put(self, "theta", checked_theta(theta, self.k, monotone=monotone))
+        put(self, "theta", resolve_theta(theta, self.k, monotone=monotone))
         if noise == "geometric" and self.threshold.denominator != 1:
             raise InvalidArgument(
                 "threshold",
@@ -129,7 +129,7 @@ class SparseVector(Mechanism):
 
         Unless stated, monotone queries do not fall, and others fall as far as they rise.
         """
-        return self._plan(Movement.stated(rises_by, falls_by, monotone=self.monotone))
+        return self._plan(Movement.from_bounds(rises_by, falls_by, monotone=self.monotone))
 
     def _plan(self, movement: Movement) -> SparsePlan:
         if self.noise == "geometric" and (movement.reach.denominator != 1 or movement.span.denominator != 1):
@@ -185,10 +185,10 @@ class SparseVector(Mechanism):
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         plan = self._data_plan(histogram)
-        listed(histogram.groups(), outcomes=self._most_outcomes(histogram))
+        list_scores(histogram.groups(), outcomes=self._max_outcomes(histogram))
         return sparse_distribution(plan, self.threshold, _in_order(histogram), self.epsilon)
 
-    def _most_outcomes(self, data: KnownDomain) -> int:
+    def _max_outcomes(self, data: KnownDomain) -> int:
         """At least as many as there are: any set of items that the cheapest answers can pay for, in any branches."""
         size, paid = domain_size(data.groups()), self.k << (self.branches - 1)
         return sum(math.comb(size, found) * self.branches**found for found in range(min(size, paid) + 1))
@@ -256,7 +256,7 @@ class SparseVectorSession:
                 hint="Open a new one with a budget of its own.",
             )
         item = self._asked if name is None else name
-        answer = self._tested(_checked_query(value, whole=self._plan.noise == "geometric"))
+        answer = self._test(_require_query(value, whole=self._plan.noise == "geometric"))
         self._asked += 1
         if answer.gap is not None:
             self._found.append(Found(item, answer.branch))
@@ -264,7 +264,7 @@ class SparseVectorSession:
             self._spent += self._plan.branch(answer.branch).price
         return answer
 
-    def _tested(self, value: Fraction) -> Answer:
+    def _test(self, value: Fraction) -> Answer:
         for branch in self._plan.branches:
             gap = self._duel.gap(value, branch)
             if gap is not None:
@@ -273,7 +273,7 @@ class SparseVectorSession:
 
     def release(self) -> Release:
         """All answers so far as one release: what was found, with its gaps; whatever else was asked is below."""
-        return self._mechanism._released(
+        return self._mechanism._make_release(
             tuple(self._found), self.paid.events, k=self._mechanism.k, values=tuple(self._gaps), value_kind="gaps"
         )
 
@@ -310,7 +310,7 @@ class _Integers:
         return gap if gap >= branch.margin else None
 
 
-def _checked_query(value: Number, *, whole: bool) -> Fraction:
+def _require_query(value: Number, *, whole: bool) -> Fraction:
     try:
         number = exact_fraction(value, "value")
     except InvalidArgument:
@@ -322,7 +322,7 @@ def _checked_query(value: Number, *, whole: bool) -> Fraction:
     return number
 
 
-def _checked_branches(branches: int | None, *, adaptive: bool) -> int:
+def _require_branches(branches: int | None, *, adaptive: bool) -> int:
     if branches is None:
         return 2 if adaptive else 1
     number = positive_integer(branches, "branches")
@@ -343,4 +343,4 @@ def _in_order(data: KnownDomain) -> list[tuple[Item, Fraction]]:
             allowed=f"at most {_MAX_QUERIES} items, because they are asked one by one",
             hint="Use HybridTopK, which treats items that nobody has together.",
         )
-    return sorted(zip(*listed(groups, outcomes=1), strict=True), key=lambda query: item_order(query[0]))
+    return sorted(zip(*list_scores(groups, outcomes=1), strict=True), key=lambda query: item_order(query[0]))

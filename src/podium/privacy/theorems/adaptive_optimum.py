@@ -25,7 +25,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
-from podium.privacy.rounding import above, below, certified, significant_above
+from podium.privacy.rounding import above, below, certified_bound, significant_above
 from podium.privacy.theorems.bounded_range import bounded_range_rho
 from podium.privacy.theorems.recursion import Aim, profile_of
 
@@ -98,7 +98,7 @@ def scheduled_optimum(
         return sum(factors) * base + move
     rho = sum(count * bounded_range_rho(factor * base) for factor, count in Counter(factors).items())
     widths = tuple(factor * nodes for factor in reversed(factors))
-    return _searched(base / nodes, widths, float(rho), target, _shifts(move))
+    return _search(base / nodes, widths, float(rho), target, _shifts(move))
 
 
 @lru_cache(maxsize=16)
@@ -115,7 +115,7 @@ def _shifts(move: Fraction) -> tuple[tuple[Fraction, Fraction], ...]:
         def logarithm() -> flint.arb:
             return (ball(least) + ball(1 - least) * ball(move).exp()).log()
 
-        return certified(logarithm, above)
+        return certified_bound(logarithm, above)
 
     return tuple((Fraction(_CELLS, place), shift(Fraction(place - 1, _CELLS))) for place in range(1, _CELLS + 1))
 
@@ -126,14 +126,14 @@ def _single_optimum(epsilon: Fraction, delta: Fraction) -> Fraction:
     def distance() -> flint.arb:
         return (ball(delta) * -ball(-epsilon).expm1()).sqrt()
 
-    root = certified(distance, below)
+    root = certified_bound(distance, below)
     if root >= 1:
         return Fraction(0)
-    return max(Fraction(0), certified(lambda: ball(epsilon) + 2 * ball(-root).log1p(), above))
+    return max(Fraction(0), certified_bound(lambda: ball(epsilon) + 2 * ball(-root).log1p(), above))
 
 
 def _single_delta(epsilon: Fraction, total: Fraction) -> Fraction:
-    return certified(
+    return certified_bound(
         lambda: ball((total - epsilon) / 2).expm1() ** 2 / -ball(-epsilon).expm1(),
         significant_above,
     )
@@ -163,10 +163,10 @@ def _work(k: int, nodes: int) -> float:
 
 @lru_cache(maxsize=256)
 def _adaptive_optimum(epsilon: Fraction, k: int, delta: Fraction, nodes: int) -> Fraction:
-    return _searched(epsilon / nodes, (nodes,) * k, float(k * bounded_range_rho(epsilon)), delta)
+    return _search(epsilon / nodes, (nodes,) * k, float(k * bounded_range_rho(epsilon)), delta)
 
 
-def _searched(
+def _search(
     step: Fraction,
     widths: tuple[int, ...],
     rho: float,

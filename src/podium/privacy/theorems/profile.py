@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, exact_fraction, probability
-from podium.privacy.rounding import above, certified, significant_above
+from podium.privacy.rounding import above, certified_bound, significant_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,7 +128,7 @@ def _chord(left: _Corner, right: _Corner, epsilon: Fraction) -> Fraction:
         share = (right.across() - ball(epsilon).exp()) / (right.across() - left.across())
         return right.up() + share * (left.up() - right.up())
 
-    return min(Fraction(1), certified(value, significant_above))
+    return min(Fraction(1), certified_bound(value, significant_above))
 
 
 def _crossing(left: _Corner, right: _Corner, delta: Fraction) -> Fraction:
@@ -136,4 +136,4 @@ def _crossing(left: _Corner, right: _Corner, delta: Fraction) -> Fraction:
         share = (ball(delta) - right.up()) / (left.up() - right.up())
         return (right.across() * (1 - share) + left.across() * share).log()
 
-    return min(right.epsilon, max(Fraction(0), certified(value, above)))
+    return min(right.epsilon, max(Fraction(0), certified_bound(value, above)))
