@@ -15,6 +15,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball_precision, exact_fraction, rational_bounds
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee, total
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
 from podium.release import Outcome, Receipt, Release, ValueKind
 
@@ -37,6 +38,8 @@ class Mechanism(ABC):
     """
 
     __slots__ = ()
+    proofs: ClassVar[tuple[Proof, ...]] = ()
+    """Proofs in this repository; empty if the cited paper has the whole proof."""
     theorem: ClassVar[str]
 
     @property

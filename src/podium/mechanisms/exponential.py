@@ -17,6 +17,7 @@ from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.domain import exact_scores, flag, list_scores, require_items, scores_of
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import Event, PureMechanism, Selection
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
 from podium.randomness.partial_sample import exact_floor
 from podium.randomness.streams import FreshStreams, Uniform
@@ -122,6 +123,7 @@ class ExponentialWithGap(Mechanism):
         A known domain of at least one item; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/noisy-selection.md", "section 5"),)
     theorem: ClassVar[str] = "Ding, Wang, Xiao, Zhang & Kifer 2021, Theorem 7 (exponential mechanism with gap)"
     grid_bits: ClassVar[int] = 20
 

@@ -24,6 +24,7 @@ from podium.mechanisms.finish_distribution import (
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.privacy.events import Event, PureMechanism, Selection
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, NoiseName, grid_bits_for, lipschitz_noise, race
 from podium.release import Outcome, Release
 
@@ -61,6 +62,10 @@ class NoisyTopK(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/noisy-selection.md", "section 2"),
+        Proof("docs/proofs/noisy-selection.md", "section 3"),
+    )
     theorem: ClassVar[str] = (
         "Shekelyan & Loukides 2022, Theorem 4.1 (Lipschitz mechanism); "
         "Ding, Wang, Xiao, Zhang & Kifer 2021, Theorem 3 (free gaps)"
@@ -192,6 +197,7 @@ class PermuteAndFlip(Mechanism):
         A known domain of at least one item; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/noisy-selection.md", "section 4"),)
     theorem: ClassVar[str] = "McKenna & Sheldon 2020 (permute-and-flip)"
 
     epsilon: Fraction

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from podium.privacy.proofs import Proof
 from podium.ranking.method import RankingMethod, Tally
 
 __all__ = ["Borda", "Wins"]
@@ -23,7 +24,8 @@ class Wins(RankingMethod):
 
     name: ClassVar[str] = "wins"
     unit: ClassVar[str] = "wins"
-    theorem: ClassVar[str] = "docs/proofs/ranking.md, Theorem 3 (wins)"
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/ranking.md", "Theorem 3"),)
+    theorem: ClassVar[str] = f"{proofs[0]} (wins)"
 
     @property
     def rises_by(self) -> Fraction:
@@ -52,7 +54,8 @@ class Borda(RankingMethod):
 
     name: ClassVar[str] = "borda"
     unit: ClassVar[str] = "share of wins"
-    theorem: ClassVar[str] = "docs/proofs/ranking.md, Theorem 3 (average shares of wins)"
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/ranking.md", "Theorem 3"),)
+    theorem: ClassVar[str] = f"{proofs[0]} (average shares of wins)"
 
     @property
     def rises_by(self) -> Fraction:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from podium.errors import InvalidArgument
 from podium.exact import exact_integer, positive_integer
 from podium.histogram import Item, Scores
+from podium.privacy.proofs import Proof
 from podium.ranking.graph import ComparisonGraph
 
 __all__ = ["MAX_COMPARISONS_PER_PAIR", "METHODS", "Counted", "RankingMethod", "Tally"]
@@ -39,6 +40,7 @@ class RankingMethod(ABC):
     name: ClassVar[str]
     unit: ClassVar[str]
     """What the scores are, for a sentence."""
+    proofs: ClassVar[tuple[Proof, ...]]
     theorem: ClassVar[str]
 
     graph: ComparisonGraph

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, dyadic_above, positive_integer, probability
+from podium.privacy.proofs import Proof
 from podium.ranking.method import RankingMethod, Tally
 
 __all__ = ["Neighbours", "Spectral", "stationary"]
@@ -49,7 +50,11 @@ class Spectral(RankingMethod):
 
     name: ClassVar[str] = "spectral"
     unit: ClassVar[str] = "share of the walk's time"
-    theorem: ClassVar[str] = "docs/proofs/ranking.md, Theorems 1 and 2 (spectral scores with mixing)"
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/ranking.md", "Theorem 1"),
+        Proof("docs/proofs/ranking.md", "Theorem 2"),
+    )
+    theorem: ClassVar[str] = f"{proofs[0].file}, Theorems 1 and 2 (spectral scores with mixing)"
 
     mixing: Number = Fraction(1, 5)
     normalisation: int | None = None

@@ -18,6 +18,7 @@ from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_gaussian, calibrate_sigma, total
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
+from podium.privacy.proofs import Proof
 from podium.privacy.theorems.conversion import split_delta
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Receipt, Release
@@ -84,7 +85,8 @@ class AdaptiveTopK:
         The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
     """
 
-    theorem: ClassVar[str] = "docs/proofs/adaptive.md, Theorem 2: adaptively chosen Gaussian noise"
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/adaptive.md", "Theorem 2"),)
+    theorem: ClassVar[str] = f"{proofs[0]}: adaptively chosen Gaussian noise"
 
     k: int
     mu_squared: Fraction

@@ -19,6 +19,7 @@ from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRac
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race_above
 from podium.release import Release
 
@@ -57,9 +58,9 @@ class GaussianSparseHistogram(Mechanism):
     which the release is post-processing.
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/gaussian-histograms.md", "Theorem 1"),)
     theorem: ClassVar[str] = (
-        "docs/proofs/gaussian-histograms.md, Theorem 1, after Korolova et al. 2009 and Gopi et al. 2020; "
-        "Balle & Wang 2018 (Gaussian noise)"
+        f"{proofs[0]}, after Korolova et al. 2009 and Gopi et al. 2020; Balle & Wang 2018 (Gaussian noise)"
     )
     grid_bits: ClassVar[int] = 20
 

@@ -28,6 +28,7 @@ from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
 from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import Event, Selection, limited_domain_events
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release
 
@@ -73,6 +74,12 @@ class LimitedDomain(Mechanism):
     above 2^12; ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/limited-domain.md", "Theorem 1"),
+        Proof("docs/proofs/limited-domain.md", "Theorem 2"),
+        Proof("docs/proofs/limited-domain.md", "Theorem 3"),
+        Proof("docs/proofs/limited-domain.md", "section 3"),
+    )
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorems 1 and 2 (limited domain, pay what you get)"
     grid_bits: ClassVar[int] = 20
 
