@@ -29,7 +29,7 @@ Item: TypeAlias = Hashable
 Counts: TypeAlias = NDArray[np.int64]
 
 _MAX_COUNT = 2**62
-_COUNT_RULE = "whole numbers from 0 to 2^62, one per item"
+_COUNT_RULE = "integers from 0 to 2^62, one per item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class Histogram(KnownDomain):
 
 
 class _CountsOfCounts(Histogram):
-    """A histogram of which only the group sizes are at hand, and a way to name the members of a group."""
+    """A histogram that holds only group sizes, and a way to name the members of a group."""
 
     __slots__ = ("_name", "_sizes")
 
@@ -385,7 +385,7 @@ def _validate_counts(counts: Any) -> Counts:
     if array.dtype.kind not in "iu":
         if not all(_is_index(count) for count in array.tolist()):
             # Which count is wrong may be private; that one is, is a fact about the caller's types.
-            raise InvalidArgument("counts", "a value that is not a whole number", allowed=_COUNT_RULE)
+            raise InvalidArgument("counts", "a value that is not an integer", allowed=_COUNT_RULE)
         array = np.array([int(count) for count in array], dtype=object)
     if array.size and (int(array.min()) < 0 or int(array.max()) > _MAX_COUNT):
         raise InvalidArgument("counts", "a value out of range", allowed=_COUNT_RULE)

@@ -1,7 +1,7 @@
 """Gaps in small worlds: joint densities of (outcome, gaps) on a grid with points in every smooth cell.
 
 The density of gaps is smooth except where a sum of neighbouring gaps equals a difference of counts, that is, a whole
-number, and beyond the largest difference its log ratio is constant. The points lie between whole numbers,
+number, and beyond the largest difference its log ratio is constant. The points lie between integers,
 alone and in sums of two.
 """
 

@@ -1,7 +1,7 @@
-"""Is it really private? Check a claim, ours or anybody's, without trusting whoever made it.
+"""Check a privacy claim, podium's own or another's, without trusting its author.
 
 ``exact_audit`` enumerates a small world, ``statistical_audit`` samples a black box, ``numeric_audit`` looks at its low
-bits and ``distribution_audit`` at its distribution; ``audit_mechanism`` does what applies to a mechanism of ours. None
+bits and ``distribution_audit`` at its distribution; ``audit_mechanism`` does what applies to a podium mechanism. None
 of them ever says that a mechanism is private: only that a claim holds on this world, or that no violation was found.
 """
 

@@ -203,7 +203,7 @@ def _counts(histogram: Histogram, items: Sequence[Item]) -> list[int]:
         raise InvalidArgument(
             "histogram",
             type(histogram).__name__,
-            allowed="a Histogram, because discrete noise protects whole numbers only",
+            allowed="a Histogram, because discrete noise protects integers only",
         )
     if histogram.known:
         return [int(score) for score in scores_of(histogram, items)]

@@ -49,7 +49,7 @@ class Mechanism(ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised whatever comes out."""
+        """The guarantee, which holds for every outcome."""
         return _total(self.worst_case)
 
     @abstractmethod
@@ -122,7 +122,7 @@ class Mechanism(ABC):
 
 @functools.lru_cache(maxsize=256)
 def _total(events: tuple[Event, ...]) -> Guarantee:
-    """Every release of a mechanism promises the same, and adding it up takes as long as a small release."""
+    """Cached: all releases of a mechanism have one guarantee, which takes as long to compute as a small release."""
     return total(events)
 
 

@@ -40,12 +40,12 @@ _MAX_DELTA = Fraction(1, 20)
 
 @dataclass(frozen=True, slots=True, init=False)
 class OneshotLaplace(Mechanism):
-    """The k largest of score plus Laplace noise, as a set; their values are measured anew, and paid anew.
+    """The k largest of score plus Laplace noise, as a set; values come from a fresh, separately paid measurement.
 
     Use
         A set is enough and k is in the hundreds, where the scale with a delta is the smaller one.
     Shape
-        known domain; a set; counts from measure(), paid anew
+        known domain; a set; counts from measure(), paid separately
     Guarantee
         epsilon-DP with delta=0; (epsilon, delta)-DP with delta > 0, then only for epsilon <= 0.2, delta <= 0.05 and at
         least two items. The set alone: neither the order nor the values. Neighbours: one user added or

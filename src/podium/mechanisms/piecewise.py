@@ -29,7 +29,7 @@ ClosedNoise: TypeAlias = Literal["laplace", "exponential"]
 class Piecewise:
     """A function on the real line: ``pieces[i]`` holds between ``breaks[i-1]`` and ``breaks[i]``.
 
-    Rates are whole multiples of ``unit`` (0 where there are none): whole numbers hash and add many times faster.
+    Rates are whole multiples of ``unit`` (0 where there are none): integers hash and add many times faster.
     """
 
     __slots__ = ("breaks", "pieces", "unit")

@@ -27,7 +27,7 @@ from podium.release import Release
 __all__ = ["RATES", "RisingTopK", "rising_schedule", "rising_unit"]
 
 RATES = (3, 4, 5, 6)
-"""The epsilons of the four quarters of the list, in units. Chosen on made-up histograms, not on data."""
+"""The epsilons of the four quarters of the list, in units. Chosen on synthetic histograms, not on data."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -177,5 +177,5 @@ def _quarters(k: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=256)
 def rising_unit(k: int, epsilon: Fraction, delta: Fraction, test: Fraction) -> Fraction:
-    """The largest unit for k choices, after a test of so much: the search takes a second for some budgets."""
+    """The largest unit for k choices after a test that costs ``test``; cached, as the search can take a second."""
     return calibrate_schedule(rising_schedule(k), epsilon=epsilon, delta=delta, test=test)

@@ -165,7 +165,7 @@ class Blocks:
 
 @lru_cache(maxsize=16)
 def blocks_of(k: int, size: int) -> Blocks:
-    """The blocks for k of so many items: sets that contain ranks 1..a, miss a+1 and reach down to t.
+    """The blocks for k of ``size`` items: sets that contain ranks 1..a, miss a+1 and reach down to t.
 
     Blocks widen with the distance from rank k, so they are few. A block counts if its sets have k/4 wrong items, 5 at
     least, k/2 at most; those with fewer are no loss. If no block does, the last one stands in for them.

@@ -1,6 +1,6 @@
-"""What was promised, what was spent, how much is left: exact accounting of privacy loss.
+"""Guarantees, spent and remaining budgets: exact accounting of privacy loss.
 
-``Guarantee`` is a promise, an *event* records what was run, ``best_bound`` finds the smallest sound total of many
+``Guarantee`` states what holds, an *event* records what was run, ``best_bound`` finds the smallest sound total of many
 events, a ``Filter`` keeps them inside a total fixed in advance, and calibration inverts all of it.
 """
 

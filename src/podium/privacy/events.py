@@ -219,7 +219,7 @@ class GaussianNoise(_Recorded):
             raise InvalidArgument(
                 "sensitivity_squared",
                 sensitivity_squared,
-                allowed="a whole number where the noise is discrete",
+                allowed="an integer where the noise is discrete",
                 hint="Discrete noise protects integer values only.",
             )
         object.__setattr__(self, "sigma", positive_fraction(sigma, "sigma"))

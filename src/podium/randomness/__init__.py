@@ -1,4 +1,4 @@
-"""Exact randomness: the only room that draws random bits.
+"""Exact randomness: the only package that draws random bits.
 
 ``race`` is the kernel of every selection, ``choose`` the same distribution for exponential-mechanism weights from fewer
 bits, ``noisy_value`` and the integer noises release numbers. All are exact: their distribution is that of the ideal

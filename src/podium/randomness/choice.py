@@ -51,7 +51,7 @@ class _Lottery:
     """Draws groups in proportion to the weight of their members that were not drawn before.
 
     Draws are made from the weights as they were when the table was built; hitting a member already taken is
-    a rejection, which leaves the distribution of the others untouched, and the table is then built anew.
+    a rejection, which leaves the distribution of the others untouched, and the table is then rebuilt.
     """
 
     def __init__(self, values: list[int], counts: list[int], rate: Fraction) -> None:

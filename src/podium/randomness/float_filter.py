@@ -1,4 +1,4 @@
-"""The float stage of the race: rigorous intervals for everybody, and nobody dropped who could still win.
+"""The float stage of the race: rigorous intervals for all candidates; none that could still win is dropped.
 
 A running ``bar``, a lower bound on the noisy score of the last place, lets most candidates go after one cheap
 comparison. It uses that every family satisfies Z <= -log(1 - V) + log 2 for Z with V = F(Z), the Gaussian too

@@ -30,7 +30,7 @@ _LOG2 = math.log(2.0)
 
 def _quantile(rate: Floats) -> Floats:
     """Phi^-1(e^-E). For small E SciPy goes through the complement, so far upper tails keep their digits."""
-    # SciPy takes longer to import than the rest of this room together, and only this family needs it.
+    # SciPy takes longer to import than the rest of this package together, and only this family needs it.
     from scipy.special import ndtri_exp  # noqa: PLC0415
 
     quantiles: Floats = ndtri_exp(-rate)

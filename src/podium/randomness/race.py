@@ -66,7 +66,7 @@ def race(
     ``scores`` are exact numbers; ``multiplicities[i]`` candidates share ``scores[i]`` (any size, one each by default).
     ``handicaps`` adds a rational to the score of a few positions, ``scales`` gives a few of them a noise scale of their
     own: the bottom symbol and the public threshold. With fewer than k candidates all of them come back. ``gap_bits=m``
-    also returns the gaps, rounded down to multiples of 2^-m (m below 0: a grid coarser than whole numbers); with
+    also returns the gaps, rounded down to multiples of 2^-m (m below 0: a grid coarser than integers); with
     ``gaps_to``, one of the positions named in ``handicaps`` or ``scales``, they are the leads over its largest member,
     for the places ahead of it. ``value_bits=m`` also returns the noisy scores themselves. The distribution is exactly
     that of the ideal continuous mechanism.

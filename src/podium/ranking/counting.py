@@ -1,4 +1,4 @@
-"""Counts as scores: wins, and average shares of wins. What the spectral method is held against."""
+"""Counts as scores: wins, and average shares of wins. The baselines for the spectral method."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class RankingMethod(ABC):
     def __post_init__(self) -> None:
         per_pair = positive_integer(self.comparisons_per_pair, "comparisons_per_pair")
         if per_pair > MAX_COMPARISONS_PER_PAIR:
-            allowed = f"a whole number from 1 to {MAX_COMPARISONS_PER_PAIR:,}"
+            allowed = f"an integer from 1 to {MAX_COMPARISONS_PER_PAIR:,}"
             raise InvalidArgument("comparisons_per_pair", self.comparisons_per_pair, allowed=allowed)
         object.__setattr__(self, "comparisons_per_pair", per_pair)
         if self.max_comparisons_per_user is not None:
@@ -59,7 +59,7 @@ class RankingMethod(ABC):
 
     @property
     def max_per_user(self) -> int:
-        """B: of each user at most so many comparisons count."""
+        """B: the most comparisons that count of one user."""
         everything = 2 * len(self.graph.edges)
         return everything if self.max_comparisons_per_user is None else min(self.max_comparisons_per_user, everything)
 

@@ -93,7 +93,7 @@ class Spectral(RankingMethod):
         return (self.normalisation or 1) * self.comparisons_per_pair
 
     def largest_score(self, *, losses: int = 0) -> Fraction:
-        """No item with so many losses can have more of the walk's time, whatever the other comparisons are."""
+        """The largest share of the walk's time that an item with ``losses`` losses can have."""
         arriving, leaving = (1 - self._c) / (self.normalisation or 1), (1 - self._c) * losses / self._full
         return (self._c / len(self.graph.items) + arriving) / (self._c + arriving + leaving)
 
@@ -114,7 +114,7 @@ class Spectral(RankingMethod):
 
     @cached_property
     def steps(self) -> int:
-        """So many steps bring every walk close enough to where it ends, whatever the comparisons are."""
+        """Number of steps after which every walk is close enough to its limit, for all comparisons."""
         return math.ceil((self.grid_bits + 1) * math.log(2) / -math.log1p(-float(self._c))) + 1
 
     @property

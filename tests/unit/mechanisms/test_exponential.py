@@ -159,8 +159,8 @@ def test_extreme_uniforms_still_give_a_gap_between_the_right_ends(head: int) -> 
 
 
 ERRORS: list[tuple[Callable[[], object], str]] = [
-    (lambda: ExponentialTopK(0, 1), "k=0 is not valid. Allowed: a whole number, 1 or more."),
-    (lambda: ExponentialTopK(1.5, 1), "k=1.5 is not valid. Allowed: a whole number, 1 or more."),  # type: ignore[arg-type]
+    (lambda: ExponentialTopK(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
+    (lambda: ExponentialTopK(1.5, 1), "k=1.5 is not valid. Allowed: an integer, 1 or more."),  # type: ignore[arg-type]
     (lambda: ExponentialTopK(1, 0), "epsilon_per_item=0 is not valid. Allowed: a number above 0."),
     (lambda: ExponentialTopK(1, -1), "epsilon_per_item=-1 is not valid. Allowed: a number above 0."),
     (

@@ -71,7 +71,7 @@ def test_a_release_is_a_set_and_pays_for_all_k() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ((0, 1, "0.01"), "k=0 is not valid. Allowed: a whole number, 1 or more."),
+        ((0, 1, "0.01"), "k=0 is not valid. Allowed: an integer, 1 or more."),
         ((1, 0, "0.01"), "epsilon_per_item=0 is not valid. Allowed: a number above 0."),
         (
             (1, 1, 0),

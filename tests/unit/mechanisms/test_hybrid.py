@@ -146,7 +146,7 @@ def test_density_outside_its_support() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
     ({"epsilon": 0}, "epsilon=0 is not valid. Allowed: a number above 0."),
     ({"first": "gaps"}, "first='gaps' is not valid. Allowed: 'identities' or 'estimates'."),
     ({"first": "estimates", "theta": 0}, "theta=0 is not valid. Allowed: a number with 0 < value < 1."),

@@ -179,7 +179,7 @@ def _text(call: Callable[[], object]) -> str:
 
 def test_error_texts() -> None:
     wrong: Any = JointTopK
-    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: a whole number, 1 or more."
+    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
     assert _text(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
     assert _text(lambda: wrong(2, 1, monotone=1)) == "monotone=1 is not valid. Allowed: True or False."
     few = (

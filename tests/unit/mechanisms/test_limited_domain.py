@@ -212,16 +212,16 @@ VALID: dict[str, Any] = {"k": 2, "k_bar": 3, "epsilon_per_item": "0.5", "delta":
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
-        ({"k": 2.0}, "k=2.0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
+        ({"k": 2.0}, "k=2.0 is not valid. Allowed: an integer, 1 or more."),
         (
             {"k_bar": 1},
-            "k_bar=1 is not valid. Allowed: a whole number, k=2 or more. Ask for fewer items or read more rows.",
+            "k_bar=1 is not valid. Allowed: an integer, k=2 or more. Ask for fewer items or read more rows.",
         ),
         (
             {"k_bar": PrivateKBar(1)},
             (
-                "k_bar=PrivateKBar(limit=1) is not valid. Allowed: a whole number, k=2 or more. "
+                "k_bar=PrivateKBar(limit=1) is not valid. Allowed: an integer, k=2 or more. "
                 "Ask for fewer items or read more rows."
             ),
         ),
@@ -240,20 +240,20 @@ VALID: dict[str, Any] = {"k": 2, "k_bar": 3, "epsilon_per_item": "0.5", "delta":
                 "An unknown domain cannot be private with delta=0."
             ),
         ),
-        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: an integer, 1 or more."),
         ({"noise": "gaussian"}, "noise='gaussian' is not valid. Allowed: 'gumbel' or 'laplace'."),
         ({"strict": 1}, "strict=1 is not valid. Allowed: True or False."),
         (
             {"noise": "laplace"},
             (
-                "max_items_per_user=None is not valid. Allowed: a whole number from 1 to k_bar=3 where "
+                "max_items_per_user=None is not valid. Allowed: an integer from 1 to k_bar=3 where "
                 "noise='laplace'. Bound the items of each user, or use noise='gumbel', which needs no bound."
             ),
         ),
         (
             {"noise": "laplace", "max_items_per_user": 4},
             (
-                "max_items_per_user=4 is not valid. Allowed: a whole number from 1 to k_bar=3 where "
+                "max_items_per_user=4 is not valid. Allowed: an integer from 1 to k_bar=3 where "
                 "noise='laplace'. Bound the items of each user, or use noise='gumbel', which needs no bound."
             ),
         ),
@@ -290,7 +290,7 @@ def test_what_is_refused(changes: dict[str, Any], text: str) -> None:
 def test_a_limit_must_be_a_positive_whole_number() -> None:
     with pytest.raises(InvalidArgument) as caught:
         PrivateKBar(0)
-    assert str(caught.value) == "limit=0 is not valid. Allowed: a whole number, 1 or more."
+    assert str(caught.value) == "limit=0 is not valid. Allowed: an integer, 1 or more."
 
 
 def test_a_density_needs_laplace_noise_and_a_value_per_item() -> None:

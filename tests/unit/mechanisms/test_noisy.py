@@ -142,7 +142,7 @@ TOO_MANY = (
     "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
 )
 ERRORS: list[tuple[Callable[[], object], str]] = [
-    (lambda: NoisyTopK(0, 1), "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    (lambda: NoisyTopK(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
     (lambda: NoisyTopK(1, 0), "epsilon=0 is not valid. Allowed: a number above 0."),
     (
         lambda: NoisyTopK(1, 1, noise="gauss"),  # type: ignore[arg-type]

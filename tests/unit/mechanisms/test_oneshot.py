@@ -132,7 +132,7 @@ TOO_MANY = (
     "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
 )
 ERRORS: list[tuple[Callable[[], object], str]] = [
-    (lambda: OneshotLaplace(0, 1), "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    (lambda: OneshotLaplace(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
     (lambda: OneshotLaplace(1, 0), "epsilon=0 is not valid. Allowed: a number above 0."),
     (lambda: OneshotLaplace(1, 1, delta=1), "delta=1 is not valid. Allowed: a number with 0 <= value < 1."),
     (lambda: OneshotLaplace(1, 1, delta=-1), "delta=-1 is not valid. Allowed: a number with 0 <= value < 1."),

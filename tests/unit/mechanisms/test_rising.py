@@ -100,7 +100,7 @@ def test_a_test_before_costs_at_most_what_it_moves() -> None:
 def test_error_texts() -> None:
     wrong: Any = RisingTopK
     for call, text in (
-        (lambda: wrong(0, 1), "k=0 is not valid. Allowed: a whole number, 1 or more."),
+        (lambda: wrong(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
         (lambda: wrong(1, 0), "unit=0 is not valid. Allowed: a number above 0."),
         (lambda: wrong(1, 1, monotone=1), "monotone=1 is not valid. Allowed: True or False."),
         (
@@ -109,7 +109,7 @@ def test_error_texts() -> None:
         ),
         (
             lambda: scheduled_optimum(1, (), "1e-6", resolution=8),
-            "multiples=() is not valid. Allowed: at least one whole number above 0.",
+            "multiples=() is not valid. Allowed: at least one integer above 0.",
         ),
         (
             lambda: scheduled_optimum(1, (1,), "1e-6", resolution=8, test=-1),

@@ -156,7 +156,7 @@ def test_impossible_outcomes_have_density_0() -> None:
          "weights=3 is not valid. Allowed: a Weights, such as Weights.floored(20, 1000)."),
         ({"sigma": 0, "delta": DELTA, "max_items_per_user": 1}, "sigma=0 is not valid. Allowed: a number above 0."),
         ({"sigma": 1, "delta": DELTA, "max_items_per_user": 1, "k": 0},
-         "k=0 is not valid. Allowed: a whole number, 1 or more."),
+         "k=0 is not valid. Allowed: an integer, 1 or more."),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(arguments: dict[str, object], text: str) -> None:

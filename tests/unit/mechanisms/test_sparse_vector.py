@@ -268,13 +268,13 @@ def test_impossible_outcomes_have_density_zero() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
     ({"epsilon": 0}, "epsilon=0 is not valid. Allowed: a number above 0."),
     ({"epsilon": "-1"}, "epsilon='-1' is not valid. Allowed: a number above 0."),
     ({"theta": 1}, "theta=1 is not valid. Allowed: a number with 0 < value < 1."),
     ({"noise": "gumbel"}, "noise='gumbel' is not valid. Allowed: one of laplace, exponential, geometric."),
-    ({"branches": 0}, "branches=0 is not valid. Allowed: a whole number, 1 or more."),
-    ({"branches": 17}, "branches=17 is not valid. Allowed: a whole number from 1 to 16."),
+    ({"branches": 0}, "branches=0 is not valid. Allowed: an integer, 1 or more."),
+    ({"branches": 17}, "branches=17 is not valid. Allowed: an integer from 1 to 16."),
     (
         {"branches": 2, "adaptive": False},
         "branches=2 is not valid. Allowed: 1, or None, where adaptive=False.",
@@ -285,8 +285,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (
         {"threshold": "2.5", "noise": "geometric"},
         (
-            "threshold='2.5' is not valid. Allowed: a whole number where the noise is geometric. "
-            "Counts are whole numbers, so rounding the threshold up changes nothing."
+            "threshold='2.5' is not valid. Allowed: an integer where the noise is geometric. "
+            "Counts are integers, so rounding the threshold up changes nothing."
         ),
     ),
 ]
@@ -327,7 +327,7 @@ def test_bad_data() -> None:
             lambda: integers.open().ask("1.5"),
             (
                 "value='a query value of the wrong kind' is not valid. "
-                "Allowed: a whole number, because the noise is geometric."
+                "Allowed: an integer, because the noise is geometric."
             ),
         ),
         (
@@ -340,7 +340,7 @@ def test_bad_data() -> None:
         ),
         (
             lambda: integers.open(rises_by="0.5"),
-            "rises_by=1/2 is not valid. Allowed: whole numbers, falls_by too, where the noise is geometric.",
+            "rises_by=1/2 is not valid. Allowed: integers, falls_by too, where the noise is geometric.",
         ),
         (
             lambda: mechanism.density(HISTOGRAM, [Found("a", 1)], []),

@@ -1,7 +1,7 @@
 """The exact audit: every pair of a small world, the exact privacy profile against the claimed one, certified.
 
-What it proves is said in its report: the stated distribution keeps the claim on this world, or here is a pair on which
-it does not. That a mechanism is private for all inputs is the business of a proof; that its sampler has the
+The report says what is proved: the stated distribution keeps the claim on this world, or here is a pair on which
+it does not. That a mechanism is private for all inputs takes a proof; that its sampler has the
 distribution that it states, and shows nothing beside its outcome, is that of the audits that sample.
 """
 
@@ -143,7 +143,7 @@ def exact_audit(
     ``subject`` is anything with ``distribution(histogram)``, or a function from counts to a distribution. ``claim`` is
     its ``guarantee`` unless stated; a number is a pure epsilon. ``kind`` holds log ratios against the pure part or the
     bounded range instead. ``workers`` above 1 runs that many processes, for which the subject must be picklable.
-    ``progress(done, histograms)`` is told how far it is.
+    ``progress(done, histograms)`` reports the progress.
     """
     stated = subject.guarantee if claim is None and hasattr(subject, "guarantee") else claim
     if stated is None:

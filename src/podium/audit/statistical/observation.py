@@ -218,7 +218,7 @@ def _json(release: Release) -> str:
 
 
 def _is_real(value: Any, *, outermost: bool) -> bool:
-    """Fractions and floats; a whole number only where it is the whole outcome: elsewhere it may be a name."""
+    """Fractions and floats; an integer only where it is the whole outcome: elsewhere it may be a name."""
     if isinstance(value, (bool, np.bool_)):
         return False
     if isinstance(value, (float, np.floating, Fraction, Decimal)):
@@ -230,7 +230,7 @@ def _rest(value: Any, number: float) -> Fraction | None:
     """What a float cannot hold of an exact number."""
     if not math.isfinite(number) or not isinstance(value, (int, np.integer, Fraction, Decimal)):
         return None
-    # NumPy compares whole numbers with floats as floats.
+    # NumPy compares integers with floats as floats.
     exact = int(value) if isinstance(value, np.integer) else value
     return None if exact == number else Fraction(exact) - Fraction(number)
 

@@ -149,7 +149,7 @@ class _Budget:
         return min(1.0, max([*parts, *([self.elapsed / self.seconds] if self.seconds else [])]))
 
     def affordable(self, pairs: int) -> int:
-        """Draws for each side of each of so many pairs; decided before they are drawn, at the speed so far."""
+        """Draws for each side of each pair, fixed before drawing from the speed so far."""
         most = _MAX_DRAWS
         if self.samples is not None:
             most = min(most, (self.samples - self.drawn) // (2 * pairs))

@@ -1,4 +1,4 @@
-"""Our own mechanisms as the auditor meets them: an example of each, the inputs it reads, and where it decides."""
+"""The mechanisms of podium as audit targets: an example of each, the inputs it reads, and where it decides."""
 
 from __future__ import annotations
 

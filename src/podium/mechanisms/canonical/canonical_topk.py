@@ -47,7 +47,7 @@ class CanonicalTopK(Mechanism):
     Symbols
         k; epsilon = eps, the total of the call; gamma; span: 1 for counts, 2 if they may move both ways
         (monotone=False), rises_by + falls_by for Scores. rounded_loss: with gamma=1/2 the loss (M - m)/span is rounded
-        up to a whole number, that of the users who would have to change for the set to be the top k; the same as
+        up to an integer, that of the users who would have to change for the set to be the top k; the same as
         not rounded for monotone counts.
     Source
         Shekelyan & Loukides 2022, Theorems 3.5 and 4.1, Lemma 3.1, with corrected class sizes; docs/proofs/canonical.md

@@ -1,4 +1,4 @@
-"""An envelope over the classes of subsets: whole-number weights that dominate the true ones, and few of them.
+"""An envelope over the classes of subsets: integer weights that dominate the true ones, and few of them.
 
 The classes (a, t) are covered by rectangles, split only where they carry weight and their losses differ. The true
 weight of a rectangle, a count of subsets times an exponential, is bounded by one binomial and the smallest loss
@@ -24,7 +24,7 @@ from podium.randomness.noise import float_stage_is_sound
 __all__ = ["GRID", "LOOSENESS", "SLACK", "Envelope", "binomial", "log_binomial"]
 
 GRID = 40
-"""Weights are whole multiples of 2^-40 of the heaviest: from whole numbers one can choose exactly."""
+"""Weights are whole multiples of 2^-40 of the heaviest: from integers one can choose exactly."""
 LOOSENESS = 0.0065
 """By how much the bound on a log binomial may exceed it, beside rounding."""
 SLACK = 2.0**-40

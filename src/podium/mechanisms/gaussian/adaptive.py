@@ -38,13 +38,13 @@ _WIDE, _SIGMAS, _BIASED = 3, 2, Fraction(1, 20)
 """A first estimate may be wrong by a factor, because heavy users count for little; a later one by 5 percent."""
 _GRID = 1 << 10
 _CANDIDATES, _MORE, _MAX_CANDIDATES = 20, 200, 20_000
-"""What a round may find: so many per place and some more. Whoever is not among them is not near the border."""
+"""Items that one round may find: a number per place, plus a constant. Items beyond are not near the border."""
 _MAX_EXCLUDED = 10_000
 """What a source leaves out of a count in one go; whatever is found beyond may be found again."""
 
 
 class Reader(Protocol):
-    """Whoever runs the stages on the data; everything it returns but ``discover`` is private and stays inside."""
+    """Runs the stages on the data. Everything it returns except from ``discover`` is private and stays inside."""
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
         """Run the stage on the weighted counts of all items but these."""
@@ -118,12 +118,12 @@ class AdaptiveTopK:
     @property
     def worst_case(self) -> tuple[Event, ...]:
         """What all rounds together may cost."""
-        # In units of the noise, so exactly mu^2: a sigma on a grid would promise less than all rounds may add up to.
+        # In units of the noise, so exactly mu^2: a sigma on a grid would guarantee less than all rounds may add up to.
         return GaussianNoise(1, sensitivity_squared=self.mu_squared), HiddenItems(self.delta)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised whatever comes out."""
+        """The guarantee, which holds for every outcome."""
         return total(self.worst_case)
 
     @property

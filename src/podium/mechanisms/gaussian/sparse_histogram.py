@@ -1,4 +1,4 @@
-"""Noisy counts of every item that somebody has, as far as they pass a public threshold."""
+"""Noisy counts of every item with a positive count, released where they pass a public threshold."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class GaussianSparseHistogram(Mechanism):
         return Fraction(self.weights.unit, self.weights.weight(1))
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
-        """Run the mechanism once on weighted counts, known domain or not; items that nobody has take no part."""
+        """Run the mechanism once on weighted counts, known domain or not; items with count 0 take no part."""
         groups = histogram.observed_groups()
         finish = race_above(
             groups.scores,

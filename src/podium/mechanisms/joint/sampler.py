@@ -2,7 +2,7 @@
 
 A sequence of loss u must be drawn in proportion to q^u, q = e^-rate. As q^u = (1-q) (q^u + ... + q^(T-1)) + q^T for
 u <= T, that is the same as drawing an allowance t in proportion to (1-q) q^t N(t), or T to q^T N(T), and then one of
-the N(t) sequences that lose at most t, all alike. N(t) is a product of k whole numbers, one per place.
+the N(t) sequences that lose at most t, all alike. N(t) is a product of k integers, one per place.
 
 Allowances are far too many to weigh one by one. They are proposed in pieces, each as if all of it had the
 largest N and the smallest t, and coins with exactly the right odds correct for that. Floats choose the pieces,

@@ -1,4 +1,4 @@
-"""Top-k when nobody knows which items there are: the limited domain of Durfee & Rogers."""
+"""Top-k over an unknown domain: the limited domain of Durfee & Rogers."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument(
                 "k_bar",
                 k_bar,
-                allowed=f"a whole number, k={self.k} or more",
+                allowed=f"an integer, k={self.k} or more",
                 hint="Ask for fewer items or read more rows.",
             )
         if noise == "laplace":
@@ -135,7 +135,7 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument(
                 "max_items_per_user",
                 self.max_items_per_user,
-                allowed=f"a whole number from 1 to k_bar={self.k_bar} where noise='laplace'",
+                allowed=f"an integer from 1 to k_bar={self.k_bar} where noise='laplace'",
                 hint="Bound the items of each user, or use noise='gumbel', which needs no bound.",
             )
         laplace_cost(self.max_items_per_user, self.epsilon_per_item, self.delta)

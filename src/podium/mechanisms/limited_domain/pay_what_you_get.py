@@ -1,4 +1,4 @@
-"""Many adaptive top-k questions under one promise, each paying only for the symbols that came out."""
+"""Many adaptive top-k questions under one guarantee, each paying only for the symbols that came out."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PayWhatYouGet:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised for the whole transcript, known before the first question."""
+        """The guarantee of the whole transcript, known before the first question."""
         events = worst_case(self.worst_case)
         # The calls fail independently of each other, so all of them succeed with (1+delta)^-l_star.
         failure = limited_domain_delta(self.delta, self.l_star)

@@ -112,8 +112,8 @@ class SparseVector(Mechanism):
             raise InvalidArgument(
                 "threshold",
                 threshold,
-                allowed="a whole number where the noise is geometric",
-                hint="Counts are whole numbers, so rounding the threshold up changes nothing.",
+                allowed="an integer where the noise is geometric",
+                hint="Counts are integers, so rounding the threshold up changes nothing.",
             )
 
     @property
@@ -136,7 +136,7 @@ class SparseVector(Mechanism):
     def _plan(self, movement: Movement) -> SparsePlan:
         if self.noise == "geometric" and (movement.reach.denominator != 1 or movement.span.denominator != 1):
             raise InvalidArgument(
-                "rises_by", movement.rises_by, allowed="whole numbers, falls_by too, where the noise is geometric"
+                "rises_by", movement.rises_by, allowed="integers, falls_by too, where the noise is geometric"
             )
         return sparse_plan(self.noise, self.epsilon, self.theta, self.k, self.branches, movement)
 
@@ -319,7 +319,7 @@ def _require_query(value: Number, *, whole: bool) -> Fraction:
         number = None
     if number is None or (whole and number.denominator != 1):
         # The value itself is private; that it is of the wrong kind is a fact about the caller's code.
-        kind = "a whole number, because the noise is geometric" if whole else "an exact number"
+        kind = "an integer, because the noise is geometric" if whole else "an exact number"
         raise InvalidArgument("value", "a query value of the wrong kind", allowed=kind) from None
     return number
 
@@ -329,7 +329,7 @@ def _require_branches(branches: int | None, *, adaptive: bool) -> int:
         return 2 if adaptive else 1
     number = positive_integer(branches, "branches")
     if number > _MAX_BRANCHES or (number > 1 and not adaptive):
-        allowed = f"a whole number from 1 to {_MAX_BRANCHES}" if adaptive else "1, or None, where adaptive=False"
+        allowed = f"an integer from 1 to {_MAX_BRANCHES}" if adaptive else "1, or None, where adaptive=False"
         raise InvalidArgument("branches", branches, allowed=allowed)
     return number
 

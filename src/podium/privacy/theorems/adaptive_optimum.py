@@ -33,7 +33,7 @@ __all__ = ["adaptive_optimum", "adaptive_optimum_delta", "resolution_for", "sche
 
 _MARGINS = (2, 16, 256)
 _CELLS = 64
-"""Into so many cells the chance of an outcome is cut."""
+"""Number of probability bins."""
 _RESOLUTIONS = (96, 64, 48, 32, 24, 16, 12, 8)
 _CORNER = 1200
 _WORK = 7.0e7
@@ -91,7 +91,7 @@ def scheduled_optimum(
     nodes = positive_integer(resolution, "resolution")
     factors = tuple(positive_integer(factor, "multiples") for factor in multiples)
     if not factors:
-        raise InvalidArgument("multiples", multiples, allowed="at least one whole number above 0")
+        raise InvalidArgument("multiples", multiples, allowed="at least one integer above 0")
     if move < 0:
         raise InvalidArgument("test", test, allowed="a number, 0 or more")
     if max(factors) * base > _MAX_EPSILON or target < _MIN_DELTA:
@@ -175,7 +175,7 @@ def _search(
 ) -> Fraction:
     """The total at this delta, by the recursion on a window around where a Gaussian of this rho would have it.
 
-    For each of the shifts delta may be so many times as large and the total is so much larger; the worst one counts.
+    Each shift is a pair: the factor by which delta may grow, and what the total gains. The worst pair counts.
     """
     total = step * sum(widths)
     guess = _gaussian_guess(rho, float(delta), float(total))

@@ -1,8 +1,8 @@
 """Composition theorems, one function each: the total epsilon of many mechanisms at a given delta.
 
-Unless a docstring says otherwise, the mechanisms may be chosen adaptively (each may depend on the answers so
-far), but their epsilons are fixed in advance. Results are exact rationals that are never below the theorem's
-value. The theorems for bounded-range selections that need more room are in ``adaptive`` and ``nonadaptive``.
+Unless a docstring says otherwise, the mechanisms may be chosen adaptively (each may depend on the answers so far), but
+their epsilons are fixed in advance. Results are exact rationals that are never below the theorem's value. The theorems
+for bounded-range selections that need longer computations are in ``adaptive_optimum`` and ``nonadaptive``.
 """
 
 from __future__ import annotations

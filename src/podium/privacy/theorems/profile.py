@@ -28,7 +28,7 @@ class Profile:
     """Pairs under which one mechanism is (epsilon, delta)-DP, from small epsilon to small delta.
 
     The true profile ``delta(epsilon)`` is convex in ``e^epsilon``, so it lies below every chord; and because both
-    directions of a pair of neighbours are promised, ``delta(-epsilon) = 1 - e^-epsilon (1 - delta(epsilon))`` bounds it
+    directions of a pair of neighbours are covered, ``delta(-epsilon) = 1 - e^-epsilon (1 - delta(epsilon))`` bounds it
     on the other side of 0. So what is known everywhere is the lower convex hull of the pairs and their mirror images;
     for one pair that is randomised response, the worst (epsilon, delta)-DP pair (Kairouz, Oh & Viswanath 2015).
     Pairs that another pair improves on in both numbers are dropped.
@@ -65,7 +65,7 @@ class Profile:
         useful = [point for point in sums if point[1] < 1]
         if not useful:
             raise InvalidArgument(
-                "delta", "1", allowed="a total below 1", hint="These profiles promise nothing together."
+                "delta", "1", allowed="a total below 1", hint="Together these profiles guarantee nothing."
             )
         return Profile(useful)
 
