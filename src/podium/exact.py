@@ -1,6 +1,6 @@
 """Exact numbers: what callers write becomes a rational, and real functions are computed in balls.
 
-Two promises rest on this module. A budget of 0.3 is spent exactly by 0.1 and 0.2, because every
+Two guarantees rest on this module. A budget of 0.3 is spent exactly by 0.1 and 0.2, because every
 parameter is a ``Fraction``. And whatever is transcendental (a logarithm in a threshold, a conversion
 between kinds of privacy loss) is enclosed by ``flint.arb`` balls and then rounded in the direction that
 cannot understate the loss.
@@ -105,8 +105,8 @@ def probability(value: object, name: str, *, zero: bool = False, hint: str = "")
 
 
 def exact_integer(value: object, name: str, *, minimum: int | None = None) -> int:
-    """A whole number (NumPy integers too; no bool, no float), at least ``minimum`` where given."""
-    allowed = "a whole number" if minimum is None else f"a whole number, {minimum} or more"
+    """An integer (NumPy integers too; no bool, no float), at least ``minimum`` where given."""
+    allowed = "an integer" if minimum is None else f"an integer, {minimum} or more"
     if isinstance(value, (bool, float, str)):
         raise InvalidArgument(name, value, allowed=allowed)
     try:
@@ -119,7 +119,7 @@ def exact_integer(value: object, name: str, *, minimum: int | None = None) -> in
 
 
 def positive_integer(value: object, name: str) -> int:
-    """A whole number, 1 or more."""
+    """An integer, 1 or more."""
     return exact_integer(value, name, minimum=1)
 
 

@@ -29,7 +29,7 @@ Item: TypeAlias = Hashable
 Counts: TypeAlias = NDArray[np.int64]
 
 _MAX_COUNT = 2**62
-_COUNT_RULE = "whole numbers from 0 to 2^62, one per item"
+_COUNT_RULE = "integers from 0 to 2^62, one per item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Histogram(KnownDomain):
         domain: Iterable[Item] | None = None,
         domain_size: int | None = None,
     ) -> None:
-        items, values = list(counts.keys()), _checked_counts(list(counts.values()))
+        items, values = list(counts.keys()), _validate_counts(list(counts.values()))
         if domain is not None and domain_size is not None:
             raise InvalidArgument("domain_size", domain_size, allowed="None where domain is given")
         if not known and (domain is not None or domain_size is not None):
@@ -188,8 +188,8 @@ class Histogram(KnownDomain):
     @classmethod
     def from_arrays(cls, items: Iterable[Item], counts: Any, *, known: bool = True) -> Histogram:
         """From two columns of equal length: lists, or NumPy, Arrow, pandas or polars columns; items distinct."""
-        names, values = _checked_columns(items, counts)
-        return cls._made(names, values, known=known)
+        names, values = _validate_columns(items, counts)
+        return cls._build(names, values, known=known)
 
     @classmethod
     def from_counts_of_counts(
@@ -203,7 +203,7 @@ class Histogram(KnownDomain):
         return _CountsOfCounts(sizes, name, known=known)
 
     @classmethod
-    def _made(cls, items: Sequence[Item], counts: Counts, *, known: bool, more: int | None = None) -> Histogram:
+    def _build(cls, items: Sequence[Item], counts: Counts, *, known: bool, more: int | None = None) -> Histogram:
         made = cls({}, known=known)
         made._fill(items, counts, known=known, more=more)
         return made
@@ -211,11 +211,11 @@ class Histogram(KnownDomain):
     @classmethod
     def top_rows(cls, items: Iterable[Item], counts: Any, *, next_count: int) -> Histogram:
         """The largest rows of an unknown domain, with the count of the row after them (0 if there is none)."""
-        names, values = _checked_columns(items, counts)
+        names, values = _validate_columns(items, counts)
         more = exact_integer(next_count, "next_count", minimum=0)
         if len(values) and more > int(values.min()):
             raise InvalidArgument("next_count", next_count, allowed="at most the smallest of the counts given")
-        return cls._made(names, values, known=False, more=more)
+        return cls._build(names, values, known=False, more=more)
 
     def __len__(self) -> int:
         """How many items are listed; a known domain given by its size may have more."""
@@ -252,7 +252,7 @@ class Histogram(KnownDomain):
         """1 if one user moves all counts in one direction (added or removed), 2 if in both (replaced)."""
         return Fraction(1 if monotone else 2)
 
-    def counted(self) -> Groups:
+    def observed_groups(self) -> Groups:
         """Every item that somebody has, known domain or not."""
         if self._more is not None:
             raise InvalidArgument(
@@ -285,13 +285,13 @@ class Histogram(KnownDomain):
 
 
 class _CountsOfCounts(Histogram):
-    """A histogram of which only the group sizes are at hand, and a way to name the members of a group."""
+    """A histogram that holds only group sizes, and a way to name the members of a group."""
 
     __slots__ = ("_name", "_sizes")
 
     def __init__(self, sizes: Mapping[int, int], name: Callable[[int, int], Item], *, known: bool) -> None:
         super().__init__({}, known=known)
-        counts = _checked_counts(list(sizes)).tolist()
+        counts = _validate_counts(list(sizes)).tolist()
         members = [exact_integer(size, "sizes", minimum=0) for size in sizes.values()]
         self._sizes = {count: size for count, size in sorted(zip(counts, members, strict=True), reverse=True) if size}
         self._name = name
@@ -316,7 +316,7 @@ class _CountsOfCounts(Histogram):
                 break
         return TopRows(tuple(items), np.array(counts, dtype=np.int64), next_count)
 
-    def counted(self) -> Groups:
+    def observed_groups(self) -> Groups:
         counts, name = [count for count in self._sizes if count], self._name
         sizes = [self._sizes[count] for count in counts]
         return Groups(np.array(counts, dtype=np.int64), sizes, lambda group, member: name(counts[group], member))
@@ -351,8 +351,8 @@ def _is_index(item: object) -> bool:
     return isinstance(item, (int, np.integer)) and not isinstance(item, bool)
 
 
-def _checked_columns(items: Any, counts: Any) -> tuple[list[Item], Counts]:
-    names, values = _listed(items), _checked_counts(counts)
+def _validate_columns(items: Any, counts: Any) -> tuple[list[Item], Counts]:
+    names, values = _to_list(items), _validate_counts(counts)
     if len(names) != len(values):
         raise InvalidArgument("counts", f"{len(values)} counts", allowed=f"one count for each of {len(names)} items")
     if any(map(_is_missing, names)):
@@ -362,7 +362,7 @@ def _checked_columns(items: Any, counts: Any) -> tuple[list[Item], Counts]:
     return names, values
 
 
-def _listed(column: Any) -> list[Item]:
+def _to_list(column: Any) -> list[Item]:
     """Python objects from a list, or from the columns of NumPy, Arrow, pandas and polars, none of which is imported."""
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):
@@ -378,14 +378,14 @@ def _is_missing(item: object) -> bool:
         return True
 
 
-def _checked_counts(counts: Any) -> Counts:
+def _validate_counts(counts: Any) -> Counts:
     array = np.asarray(counts) if hasattr(counts, "__array__") else np.array(list(counts), dtype=object)
     if array.ndim != 1:
         raise InvalidArgument("counts", f"array of shape {array.shape}", allowed=_COUNT_RULE)
     if array.dtype.kind not in "iu":
         if not all(_is_index(count) for count in array.tolist()):
             # Which count is wrong may be private; that one is, is a fact about the caller's types.
-            raise InvalidArgument("counts", "a value that is not a whole number", allowed=_COUNT_RULE)
+            raise InvalidArgument("counts", "a value that is not an integer", allowed=_COUNT_RULE)
         array = np.array([int(count) for count in array], dtype=object)
     if array.size and (int(array.min()) < 0 or int(array.max()) > _MAX_COUNT):
         raise InvalidArgument("counts", "a value out of range", allowed=_COUNT_RULE)

@@ -9,8 +9,8 @@ import flint
 import pytest
 from tests.support.worlds import (
     PRECISION,
+    SmallDistribution,
     SmallHistogram,
-    SmallLaw,
     cached,
     check_bounded_range,
     check_pair,
@@ -23,7 +23,7 @@ from tests.support.worlds import (
 )
 
 from podium.exact import ball, ball_precision
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.guarantee import Guarantee
 from podium.privacy.theorems.bounded_range import bounded_range_rho
 
@@ -31,7 +31,9 @@ EPSILON = Fraction(7, 10)
 DELTA = Fraction(1, 1000)
 
 
-def randomised_response(epsilon: Fraction, delta: Fraction = Fraction(0)) -> tuple[SmallLaw, SmallLaw]:
+def randomised_response(
+    epsilon: Fraction, delta: Fraction = Fraction(0)
+) -> tuple[SmallDistribution, SmallDistribution]:
     """The worst (epsilon, delta) pair: with probability delta the truth, else randomised response."""
     with ball_precision(PRECISION):
         yes = ball(1 - delta) / (1 + ball(-epsilon).exp())
@@ -110,7 +112,7 @@ def test_a_profile_is_checked_at_its_points() -> None:
     rejected(lambda: check_pair(p, q, Guarantee.profile([(EPSILON, DELTA * Fraction("0.999"))])))
 
 
-def hockey_above(p: SmallLaw, q: SmallLaw) -> Fraction:
+def hockey_above(p: SmallDistribution, q: SmallDistribution) -> Fraction:
     return Fraction(float(hockey_stick(p, q, 0).mid())) + Fraction(1, 10**12)
 
 
@@ -123,26 +125,29 @@ def test_the_renyi_divergence_of_randomised_response() -> None:
     assert not renyi(*randomised_response(EPSILON, DELTA), 2).is_finite()
 
 
-def exponential(rate: Fraction) -> Callable[[SmallHistogram], SmallLaw]:
-    def law(counts: Mapping[str, int]) -> SmallLaw:
+def exponential(rate: Fraction) -> Callable[[SmallHistogram], SmallDistribution]:
+    def distribution(counts: Mapping[str, int]) -> SmallDistribution:
         with ball_precision(PRECISION):
-            return peeling_law(list(counts), list(counts.values()), rate, 1)
+            return peeling_distribution(list(counts), list(counts.values()), rate, 1)
 
-    return law
+    return distribution
 
 
 def test_the_exponential_mechanism_is_of_bounded_range_in_every_small_world() -> None:
-    law = exponential(EPSILON)
-    check_world(law, EPSILON, largest=2, kind="bounded_range")
-    check_world(law, Guarantee.pure(EPSILON), largest=2)
-    check_world(law, Guarantee.zcdp(bounded_range_rho(EPSILON)), largest=2)
-    assert check_world(law, EPSILON, largest=2, kind="bounded_range").excess == pytest.approx(0, abs=1e-9)
+    distribution = exponential(EPSILON)
+    check_world(distribution, EPSILON, largest=2, kind="bounded_range")
+    check_world(distribution, Guarantee.pure(EPSILON), largest=2)
+    check_world(distribution, Guarantee.zcdp(bounded_range_rho(EPSILON)), largest=2)
+    assert check_world(distribution, EPSILON, largest=2, kind="bounded_range").excess == pytest.approx(0, abs=1e-9)
 
 
 def test_a_rejected_world_shows_its_worst_pair() -> None:
-    law = exponential(EPSILON * Fraction("1.001"))
+    distribution = exponential(EPSILON * Fraction("1.001"))
     rejected(
-        lambda: check_world(law, EPSILON, largest=2, kind="bounded_range"), "by 0.0007", "p: {'a': ", "one user more"
+        lambda: check_world(distribution, EPSILON, largest=2, kind="bounded_range"),
+        "by 0.0007",
+        "p: {'a': ",
+        "one user more",
     )
     rejected(lambda: check_world(exponential(3 * EPSILON), Guarantee.pure(EPSILON), largest=1), "p: {", "q: {")
     rejected(
@@ -153,23 +158,23 @@ def test_a_rejected_world_shows_its_worst_pair() -> None:
 def test_max_items_limits_the_neighbours() -> None:
     """Counting how many items a user has: with one item each it is 1-DP, with three it is not."""
 
-    def law(counts: SmallHistogram) -> SmallLaw:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         with ball_precision(PRECISION):
             yes = 1 / (1 + ball(-sum(counts.values())).exp())
             return {"yes": yes, "no": 1 - yes}
 
-    check_world(law, Guarantee.pure(1), largest=2, max_items=1)
-    rejected(lambda: check_world(law, Guarantee.pure(1), largest=2), "above the claimed")
+    check_world(distribution, Guarantee.pure(1), largest=2, max_items=1)
+    rejected(lambda: check_world(distribution, Guarantee.pure(1), largest=2), "above the claimed")
 
 
-def test_a_law_must_sum_to_one_and_is_computed_once() -> None:
+def test_a_distribution_must_sum_to_one_and_is_computed_once() -> None:
     calls = []
 
-    def law(counts: SmallHistogram) -> SmallLaw:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         calls.append(counts)
         return {"only": flint.arb(1)}
 
-    once = cached(law)
+    once = cached(distribution)
     assert once({"a": 1}) is once({"a": 1})
     assert len(calls) == 1
     rejected(lambda: cached(lambda _: {"only": flint.arb("0.99")})({"a": 1}), "sums to", "not to 1")

@@ -60,7 +60,7 @@ def test_machine_readable_output_is_a_release(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--k", "0"], ["InvalidArgument: k=0 is not valid.", "  Allowed: a whole number, 1 or more."]),
+        (["--k", "0"], ["InvalidArgument: k=0 is not valid.", "  Allowed: an integer, 1 or more."]),
         (["--epsilon", "-1"], ["InvalidArgument: epsilon='-1' is not valid.", "  Allowed: a number above 0."]),
         (["--delta", "2"], ["InvalidArgument: delta='2' is not valid.", "  Allowed: a number with 0 <= value < 1."]),
     ],

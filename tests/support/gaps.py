@@ -1,7 +1,7 @@
 """Gaps in small worlds: joint densities of (outcome, gaps) on a grid with points in every smooth cell.
 
 The density of gaps is smooth except where a sum of neighbouring gaps equals a difference of counts, that is, a whole
-number, and beyond the largest difference its log ratio is constant. The points lie between whole numbers,
+number, and beyond the largest difference its log ratio is constant. The points lie between integers,
 alone and in sums of two.
 """
 
@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-from tests.support.worlds import LawOf, SmallHistogram, SmallLaw, check_pure, neighbours, world
+from tests.support.worlds import DistributionOf, SmallDistribution, SmallHistogram, check_pure, neighbours, world
 
 LINE = tuple(Fraction(n, 60) for n in (0, 17, 52, 77, 112, 137, 172, 197, 232, 500))
 SPARSE = (*LINE[1:9:2], LINE[-1])
 
 
-def gaps_in(density: Callable[..., flint.arb], k: int, points: tuple[Fraction, ...]) -> LawOf:
+def gaps_in(density: Callable[..., flint.arb], k: int, points: tuple[Fraction, ...]) -> DistributionOf:
     """(order, gaps) -> density, for all orders and all gaps of a grid.
 
     ``density`` is asked for the counts of the winners in order, the counts of the others, and the gaps.
@@ -37,20 +37,20 @@ def gaps_in(density: Callable[..., flint.arb], k: int, points: tuple[Fraction, .
 
 
 def check_gaps(
-    law: LawOf,
+    distribution: DistributionOf,
     epsilon: int | Fraction,
     *,
     items: tuple[str, ...] = ("a", "b", "c"),
     largest: int = 2,
-    check: Callable[[SmallLaw, SmallLaw, Any], None] = check_pure,
+    check: Callable[[SmallDistribution, SmallDistribution, Any], None] = check_pure,
 ) -> None:
     """All histograms of a small world against all their neighbours."""
-    known: dict[tuple[int, ...], SmallLaw] = {}
+    known: dict[tuple[int, ...], SmallDistribution] = {}
 
-    def lookup(counts: SmallHistogram) -> SmallLaw:
+    def lookup(counts: SmallHistogram) -> SmallDistribution:
         key = tuple(counts.values())
         if key not in known:
-            known[key] = law(counts)
+            known[key] = distribution(counts)
         return known[key]
 
     for counts in world(items, largest):

@@ -6,31 +6,33 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from tests.support.worlds import SmallLaw, check_pure
+from tests.support.worlds import SmallDistribution, check_pure
 
 CostOf: TypeAlias = Callable[[Any], Fraction]
 
 
-def check_paid(p: SmallLaw, q: SmallLaw, cost: CostOf) -> None:
+def check_paid(p: SmallDistribution, q: SmallDistribution, cost: CostOf) -> None:
     """|log p(o) - log q(o)| <= cost(o) for every outcome o, certified."""
     by_cost: dict[Fraction, tuple[dict[Any, Any], dict[Any, Any]]] = {}
-    for side, law in enumerate((p, q)):
-        for outcome, value in law.items():
+    for side, distribution in enumerate((p, q)):
+        for outcome, value in distribution.items():
             by_cost.setdefault(cost(outcome), ({}, {}))[side][outcome] = value
     for paid, (here, there) in by_cost.items():
         check_pure(here, there, paid)
 
 
 def check_paid_pairs(
-    law: Callable[[Any], SmallLaw], cost: CostOf, pairs: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]
+    distribution: Callable[[Any], SmallDistribution],
+    cost: CostOf,
+    pairs: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]],
 ) -> int:
-    """All pairs, each law computed once; returns how many pairs were checked."""
-    known: dict[tuple[Any, ...], SmallLaw] = {}
+    """All pairs, each distribution computed once; returns how many pairs were checked."""
+    known: dict[tuple[Any, ...], SmallDistribution] = {}
 
-    def lookup(scores: Mapping[str, Any]) -> SmallLaw:
+    def lookup(scores: Mapping[str, Any]) -> SmallDistribution:
         key = tuple(scores.values())
         if key not in known:
-            known[key] = law(dict(scores))
+            known[key] = distribution(dict(scores))
         return known[key]
 
     number = 0

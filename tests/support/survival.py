@@ -1,4 +1,4 @@
-"""P(Z > x) of the five noise families, by textbook formulas: a second way to their laws, never taken by the kernel."""
+"""P(Z > x) of the five noise families by textbook formulas: a second derivation, which the kernel never uses."""
 
 from __future__ import annotations
 

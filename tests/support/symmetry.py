@@ -1,7 +1,7 @@
-"""One law for all histograms that differ only by names and by a common shift.
+"""One distribution for all histograms that differ only by names and by a common shift.
 
-A mechanism that is equivariant under renaming and invariant under shifts has few different laws in a small
-world. The property tests show that ours are; here that is used to compute each law once.
+A mechanism that is equivariant under renaming and invariant under shifts has few different distributions in a small
+world. The property tests show that ours are; here that is used to compute each distribution once.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
 import flint
-from tests.support.worlds import LawOf, SmallHistogram
+from tests.support.worlds import DistributionOf, SmallHistogram
 
 Joint: TypeAlias = dict[Any, flint.arb]
 
 
-def symmetric(law: LawOf) -> LawOf:
-    """The same law, asked only of histograms sorted from the largest count to 0."""
+def symmetric(distribution: DistributionOf) -> DistributionOf:
+    """The same distribution, asked only of histograms sorted from the largest count to 0."""
     known: dict[tuple[int, ...], Joint] = {}
 
     def lookup(counts: SmallHistogram) -> Joint:
@@ -24,7 +24,7 @@ def symmetric(law: LawOf) -> LawOf:
         least = min(counts.values())
         key = tuple(counts[item] - least for item in names)
         if key not in known:
-            known[key] = dict(law({str(place): count for place, count in enumerate(key)}))
+            known[key] = dict(distribution({str(place): count for place, count in enumerate(key)}))
         back = {str(place): item for place, item in enumerate(names)}
         return {_renamed(outcome, back): value for outcome, value in known[key].items()}
 

@@ -114,10 +114,10 @@ def test_items_of_an_arrow_column_are_python_objects() -> None:
 
 
 NOT_WHOLE = (
-    r"counts='a value that is not a whole number' is not valid\. "
-    r"Allowed: whole numbers from 0 to 2\^62, one per item\."
+    r"counts='a value that is not an integer' is not valid\. "
+    r"Allowed: integers from 0 to 2\^62, one per item\."
 )
-OUT_OF_RANGE = r"counts='a value out of range' is not valid\. Allowed: whole numbers from 0 to 2\^62, one per item\."
+OUT_OF_RANGE = r"counts='a value out of range' is not valid\. Allowed: integers from 0 to 2\^62, one per item\."
 
 
 @pytest.mark.parametrize("count", [2.5, 2.0, float("nan"), float("inf"), None, "3", True, Fraction(3), np.float64(3)])
@@ -155,9 +155,7 @@ def test_columns_must_match_and_items_be_distinct() -> None:
         Histogram.top_rows(["a", "a"], [1, 2], next_count=0)
     with refused(r"domain='a list with repeated items' is not valid\. Allowed: distinct items\."):
         Histogram({"a": 1}, domain=["a", "a"])
-    with refused(
-        r"counts='array of shape \(1, 2\)' is not valid\. Allowed: whole numbers from 0 to 2\^62, one per item\."
-    ):
+    with refused(r"counts='array of shape \(1, 2\)' is not valid\. Allowed: integers from 0 to 2\^62, one per item\."):
         Histogram.from_arrays(["a"], np.array([[1, 2]]))
 
 
@@ -206,7 +204,7 @@ def test_a_stated_domain() -> None:
         Histogram({}, domain=["a"], domain_size=3)
     with refused(r"known=False is not valid\. Allowed: True where a domain is given\."):
         Histogram({}, domain=["a"], known=False)
-    with refused(r"domain_size=0 is not valid\. Allowed: a whole number, 1 or more\."):
+    with refused(r"domain_size=0 is not valid\. Allowed: an integer, 1 or more\."):
         Histogram({}, domain_size=0)
 
 
@@ -251,7 +249,7 @@ def test_counts_of_counts_name_no_more_than_they_must() -> None:
 def test_counts_of_counts_that_make_no_sense() -> None:
     with refused(NOT_WHOLE):
         Histogram.from_counts_of_counts({"5": 1}, lambda count, rank: rank)  # type: ignore[dict-item]
-    with refused(r"sizes=-1 is not valid\. Allowed: a whole number, 0 or more\."):
+    with refused(r"sizes=-1 is not valid\. Allowed: an integer, 0 or more\."):
         Histogram.from_counts_of_counts({5: -1}, lambda count, rank: rank)
 
 
@@ -268,13 +266,13 @@ def test_scores_state_their_sensitivity() -> None:
 
 
 def test_counted_items_are_those_that_somebody_has() -> None:
-    unknown = Histogram({"a": 5, "b": 0, "c": 2}, known=False).counted()
+    unknown = Histogram({"a": 5, "b": 0, "c": 2}, known=False).observed_groups()
     assert list(unknown.scores) == [5, 2]
     assert [unknown.name(group, 0) for group in range(2)] == ["a", "c"]
-    everybody = Histogram({"a": 5, "c": 2}).counted()
+    everybody = Histogram({"a": 5, "c": 2}).observed_groups()
     assert [everybody.name(group, 0) for group in range(2)] == ["a", "c"]
-    sized = Histogram({3: 4}, domain_size=10**9).counted()
+    sized = Histogram({3: 4}, domain_size=10**9).observed_groups()
     assert (list(sized.scores), sized.name(0, 0)) == ([4], 3)
     grouped = Histogram.from_counts_of_counts({4: 2, 0: 10**9, 1: 3}, lambda count, rank: (count, rank), known=False)
-    groups = grouped.counted()
+    groups = grouped.observed_groups()
     assert (list(groups.scores), groups.multiplicities, groups.name(1, 2)) == ([4, 1], [2, 3], (1, 2))

@@ -1,4 +1,4 @@
-"""The whole audit of one mechanism: exact, statistical, and the law of its sampler, as one report."""
+"""The whole audit of one mechanism: exact, statistical, and the distribution of its sampler, as one report."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from podium.audit.exact.exhaustive import exact_audit
 from podium.audit.exact.worlds import World
-from podium.audit.reports import ExactReport, LawReport, StatisticalReport
+from podium.audit.reports import DistributionReport, ExactReport, StatisticalReport
 from podium.audit.statistical.draws import MechanismSampler
-from podium.audit.statistical.numeric import law_audit
+from podium.audit.statistical.numeric import distribution_audit
 from podium.audit.statistical.sequential import DEFAULT_ALPHA, Progress, statistical_audit
-from podium.audit.targets.inputs import reading
+from podium.audit.targets.inputs import mechanism_input
 from podium.audit.targets.shipped import Sessions, pairs_for, world_for
 from podium.exact import Number, probability
 from podium.mechanisms import PayWhatYouGet
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 __all__ = ["MechanismAudit", "audit_mechanism"]
 
-_LAW_DRAWS = 1_000
+_DISTRIBUTION_DRAWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class MechanismAudit:
-    """Everything that was looked at; ``exact`` and ``law`` are None where there is no law of single outcomes."""
+    """All parts of one audit; ``exact`` and ``distribution`` are None if single outcomes have no distribution."""
 
     subject: str
     exact: ExactReport | None
     statistical: StatisticalReport
-    law: LawReport | None
+    distribution: DistributionReport | None
 
     @property
-    def parts(self) -> list[ExactReport | StatisticalReport | LawReport]:
+    def parts(self) -> list[ExactReport | StatisticalReport | DistributionReport]:
         """The reports that were made."""
-        return [part for part in (self.exact, self.statistical, self.law) if part is not None]
+        return [part for part in (self.exact, self.statistical, self.distribution) if part is not None]
 
     @property
     def violated(self) -> bool:
@@ -50,7 +50,7 @@ class MechanismAudit:
     @property
     def false_alarm(self) -> float:
         """The probability that a sound mechanism is accused: the sum over the parts that sample."""
-        return math.fsum(part.alpha for part in (self.statistical, self.law) if part is not None)
+        return math.fsum(part.alpha for part in (self.statistical, self.distribution) if part is not None)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -87,10 +87,10 @@ def audit_mechanism(
     sampler: Callable[[Any], Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> MechanismAudit:
-    """Audit a mechanism of ours: its law on a small world, its sampler as a black box, its draws against its law.
+    """Audit a podium mechanism: its distribution on a small world, its sampler as a black box, and its draws.
 
     ``samples`` or ``seconds`` is the budget of the black box. ``sampler`` replaces the way the mechanism is run, for
-    tests that replay bits. Half of ``alpha`` is for the bound on epsilon and half for the law.
+    tests that replay bits. Half of ``alpha`` is for the bound on epsilon and half for the distribution.
     """
     subject = name or type(mechanism).__name__
     level = probability(alpha, "alpha") / 2
@@ -98,7 +98,7 @@ def audit_mechanism(
     box = sampler or (Sessions(mechanism) if sessions else MechanismSampler(mechanism))
     pairs = pairs_for(mechanism)
     counts = pairs[-1].right
-    data = reading(mechanism, counts)
+    data = mechanism_input(mechanism, counts)
     statistical = statistical_audit(
         box,
         mechanism.guarantee,
@@ -113,16 +113,16 @@ def audit_mechanism(
     if not hasattr(mechanism, "distribution"):
         return MechanismAudit(subject, None, statistical, None)
     exact = exact_audit(mechanism, world=world or world_for(mechanism), workers=workers, name=subject)
-    law = law_audit(
+    distribution = distribution_audit(
         box,
         mechanism.distribution(data),
         counts,
-        draws=_LAW_DRAWS,
+        draws=_DISTRIBUTION_DRAWS,
         alpha=level,
         outcome=_outcome,
         name=subject,
     )
-    return MechanismAudit(subject, exact, statistical, law)
+    return MechanismAudit(subject, exact, statistical, distribution)
 
 
 def _outcome(release: Release) -> Any:

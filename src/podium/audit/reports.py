@@ -13,7 +13,7 @@ from podium.exact import float_above
 from podium.privacy.guarantee import Guarantee
 from podium.privacy.rounding import display
 
-__all__ = ["EventTest", "ExactReport", "LawReport", "ProfilePoint", "StatisticalReport"]
+__all__ = ["DistributionReport", "EventTest", "ExactReport", "ProfilePoint", "StatisticalReport"]
 
 _NO_PROOF = "That nothing was found proves nothing: another input or event may show more."
 
@@ -29,7 +29,7 @@ class ProfilePoint:
 
 @dataclass(frozen=True, slots=True)
 class ExactReport:
-    """A small world, all of it: what holds there, and how tightly. Judged is the law that the subject states.
+    """A small world, all of it: what holds there, and how tightly. Judged is the distribution that the subject states.
 
     ``exact_epsilon`` is the smallest epsilon that the world allows at the claim's ``delta``; ``margin`` is what is left
     between it and the claimed epsilon. ``left`` and ``right`` are the pair on which the claim is tightest.
@@ -63,9 +63,10 @@ class ExactReport:
     def verdict(self) -> str:
         """One sentence."""
         if self.violated:
-            return f"VIOLATED on this world by the stated law: {self.finding.text}"
+            return f"VIOLATED on this world by the stated distribution: {self.finding.text}"
         return (
-            f"The claim holds on this world for the stated law: all {self.pairs:,} pairs, both directions, certified. "
+            f"The claim holds on this world for the stated distribution: all {self.pairs:,} pairs, both directions, "
+            "certified. "
             "The sampler was not run."
         )
 
@@ -100,7 +101,7 @@ class ExactReport:
                 "",
                 *_table(
                     [
-                        ("judged", "the stated law (distribution), not draws of the sampler"),
+                        ("judged", "the stated distribution, not draws of the sampler"),
                         ("claim", str(self.claim)),
                         ("world", self.world),
                         ("enumerated", f"{self.histograms:,} histograms, {self.pairs:,} pairs"),
@@ -269,8 +270,8 @@ class StatisticalReport:
 
 
 @dataclass(frozen=True, slots=True)
-class LawReport:
-    """Draws against a claimed law: Pearson's chi-square, and outcomes that the law says are impossible.
+class DistributionReport:
+    """Draws against a claimed distribution: Pearson's chi-square, and outcomes with a claimed probability of 0.
 
     The p-value is that of the chi-square distribution, which is the limit for many draws.
     """
@@ -286,17 +287,19 @@ class LawReport:
 
     @property
     def violated(self) -> bool:
-        """Whether the draws do not follow the law."""
+        """Whether the draws do not follow the distribution."""
         return bool(self.impossible) or self.p_value < self.alpha
 
     @property
     def verdict(self) -> str:
         """One sentence."""
         if self.impossible:
-            return f"WRONG LAW: {self.impossible[0]} came out, which the claimed law says is impossible."
+            return (
+                f"WRONG DISTRIBUTION: {self.impossible[0]} came out, which the claimed distribution says is impossible."
+            )
         if self.violated:
-            return f"WRONG LAW: the draws do not follow the claimed law; most at {self.largest}."
-        return f"No difference from the claimed law found in {self.draws:,} draws."
+            return f"WRONG DISTRIBUTION: the draws do not follow the claimed distribution; most at {self.largest}."
+        return f"No difference from the claimed distribution found in {self.draws:,} draws."
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -320,7 +323,7 @@ class LawReport:
             ("p-value", f"{self.p_value:.3g}; an alarm below {self.alpha:g}"),
             ("draws", f"{self.draws:,}"),
         ]
-        return "\n".join([f"### Law audit of {self.subject}", "", f"**{self.verdict}**", "", *_table(rows)])
+        return "\n".join([f"### Distribution audit of {self.subject}", "", f"**{self.verdict}**", "", *_table(rows)])
 
     __str__ = to_markdown
 

@@ -1,6 +1,6 @@
 """Estimates: what releases say about counts. Post-processing is free; a fresh measurement is paid and honest.
 
-``MeasureCounts`` measures the selected counts anew, with intervals that hold whatever was selected: the default.
+``MeasureCounts`` measures the selected counts with fresh noise; its intervals hold whatever was selected: the default.
 ``blue`` and ``gap_estimates`` get more out of the free gaps, but what was selected has lucky noise, so
 they are biased upwards; ``lower_bounds`` keeps its confidence only before selection.
 """

@@ -57,7 +57,7 @@ class MeasureCounts:
     Guarantee
         Each count costs epsilon_per_item (discrete Laplace) or 1/(2 sigma^2) in zCDP (discrete Gaussian), on top of the
         selection. Neighbours: one user added, removed or replaced.
-    Law
+    Distribution
         count + X, P(X = x) proportional to exp(-epsilon_per_item |x|) or exp(-x^2/(2 sigma^2)) on the integers.
     Symbols
         epsilon_per_item (discrete Laplace, scale = 1/epsilon_per_item) or sigma (discrete Gaussian, scale = sigma).
@@ -203,7 +203,7 @@ def _counts(histogram: Histogram, items: Sequence[Item]) -> list[int]:
         raise InvalidArgument(
             "histogram",
             type(histogram).__name__,
-            allowed="a Histogram, because discrete noise protects whole numbers only",
+            allowed="a Histogram, because discrete noise protects integers only",
         )
     if histogram.known:
         return [int(score) for score in scores_of(histogram, items)]

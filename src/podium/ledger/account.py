@@ -14,7 +14,7 @@ from typing import Final
 
 from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind
-from podium.privacy import Cost, Event, events_from_json, events_to_json, spent, worst_case
+from podium.privacy import Cost, Event, actual_cost, events_from_json, events_to_json, worst_case
 from podium.privacy.rounding import above
 
 __all__ = [
@@ -166,7 +166,7 @@ def analyst_sums(entries: Iterable[Entry]) -> dict[str, Sum]:
 def charge_of(charge: Cost | tuple[Event, ...], *, reserve: bool) -> tuple[Cost, tuple[Event, ...]]:
     """What is charged, with rho rounded up once to a multiple of 2^-64, and the events if they are known."""
     events = () if isinstance(charge, Cost) else charge
-    cost = charge if isinstance(charge, Cost) else worst_case(charge) if reserve else spent(charge)
+    cost = charge if isinstance(charge, Cost) else worst_case(charge) if reserve else actual_cost(charge)
     return Cost(epsilon=cost.epsilon, rho=above(cost.rho), delta=cost.delta), events
 
 

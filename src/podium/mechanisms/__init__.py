@@ -1,4 +1,4 @@
-"""Mechanisms: each a frozen description with its sampler, its exact law and its cost."""
+"""Mechanisms: each a frozen description with its sampler, its exact distribution and its cost."""
 
 from podium.mechanisms.base import Mechanism
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK

@@ -1,4 +1,4 @@
-"""What every mechanism is: frozen parameters, a sampler, its exact law, and what it costs."""
+"""What every mechanism is: frozen parameters, a sampler, its exact distribution, and what it costs."""
 
 from __future__ import annotations
 
@@ -17,27 +17,31 @@ from podium.mechanisms.reader import Reader, Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee, total
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
 from podium.release import Outcome, Receipt, Release, ValueKind
 
-__all__ = ["Law", "Mechanism", "certified", "certified_floats", "describe"]
+__all__ = ["Distribution", "Mechanism", "certified_ball", "certified_floats", "describe"]
 
-Law: TypeAlias = dict[Outcome, flint.arb]
+Distribution: TypeAlias = dict[Outcome, flint.arb]
 
 _FIRST_PRECISION = 128
 _LAST_PRECISION = 8192
 _ACCURACY_BITS = 46
-"""Floats of a law are good to this many bits relative to the largest probability, well over 12 digits."""
+"""Floats of a distribution are good to this many bits relative to the largest probability, well over 12 digits."""
 
 
 class Mechanism(ABC):
     """A private selection.
 
-    Subclasses are frozen dataclasses whose fields are exact. They implement ``_law`` (the output law in
-    balls), ``_run`` (the sampler, through ``podium.randomness``) and ``worst_case`` (the events to reserve).
+    Subclasses are frozen dataclasses whose fields are exact. They implement ``_exact_distribution`` (the output
+    distribution in balls), ``_run`` (the sampler, through ``podium.randomness``) and ``worst_case`` (the events to
+    reserve).
     """
 
     __slots__ = ()
+    proofs: ClassVar[tuple[Proof, ...]] = ()
+    """Proofs in this repository; empty if the cited paper has the whole proof."""
     theorem: ClassVar[str]
     reads: ClassVar[Reads] = Reads.COUNTS_OF_COUNTS
 
@@ -48,7 +52,7 @@ class Mechanism(ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised whatever comes out."""
+        """The guarantee, which holds for every outcome."""
         return _total(self.worst_case)
 
     @property
@@ -65,7 +69,7 @@ class Mechanism(ABC):
         """Run the mechanism once. ``bits`` is for tests; the default is the secure source."""
 
     @abstractmethod
-    def _law(self, histogram: Any) -> Law:
+    def _exact_distribution(self, histogram: Any) -> Distribution:
         """Every outcome of positive probability, as balls at the current precision."""
 
     @overload
@@ -75,11 +79,11 @@ class Mechanism(ABC):
     @overload
     def distribution(self, histogram: Any, *, exact: Literal[True]) -> dict[Outcome, flint.arb]: ...
     def distribution(self, histogram: Any, *, exact: bool = False) -> dict[Outcome, float] | dict[Outcome, flint.arb]:
-        """The exact output law, for small inputs: outcome -> probability.
+        """The exact output distribution, for small inputs: outcome -> probability.
 
         Outcomes are as in ``Release.outcome``. ``exact=True`` gives arb balls that contain the true values.
         """
-        balls = certified_floats(lambda: self._law(histogram))
+        balls = certified_floats(lambda: self._exact_distribution(histogram))
         return balls if exact else {outcome: float(value.mid()) for outcome, value in balls.items()}
 
     @overload
@@ -97,7 +101,7 @@ class Mechanism(ABC):
         its log ratio over neighbours bounds what is released too.
         """
         compute = self._density(histogram, outcome, [exact_fraction(value, "values") for value in values])
-        value = certified(compute)
+        value = certified_ball(compute)
         return value if exact else float(value.mid())
 
     def _density(self, histogram: Any, outcome: Any, values: list[Fraction]) -> Callable[[], flint.arb]:
@@ -106,7 +110,7 @@ class Mechanism(ABC):
             "values", values, allowed="none: this mechanism releases no values", hint="Use distribution()."
         )
 
-    def _released(
+    def _make_release(
         self,
         outcome: Outcome,
         paid: tuple[Event, ...],
@@ -130,7 +134,7 @@ class Mechanism(ABC):
 
 @functools.lru_cache(maxsize=256)
 def _total(events: tuple[Event, ...]) -> Guarantee:
-    """Every release of a mechanism promises the same, and adding it up takes as long as a small release."""
+    """Cached: all releases of a mechanism have one guarantee, which takes as long to compute as a small release."""
     return total(events)
 
 
@@ -139,7 +143,7 @@ def describe(mechanism: Any) -> dict[str, str]:
     return {item.name: str(getattr(mechanism, item.name)) for item in fields(mechanism)}
 
 
-def certified(compute: Callable[[], flint.arb]) -> flint.arb:
+def certified_ball(compute: Callable[[], flint.arb]) -> flint.arb:
     """One number computed in balls, at rising precision until it is as accurate as a float can show."""
     return certified_floats(lambda: {None: compute()})[None]
 

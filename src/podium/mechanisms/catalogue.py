@@ -35,10 +35,10 @@ def catalogue() -> tuple[Description, ...]:
     """What ``podium.mechanisms`` offers for releasing, in the order of the alphabet."""
     home = importlib.import_module("podium.mechanisms")
     found = (getattr(home, name) for name in home.__all__)
-    return tuple(_described(cls) for cls in found if hasattr(cls, "guarantee") and not inspect.isabstract(cls))
+    return tuple(_describe(cls) for cls in found if hasattr(cls, "guarantee") and not inspect.isabstract(cls))
 
 
-def _described(cls: type) -> Description:
+def _describe(cls: type) -> Description:
     text = inspect.getdoc(cls) or ""
     sections = {match["name"]: " ".join(match["text"].split()) for match in _SECTION.finditer(text)}
     domain, result, values = (sections.get("Shape", "") + "; ; ").split("; ")[:3]

@@ -10,7 +10,7 @@ import numpy as np
 from podium.errors import InvalidArgument
 from podium.histogram import Groups, Histogram, Item, KnownDomain
 
-__all__ = ["domain_size", "exact_scores", "flag", "listed", "require_items", "scores_of"]
+__all__ = ["domain_size", "exact_scores", "flag", "list_scores", "require_items", "scores_of"]
 
 _MAX_OUTCOMES = 100_000
 
@@ -46,14 +46,14 @@ def require_items(k: int, groups: Groups) -> int:
     return size
 
 
-def listed(groups: Groups, *, outcomes: int) -> tuple[list[Item], list[Fraction]]:
-    """Every item with its score, for a law that has that many ``outcomes``: refused where they are too many."""
+def list_scores(groups: Groups, *, outcomes: int) -> tuple[list[Item], list[Fraction]]:
+    """Every item with its score; raises if a distribution over ``outcomes`` outcomes is too large to list."""
     if outcomes > _MAX_OUTCOMES:
         raise InvalidArgument(
             "histogram",
             f"a domain of {domain_size(groups)} items",
             allowed=f"a domain on which at most {_MAX_OUTCOMES} outcomes are possible",
-            hint="An exact law lists every outcome; release() has no such limit.",
+            hint="An exact distribution lists every outcome; release() has no such limit.",
         )
     sizes = [1] * len(groups.scores) if groups.multiplicities is None else groups.multiplicities
     pairs = [

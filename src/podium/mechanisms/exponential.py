@@ -13,12 +13,13 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain
-from podium.mechanisms.base import Law, Mechanism
-from podium.mechanisms.domain import exact_scores, flag, listed, require_items, scores_of
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.base import Distribution, Mechanism
+from podium.mechanisms.domain import exact_scores, flag, list_scores, require_items, scores_of
+from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import Event, PureMechanism, Selection
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
-from podium.randomness.partial_sample import decided_floor
+from podium.randomness.partial_sample import exact_floor
 from podium.randomness.streams import FreshStreams, Uniform
 from podium.release import Outcome, Release
 
@@ -41,7 +42,7 @@ class ExponentialTopK(Mechanism):
     Guarantee
         k selections, each of bounded range epsilon_per_item: k * epsilon_per_item pure, or k * rho(epsilon_per_item) in
         zCDP. Neighbours: one user added or removed (monotone=True), or counts that may move both ways.
-    Law
+    Distribution
         Peeling with weights exp(r * h), r = epsilon_per_item / span: P(o_1, ..., o_k) is the product over j of
         exp(r h_(o_j)) / (sum of exp(r h_i) over the items not yet chosen).
     Symbols
@@ -85,14 +86,14 @@ class ExponentialTopK(Mechanism):
             bits=bits,
         )
         outcome = tuple(map(groups.name, finish.groups, finish.members))
-        return self._released(outcome, self.worst_case, k=self.k)
+        return self._make_release(outcome, self.worst_case, k=self.k)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
-        items, scores = listed(groups, outcomes=math.perm(size, self.k))
+        items, scores = list_scores(groups, outcomes=math.perm(size, self.k))
         rate = self.epsilon_per_item / histogram.span(monotone=self.monotone)
-        return peeling_law(items, scores, rate, self.k)
+        return peeling_distribution(items, scores, rate, self.k)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -107,7 +108,7 @@ class ExponentialWithGap(Mechanism):
         epsilon-DP for the item and the gap together; epsilon^2/2 in zCDP. Once the gap is out the range is up to
         2 epsilon, so the bounded-range constant does not hold. Neighbours: one user added or removed
         (monotone=True), or counts that may move both ways.
-    Law
+    Distribution
         With mu = (epsilon/span) h: item s with weight exp(mu_s); the gap in units of mu is logistic around theta =
         mu_s - log(sum of exp(mu_j), j != s), given that it is not negative. Jointly the gap has the density of
         that logistic distribution at g > 0. The gap is released in counts, rounded down to a multiple of
@@ -122,6 +123,7 @@ class ExponentialWithGap(Mechanism):
         A known domain of at least one item; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/noisy-selection.md", "section 5"),)
     theorem: ClassVar[str] = "Ding, Wang, Xiao, Zhang & Kifer 2021, Theorem 7 (exponential mechanism with gap)"
     grid_bits: ClassVar[int] = 20
 
@@ -151,13 +153,13 @@ class ExponentialWithGap(Mechanism):
             bits=bits,
         )
         winner = groups.name(finish.groups[0], finish.members[0])
-        return self._released((winner,), self.worst_case, k=1, values=finish.gaps, value_kind="gaps")
+        return self._make_release((winner,), self.worst_case, k=1, values=finish.gaps, value_kind="gaps")
 
     def release_around(self, sampler: Sampler, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """The item that a black box draws, and a gap for it.
 
         ``sampler(histogram)`` must draw an item with weights exp((epsilon/span) * score): then item and gap have
-        together the law of ``release``, and cost the same. Nothing but the item is asked of the black box.
+        together the distribution of ``release``, and cost the same. Nothing but the item is asked of the black box.
         """
         require_items(1, histogram.groups())
         winner = sampler(histogram)
@@ -168,10 +170,10 @@ class ExponentialWithGap(Mechanism):
             raise InvalidArgument(
                 "sampler", "a sampler that drew something else", allowed="a sampler that draws an item of the domain"
             ) from None
-        return self._released((winner,), self.worst_case, k=1, values=gaps, value_kind="gaps")
+        return self._make_release((winner,), self.worst_case, k=1, values=gaps, value_kind="gaps")
 
     def gap_of(self, winner: Item, histogram: KnownDomain, *, bits: BitSource | None = None) -> tuple[Fraction, ...]:
-        """A gap drawn from its law given that ``winner`` won: a tuple of one, or empty if there is no other item.
+        """One gap drawn from its distribution given that ``winner`` won; empty if there is no other item.
 
         Private only for a winner that the exponential mechanism drew from the same histogram and nobody else uses.
         """
@@ -183,7 +185,7 @@ class ExponentialWithGap(Mechanism):
         fine = steps_per_unit(grid_bits_for(1 / rate, self.grid_bits))
         source = system_bits() if bits is None else bits
         uniform = Uniform(FreshStreams(source), 0, 1, int(source.words(1)[0]))
-        steps = decided_floor(
+        steps = exact_floor(
             lambda digits: field.gap_bounds(uniform.digits(digits), digits),
             field.precision,
             fine / rate,
@@ -191,10 +193,10 @@ class ExponentialWithGap(Mechanism):
         )
         return (steps / fine,)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
-        items, scores = listed(groups, outcomes=require_items(1, groups))
-        return peeling_law(items, scores, self._rate(histogram), 1)
+        items, scores = list_scores(groups, outcomes=require_items(1, groups))
+        return peeling_distribution(items, scores, self._rate(histogram), 1)
 
     def _density(self, histogram: KnownDomain, outcome: Outcome, values: list[Fraction]) -> Callable[[], flint.arb]:
         """The joint density of the item and its gap in counts; without another item, the probability 1."""

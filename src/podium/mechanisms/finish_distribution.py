@@ -1,8 +1,8 @@
-"""Laws of a race: orders of finish, sets of winners, and the joint density of an order and its gaps.
+"""Distributions of a race: orders of finish, sets of winners, and the joint density of an order and its gaps.
 
 All functions work in units of the standard noise: candidate i has the value ``offsets[i] + Z_i``. With Laplace and
 exponential noise everything is a piecewise exponential polynomial and has a closed form. With logistic and
-half-logistic noise the law of the set of winners is the integral of a rational function of y = e^-x, which
+half-logistic noise the distribution of the set of winners is the integral of a rational function of y = e^-x, which
 certified quadrature encloses. A probability depends on the offsets alone, so equal offsets are computed once.
 """
 
@@ -20,10 +20,10 @@ import flint
 
 from podium.exact import ball
 from podium.histogram import Item
-from podium.mechanisms.base import Law
+from podium.mechanisms.base import Distribution
 from podium.mechanisms.piecewise import ClosedNoise, Piecewise, noise_cdf, noise_density, noise_survival
 
-__all__ = ["RationalNoise", "gap_density", "order_law", "rational_set_law", "set_law"]
+__all__ = ["RationalNoise", "gap_density", "order_distribution", "rational_set_distribution", "set_distribution"]
 
 RationalNoise: TypeAlias = Literal["logistic", "half-logistic"]
 _Offsets: TypeAlias = tuple[Fraction, ...]
@@ -32,27 +32,29 @@ _ONE = Fraction(1)
 _ORIGIN = flint.acb(0)
 
 
-def order_law(items: Sequence[Item], offsets: Sequence[Fraction], noise: ClosedNoise, k: int) -> Law:
+def order_distribution(items: Sequence[Item], offsets: Sequence[Fraction], noise: ClosedNoise, k: int) -> Distribution:
     """Every ordered top k with its probability."""
     field = _ClosedField(noise)
     known: dict[_Offsets, flint.arb] = {}
-    law: Law = {}
+    distribution: Distribution = {}
     for order in itertools.permutations(range(len(items)), k):
         winners = tuple(offsets[i] for i in order)
         if winners not in known:
             known[winners] = field.order(winners, _others(offsets, order))
-        law[tuple(items[i] for i in order)] = known[winners]
-    return law
+        distribution[tuple(items[i] for i in order)] = known[winners]
+    return distribution
 
 
-def set_law(items: Sequence[Item], offsets: Sequence[Fraction], noise: ClosedNoise, k: int) -> Law:
+def set_distribution(items: Sequence[Item], offsets: Sequence[Fraction], noise: ClosedNoise, k: int) -> Distribution:
     """Every set of k winners with its probability, closed form."""
-    return _set_law(items, offsets, k, _ClosedField(noise).top_set)
+    return _set_distribution(items, offsets, k, _ClosedField(noise).top_set)
 
 
-def rational_set_law(items: Sequence[Item], offsets: Sequence[Fraction], noise: RationalNoise, k: int) -> Law:
+def rational_set_distribution(
+    items: Sequence[Item], offsets: Sequence[Fraction], noise: RationalNoise, k: int
+) -> Distribution:
     """Every set of k winners with its probability, certified quadrature."""
-    return _set_law(items, offsets, k, _logistic_set if noise == "logistic" else _half_logistic_set)
+    return _set_distribution(items, offsets, k, _logistic_set if noise == "logistic" else _half_logistic_set)
 
 
 def gap_density(
@@ -78,21 +80,21 @@ def _others(offsets: Sequence[Fraction], chosen: Sequence[int]) -> _Offsets:
     return tuple(sorted(offset for i, offset in enumerate(offsets) if i not in chosen))
 
 
-def _set_law(
+def _set_distribution(
     items: Sequence[Item],
     offsets: Sequence[Fraction],
     k: int,
     probability: Callable[[_Offsets, _Offsets], flint.arb],
-) -> Law:
+) -> Distribution:
     known: dict[_Offsets, flint.arb] = {}
-    law: Law = {}
+    distribution: Distribution = {}
     for chosen in itertools.combinations(range(len(items)), k):
         winners = tuple(sorted(offsets[i] for i in chosen))
         if winners not in known:
             losers = _others(offsets, chosen)
             known[winners] = probability(winners, losers) if losers else flint.arb(1)
-        law[frozenset(items[i] for i in chosen)] = known[winners]
-    return law
+        distribution[frozenset(items[i] for i in chosen)] = known[winners]
+    return distribution
 
 
 class _ClosedField:

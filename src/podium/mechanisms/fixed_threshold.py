@@ -20,8 +20,9 @@ from podium.exact import (
     rational_bounds,
 )
 from podium.histogram import Histogram, Item
-from podium.mechanisms.base import Law, Mechanism, certified_floats
+from podium.mechanisms.base import Distribution, Mechanism, certified_floats
 from podium.privacy.events import ApproximateMechanism, Event
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Release
 
@@ -43,7 +44,7 @@ class FixedThreshold(Mechanism):
         (k*eps^2/2)-zCDP. ``guarantee.epsilon(delta=...)`` takes the better of the two, and
         ``podium.privacy.best_bound(worst_case, delta)`` also weighs advanced and optimal composition. Neighbours: one
         user added or removed.
-    Law
+    Distribution
         Item i with h_i > h_(k+1) is in the set if h_i + Lap(1/eps) > h_(k+1) + 1 + ln(1/(2 delta))/eps,
         independently of the others. No order, no values, no bottom symbol.
     Symbols
@@ -55,6 +56,7 @@ class FixedThreshold(Mechanism):
         threshold of all.
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/limited-domain.md", "Theorem 4"),)
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorem 5 with the test h_i > h_(k+1) (fixed threshold)"
 
     k: int
@@ -85,7 +87,7 @@ class FixedThreshold(Mechanism):
         noisy = noisy_values(list(leads.values()), scale=scale, grid_bits=grid_bits_for(scale, 0), bits=bits)
         # The floor of a real number is 0 or more exactly if the number is, on a grid as coarse as the noise too.
         passed = frozenset(item for item, floor in zip(leads, noisy, strict=True) if floor >= 0)
-        return self._released(passed, self.worst_case, k=self.k)
+        return self._make_release(passed, self.worst_case, k=self.k)
 
     def inclusion(self, histogram: Histogram) -> dict[Item, float]:
         """The probability of each item that can come out."""
@@ -102,15 +104,15 @@ class FixedThreshold(Mechanism):
     def _inclusion(self, histogram: Histogram) -> dict[Item, flint.arb]:
         return {item: _positive(lead * self.epsilon_per_item) for item, lead in self._leads(histogram).items()}
 
-    def _law(self, histogram: Histogram) -> Law:
+    def _exact_distribution(self, histogram: Histogram) -> Distribution:
         chances = self._inclusion(histogram)
-        law: Law = {}
+        distribution: Distribution = {}
         for inside in itertools.product((False, True), repeat=len(chances)):
             product = flint.arb(1)
             for is_in, chance in zip(inside, chances.values(), strict=True):
                 product *= chance if is_in else 1 - chance
-            law[frozenset(item for item, is_in in zip(chances, inside, strict=True) if is_in)] = product
-        return law
+            distribution[frozenset(item for item, is_in in zip(chances, inside, strict=True) if is_in)] = product
+        return distribution
 
 
 def _positive(lead: Fraction) -> flint.arb:

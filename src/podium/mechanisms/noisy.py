@@ -13,13 +13,19 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
-from podium.mechanisms.base import Law, Mechanism
-from podium.mechanisms.domain import flag, listed, require_items
-from podium.mechanisms.finish_distribution import RationalNoise, gap_density, order_law, rational_set_law
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.base import Distribution, Mechanism
+from podium.mechanisms.domain import flag, list_scores, require_items
+from podium.mechanisms.finish_distribution import (
+    RationalNoise,
+    gap_density,
+    order_distribution,
+    rational_set_distribution,
+)
+from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.privacy.events import Event, PureMechanism, Selection
-from podium.randomness import BitSource, NoiseName, grid_bits_for, noise_named, race
+from podium.privacy.proofs import Proof
+from podium.randomness import BitSource, NoiseName, grid_bits_for, lipschitz_noise, race
 from podium.release import Outcome, Release
 
 __all__ = ["NoisyTopK", "PermuteAndFlip"]
@@ -40,7 +46,7 @@ class NoisyTopK(Mechanism):
         epsilon-DP for all that is released together. In zCDP k * rho(epsilon/k) with Gumbel noise and epsilon^2/2 with
         the others, which are not of bounded range. Neighbours: one user added or removed (monotone=True), or
         counts that may move both ways.
-    Law
+    Distribution
         v_i = (epsilon/(k span)) h_i + Z_i with independent standard noise Z_i; the k largest, and the gaps
         v_(j) - v_(j+1), j = 1..k, the last one to the best loser, in counts (times k span/epsilon). With exactly k
         items there is no k-th gap. Gaps are rounded down to a multiple of 2^-grid_bits, or at most 2^-31 of a scale k
@@ -56,6 +62,10 @@ class NoisyTopK(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/noisy-selection.md", "section 2"),
+        Proof("docs/proofs/noisy-selection.md", "section 3"),
+    )
     theorem: ClassVar[str] = (
         "Shekelyan & Loukides 2022, Theorem 4.1 (Lipschitz mechanism); "
         "Ding, Wang, Xiao, Zhang & Kifer 2021, Theorem 3 (free gaps)"
@@ -80,7 +90,7 @@ class NoisyTopK(Mechanism):
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        put(self, "noise", noise_named(noise).name)
+        put(self, "noise", lipschitz_noise(noise).name)
         put(self, "gaps", self.noise in _WITH_GAPS if gaps is None else flag(gaps, "gaps"))
         put(self, "monotone", flag(monotone, "monotone"))
         if self.gaps and self.noise not in _WITH_GAPS:
@@ -120,21 +130,21 @@ class NoisyTopK(Mechanism):
         names = tuple(map(groups.name, finish.groups, finish.members))
         outcome = names if self.ordered else frozenset(names)
         if not self.gaps:
-            return self._released(outcome, self.worst_case, k=self.k)
-        return self._released(outcome, self.worst_case, k=self.k, values=finish.gaps, value_kind="gaps")
+            return self._make_release(outcome, self.worst_case, k=self.k)
+        return self._make_release(outcome, self.worst_case, k=self.k, values=finish.gaps, value_kind="gaps")
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
         count = math.perm if self.ordered else math.comb
-        items, scores = listed(groups, outcomes=count(size, self.k))
+        items, scores = list_scores(groups, outcomes=count(size, self.k))
         rate = self._rate(histogram)
         if self.noise == "gumbel":
-            return peeling_law(items, scores, rate, self.k)
+            return peeling_distribution(items, scores, rate, self.k)
         offsets = _offsets(scores, rate)
         if self.ordered:
-            return order_law(items, offsets, cast("ClosedNoise", self.noise), self.k)
-        return rational_set_law(items, offsets, cast("RationalNoise", self.noise), self.k)
+            return order_distribution(items, offsets, cast("ClosedNoise", self.noise), self.k)
+        return rational_set_distribution(items, offsets, cast("RationalNoise", self.noise), self.k)
 
     def _density(self, histogram: KnownDomain, outcome: Outcome, values: list[Fraction]) -> Callable[[], flint.arb]:
         """The joint density of an order and its gaps in counts."""
@@ -153,7 +163,7 @@ class NoisyTopK(Mechanism):
     def _sides(self, histogram: KnownDomain, outcome: Outcome) -> tuple[list[Fraction], list[Fraction], Fraction]:
         """The offsets of the items that won, in order, those of all others, and the rate."""
         groups, rate = histogram.groups(), self._rate(histogram)
-        items, scores = listed(groups, outcomes=require_items(self.k, groups))
+        items, scores = list_scores(groups, outcomes=require_items(self.k, groups))
         offsets = dict(zip(items, _offsets(scores, rate), strict=True))
         if not isinstance(outcome, tuple) or len(outcome) != self.k or len({*outcome} & {*items}) != self.k:
             raise InvalidArgument("outcome", outcome, allowed=f"a tuple of k={self.k} different items of the domain")
@@ -176,7 +186,7 @@ class PermuteAndFlip(Mechanism):
         epsilon-DP, hence epsilon^2/2 in zCDP. Not of bounded range epsilon: its range is up to
         epsilon + ln(2 - e^-epsilon). Neighbours: one user added or removed (monotone=True), or counts that may move
         both ways.
-    Law
+    Distribution
         P(i) = p_i * integral over [0, 1] of prod_(j != i) (1 - p_j t) dt, p_j = exp((epsilon/span)(h_j - max h)).
     Symbols
         epsilon = eps, the total; span = 1 for counts under addition or removal, 2 if monotone=False, rises_by +
@@ -187,6 +197,7 @@ class PermuteAndFlip(Mechanism):
         A known domain of at least one item; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/noisy-selection.md", "section 4"),)
     theorem: ClassVar[str] = "McKenna & Sheldon 2020 (permute-and-flip)"
 
     epsilon: Fraction
@@ -214,11 +225,11 @@ class PermuteAndFlip(Mechanism):
             bits=bits,
         )
         winner = groups.name(finish.groups[0], finish.members[0])
-        return self._released((winner,), self.worst_case, k=1)
+        return self._make_release((winner,), self.worst_case, k=1)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
-        items, scores = listed(groups, outcomes=require_items(1, groups))
+        items, scores = list_scores(groups, outcomes=require_items(1, groups))
         chances = [ball(offset).exp() for offset in _offsets(scores, self._rate(histogram))]
         known: dict[Fraction, flint.arb] = {}
         for i, score in enumerate(scores):

@@ -22,11 +22,12 @@ from podium.exact import (
     rational_bounds,
 )
 from podium.histogram import KnownDomain, Scores, item_order
-from podium.mechanisms.base import Law, Mechanism, describe
-from podium.mechanisms.domain import flag, listed, require_items, scores_of
-from podium.mechanisms.finish_distribution import set_law
+from podium.mechanisms.base import Distribution, Mechanism, describe
+from podium.mechanisms.domain import flag, list_scores, require_items, scores_of
+from podium.mechanisms.finish_distribution import set_distribution
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.guarantee import total
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, noisy_values, race
 from podium.release import Outcome, Receipt, Release
 
@@ -39,17 +40,17 @@ _MAX_DELTA = Fraction(1, 20)
 
 @dataclass(frozen=True, slots=True, init=False)
 class OneshotLaplace(Mechanism):
-    """The k largest of score plus Laplace noise, as a set; their values are measured anew, and paid anew.
+    """The k largest of score plus Laplace noise, as a set; values come from a fresh, separately paid measurement.
 
     Use
         A set is enough and k is in the hundreds, where the scale with a delta is the smaller one.
     Shape
-        known domain; a set; counts from measure(), paid anew
+        known domain; a set; counts from measure(), paid separately
     Guarantee
         epsilon-DP with delta=0; (epsilon, delta)-DP with delta > 0, then only for epsilon <= 0.2, delta <= 0.05 and at
         least two items. The set alone: neither the order nor the values. Neighbours: one user added or
         removed (monotone=True), or counts that may move both ways.
-    Law
+    Distribution
         h_i + Lap(lambda), the k largest. lambda = k span/epsilon with delta=0, else 8 s sqrt(k ln(m/delta))/epsilon
         rounded up to a public dyadic multiple of s. The second is below the first only if k > 64 ln(m/delta), or
         16 ln(m/delta) where span = 2 s. measure() releases h_i + Lap(lambda) with fresh noise for
@@ -64,6 +65,7 @@ class OneshotLaplace(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/noisy-selection.md", "section 6"),)
     theorem: ClassVar[str] = "Qiao, Su & Zhang 2021, Theorems 2.1 and 2.2 (oneshot Laplace, the set alone)"
     grid_bits: ClassVar[int] = 20
 
@@ -121,7 +123,7 @@ class OneshotLaplace(Mechanism):
             bits=bits,
         )
         chosen = frozenset(map(groups.name, finish.groups, finish.members))
-        return self._released(chosen, self.worst_case, k=self.k)
+        return self._make_release(chosen, self.worst_case, k=self.k)
 
     def measure(self, release: Release, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """The values of the items that a release chose, with fresh noise of the same scale.
@@ -136,7 +138,7 @@ class OneshotLaplace(Mechanism):
                 f"a release of {release.mechanism}",
                 allowed=f"a set of k={self.k} items that release() chose",
             )
-        scale, events = self.scale(histogram), self.measuring(histogram)
+        scale, events = self.scale(histogram), self.measurement_events(histogram)
         scores = scores_of(histogram, release.items)
         grid = grid_bits_for(scale, self.grid_bits)
         values = noisy_values(scores, scale=scale, noise="laplace", grid_bits=grid, bits=bits)
@@ -152,15 +154,15 @@ class OneshotLaplace(Mechanism):
             value_kind="counts",
         )
 
-    def measuring(self, histogram: KnownDomain) -> tuple[Event, ...]:
+    def measurement_events(self, histogram: KnownDomain) -> tuple[Event, ...]:
         """What ``measure`` will cost: k Laplace values, k s/lambda in all."""
         return (LaplaceNoise(_sensitivity(histogram) / self.scale(histogram)),) * self.k
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         scale = self.scale(histogram)
         groups = histogram.groups()
-        items, scores = listed(groups, outcomes=math.comb(require_items(self.k, groups), self.k))
-        return set_law(items, [(score - max(scores)) / scale for score in scores], "laplace", self.k)
+        items, scores = list_scores(groups, outcomes=math.comb(require_items(self.k, groups), self.k))
+        return set_distribution(items, [(score - max(scores)) / scale for score in scores], "laplace", self.k)
 
     def _density(self, histogram: KnownDomain, outcome: Outcome, values: list[Fraction]) -> Callable[[], flint.arb]:
         """The joint density of a set and the values that ``measure`` then releases, in the order of the items.
@@ -173,7 +175,9 @@ class OneshotLaplace(Mechanism):
         scale = self.scale(histogram)
         scores = scores_of(histogram, sorted(outcome, key=item_order))
         distance = sum(abs(value - score) for value, score in zip(values, scores, strict=True))
-        return lambda: self._law(histogram)[outcome] * ball(-distance / scale).exp() / ball(2 * scale) ** self.k
+        return lambda: (
+            self._exact_distribution(histogram)[outcome] * ball(-distance / scale).exp() / ball(2 * scale) ** self.k
+        )
 
 
 def _sensitivity(histogram: KnownDomain) -> Fraction:

@@ -29,7 +29,7 @@ ClosedNoise: TypeAlias = Literal["laplace", "exponential"]
 class Piecewise:
     """A function on the real line: ``pieces[i]`` holds between ``breaks[i-1]`` and ``breaks[i]``.
 
-    Rates are whole multiples of ``unit`` (0 where there are none): whole numbers hash and add many times faster.
+    Rates are whole multiples of ``unit`` (0 where there are none): integers hash and add many times faster.
     """
 
     __slots__ = ("breaks", "pieces", "unit")
@@ -65,13 +65,13 @@ class Piecewise:
 
     def scaled(self, factor: flint.arb) -> Piecewise:
         """factor * f."""
-        return _made(self.breaks, [{key: c * factor for key, c in piece.items()} for piece in self.pieces], self.unit)
+        return _build(self.breaks, [{key: c * factor for key, c in piece.items()} for piece in self.pieces], self.unit)
 
     def shifted(self, by: Fraction) -> Piecewise:
         """x -> f(x - by)."""
         exact = _rational(by)
         pieces = [_shift_terms(piece, exact, self.unit) for piece in self.pieces]
-        return _made([at + exact for at in self.breaks], pieces, self.unit)
+        return _build([at + exact for at in self.breaks], pieces, self.unit)
 
     def __call__(self, x: Fraction) -> flint.arb:
         """The value at a point that is not a breakpoint of a jump; at a breakpoint, that of the right piece."""
@@ -106,7 +106,7 @@ class Piecewise:
             lower_index = len(self.breaks) - len(pieces)
             if lower_index >= 0:
                 beyond = top - _evaluate(primitive, self.breaks[lower_index], self.unit)
-        return _made(self.breaks, reversed(pieces), self.unit)
+        return _build(self.breaks, reversed(pieces), self.unit)
 
 
 def noise_density(noise: ClosedNoise, offset: Fraction, scale: Fraction) -> Piecewise:
@@ -149,7 +149,7 @@ def _rational(value: Fraction | int) -> flint.fmpq:
     return flint.fmpq(value.numerator, value.denominator)
 
 
-def _made(breaks: Iterable[flint.fmpq], pieces: Iterable[_Terms], unit: flint.fmpq) -> Piecewise:
+def _build(breaks: Iterable[flint.fmpq], pieces: Iterable[_Terms], unit: flint.fmpq) -> Piecewise:
     """A function made of others, whose breaks are known to increase."""
     made = Piecewise.__new__(Piecewise)
     made.breaks, made.pieces, made.unit = tuple(breaks), tuple(pieces), unit
@@ -168,7 +168,7 @@ def _merge(f: Piecewise, g: Piecewise, combine: Callable[[_Terms, _Terms], _Term
             right += 1
         breaks.append(ahead)
         pieces.append(combine(f_pieces[left], g_pieces[right]))
-    return _made(breaks, pieces, unit)
+    return _build(breaks, pieces, unit)
 
 
 def _in_one_unit(f: Piecewise, g: Piecewise) -> tuple[flint.fmpq, tuple[_Terms, ...], tuple[_Terms, ...]]:

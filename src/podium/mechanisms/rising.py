@@ -15,18 +15,19 @@ import numpy as np
 
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Item, KnownDomain
-from podium.mechanisms.base import Law, Mechanism
-from podium.mechanisms.domain import flag, listed, require_items
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.base import Distribution, Mechanism
+from podium.mechanisms.domain import flag, list_scores, require_items
+from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy import calibrate_schedule
 from podium.privacy.events import Event, Selection
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, Finish, race, system_bits
 from podium.release import Release
 
 __all__ = ["RATES", "RisingTopK", "rising_schedule", "rising_unit"]
 
 RATES = (3, 4, 5, 6)
-"""The epsilons of the four quarters of the list, in units. Chosen on made-up histograms, not on data."""
+"""The epsilons of the four quarters of the list, in units. Chosen on synthetic histograms, not on data."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -41,7 +42,7 @@ class RisingTopK(Mechanism):
         k selections of bounded range 3, 4, 5 and 6 units in the four quarters of the list. RisingTopK.within finds the
         largest unit for (epsilon, delta). Neighbours: one user added or removed (monotone=True), or counts that may
         move both ways.
-    Law
+    Distribution
         Peeling with weights exp(r_j h), r_j = c_j * unit / span: P(o_1, ..., o_k) is the product over j of
         exp(r_j h_(o_j)) / (sum of exp(r_j h_i) over the items not yet chosen); c_j = 3, 4, 5 or 6 as j is in the first,
         second, third or last quarter of 1..k.
@@ -54,7 +55,11 @@ class RisingTopK(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
-    theorem: ClassVar[str] = "docs/proofs/rising.md (adaptive bounded-range selections of unequal epsilons)"
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/rising.md", "section 2"),
+        Proof("docs/proofs/rising.md", "section 3"),
+    )
+    theorem: ClassVar[str] = f"{proofs[0].file} (adaptive bounded-range selections of unequal epsilons)"
 
     k: int
     unit: Fraction
@@ -94,23 +99,25 @@ class RisingTopK(Mechanism):
             finish = race(
                 left.scores, k=size, scale=span / epsilon, noise="gumbel", multiplicities=left.sizes, bits=source
             )
-            outcome += left.taken(finish)
-        return self._released(tuple(outcome), self.worst_case, k=self.k)
+            outcome += left.take(finish)
+        return self._make_release(tuple(outcome), self.worst_case, k=self.k)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
-        items, scores = listed(groups, outcomes=math.perm(size, self.k))
+        items, scores = list_scores(groups, outcomes=math.perm(size, self.k))
         span = histogram.span(monotone=self.monotone)
-        law: Law = {(): flint.arb(1)}
+        distribution: Distribution = {(): flint.arb(1)}
         for places, epsilon in self.quarters:
-            longer: Law = {}
-            for before, chance in law.items():
+            longer: Distribution = {}
+            for before, chance in distribution.items():
                 rest = [place for place, item in enumerate(items) if item not in before]
-                chosen = peeling_law([items[i] for i in rest], [scores[i] for i in rest], epsilon / span, places)
+                chosen = peeling_distribution(
+                    [items[i] for i in rest], [scores[i] for i in rest], epsilon / span, places
+                )
                 longer |= {(*before, *after): chance * share for after, share in chosen.items()}
-            law = longer
-        return law
+            distribution = longer
+        return distribution
 
 
 class _Left:
@@ -133,13 +140,13 @@ class _Left:
         sizes = self.groups.multiplicities
         return None if sizes is None else [self._size(int(place)) for place in self._kept]
 
-    def taken(self, finish: Finish) -> list[Item]:
-        """The items that won, which leave the domain."""
+    def take(self, finish: Finish) -> list[Item]:
+        """Remove the winners from the domain and return them."""
         winners = [
             (int(self._kept[place]), member) for place, member in zip(finish.groups, finish.members, strict=True)
         ]
         # A member is a number among those that were left when the race began.
-        named = [(group, _skipping(member, self._gone.get(group, []))) for group, member in winners]
+        named = [(group, _member_skipping(member, self._gone.get(group, []))) for group, member in winners]
         for group, member in named:
             self._gone[group] = sorted([*self._gone.get(group, []), member])
         empty = [group for group in {group for group, _ in named} if not self._size(group)]
@@ -151,7 +158,7 @@ class _Left:
         return (1 if sizes is None else sizes[group]) - len(self._gone.get(group, ()))
 
 
-def _skipping(number: int, gone: Sequence[int]) -> int:
+def _member_skipping(number: int, gone: Sequence[int]) -> int:
     """The member with this number among those that are not gone (in increasing order)."""
     for other in gone:
         number += other <= number
@@ -170,5 +177,5 @@ def _quarters(k: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=256)
 def rising_unit(k: int, epsilon: Fraction, delta: Fraction, test: Fraction) -> Fraction:
-    """The largest unit for k choices, after a test of so much: the search takes a second for some budgets."""
+    """The largest unit for k choices after a test that costs ``test``; cached, as the search can take a second."""
     return calibrate_schedule(rising_schedule(k), epsilon=epsilon, delta=delta, test=test)

@@ -19,7 +19,7 @@ import numpy as np
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
 from podium.histogram import KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 from podium.mechanisms.canonical.envelope import log_binomial
 from podium.mechanisms.domain import flag
@@ -27,6 +27,7 @@ from podium.mechanisms.joint.sampler import Ladder
 from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.rising import RisingTopK, rising_unit
 from podium.privacy.events import ApproximateMechanism, Event, PureMechanism
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, choose, system_bits
 from podium.release import Release
 
@@ -49,7 +50,7 @@ class TestedTopK(Mechanism):
     Guarantee
         (epsilon, delta)-DP for all of it; epsilon-DP with delta=0. In zCDP epsilon^2/2. Neighbours: one user added or
         removed; replaced if monotone=False.
-    Law
+    Distribution
         With probability 1/(1 + exp(-(2 epsilon_test/epsilon_set) (margin - 6))) CanonicalTopK(k, epsilon_set) with
         exponential noise, else RisingTopK(k, unit), or NoisyTopK(k, epsilon_set) if delta=0. The margin is the smallest
         of epsilon_set/(2 span) * (h_(i) - h_(j)) - s_ij over a public list of ranks i < j;
@@ -66,7 +67,11 @@ class TestedTopK(Mechanism):
     """
 
     __test__: ClassVar[bool] = False  # The name begins like that of a test.
-    theorem: ClassVar[str] = "docs/proofs/tested.md (a bounded-range test, then a set at once or selections in turn)"
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/tested.md", "section 3"),
+        Proof("docs/proofs/tested.md", "section 4"),
+    )
+    theorem: ClassVar[str] = f"{proofs[0].file} (a bounded-range test, then a set at once or selections in turn)"
 
     k: int
     epsilon: Fraction
@@ -123,7 +128,7 @@ class TestedTopK(Mechanism):
         test = choose([self.log_odds(histogram), 0], k=1, rate=1, bits=source)
         chosen = self.in_turn if test.groups[0] else self.at_once
         outcome = chosen.release(histogram, bits=source).outcome
-        return self._released(outcome, self.worst_case, k=self.k)
+        return self._make_release(outcome, self.worst_case, k=self.k)
 
     def log_odds(self, histogram: KnownDomain) -> Fraction:
         """The log odds of the test for choosing at once, an exact rational. Private: only the test may see it."""
@@ -135,10 +140,15 @@ class TestedTopK(Mechanism):
         nats = Fraction(margin, rate.denominator * _GRID)
         return 2 * self.epsilon_test / self.epsilon_set * (nats - _EVEN_ODDS)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         odds = ball(self.log_odds(histogram)).exp()
-        law = {outcome: chance * odds / (1 + odds) for outcome, chance in self.at_once._law(histogram).items()}
-        return law | {outcome: chance / (1 + odds) for outcome, chance in self.in_turn._law(histogram).items()}
+        distribution = {
+            outcome: chance * odds / (1 + odds)
+            for outcome, chance in self.at_once._exact_distribution(histogram).items()
+        }
+        return distribution | {
+            outcome: chance / (1 + odds) for outcome, chance in self.in_turn._exact_distribution(histogram).items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +165,7 @@ class Blocks:
 
 @lru_cache(maxsize=16)
 def blocks_of(k: int, size: int) -> Blocks:
-    """The blocks for k of so many items: sets that contain ranks 1..a, miss a+1 and reach down to t.
+    """The blocks for k of ``size`` items: sets that contain ranks 1..a, miss a+1 and reach down to t.
 
     Blocks widen with the distance from rank k, so they are few. A block counts if its sets have k/4 wrong items, 5 at
     least, k/2 at most; those with fewer are no loss. If no block does, the last one stands in for them.

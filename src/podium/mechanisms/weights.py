@@ -18,7 +18,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer, probability
-from podium.privacy.rounding import above, certified
+from podium.privacy.rounding import above, certified_bound
 
 __all__ = ["Weights"]
 
@@ -56,7 +56,7 @@ class Weights:
 
     @classmethod
     def bounded(cls, max_items_per_user: int) -> Weights:
-        """Plain counts of users who were cut to so many items: every item counts 1."""
+        """Plain counts of users bounded to ``max_items_per_user`` items: every item counts 1."""
         most = positive_integer(max_items_per_user, "max_items_per_user")
         return cls([(most, 1)], unit=1, rule=f"bounded({most})")
 
@@ -74,12 +74,12 @@ class Weights:
     def _by_root(cls, m: int, cap: int, unit: int, rule: str) -> Weights:
         first, last = positive_integer(m, "m"), positive_integer(cap, "cap")
         if last > _MAX_CAP:
-            raise InvalidArgument("cap", cap, allowed=f"a whole number from 1 to {_MAX_CAP}")
+            raise InvalidArgument("cap", cap, allowed=f"an integer from 1 to {_MAX_CAP}")
         if first > last:
-            raise InvalidArgument("m", m, allowed=f"a whole number from 1 to cap={last}")
+            raise InvalidArgument("m", m, allowed=f"an integer from 1 to cap={last}")
         scale = positive_integer(unit, "unit")
         if scale**2 < last:
-            raise InvalidArgument("unit", unit, allowed=f"a whole number of at least sqrt(cap={last})")
+            raise InvalidArgument("unit", unit, allowed=f"an integer of at least sqrt(cap={last})")
         # The upper end of a step decides, and the root is rounded down: no user's vector is longer than 1.
         steps = [(end, math.isqrt(scale**2 // end)) for end in _ends(first, last)]
         return cls(steps, unit=scale, rule=rule if scale == _UNIT else f"{rule} in units of 1/{scale}")
@@ -93,10 +93,10 @@ class Weights:
         return self.steps[-1][0]
 
     def weight(self, items: int) -> int:
-        """The weight of each item of a user who has so many, in units of 1/unit."""
+        """The weight of each item of a user with ``items`` items, in units of 1/unit."""
         count = positive_integer(items, "items")
         if count > self.cap:
-            raise InvalidArgument("items", items, allowed=f"a whole number from 1 to cap={self.cap}")
+            raise InvalidArgument("items", items, allowed=f"an integer from 1 to cap={self.cap}")
         return self.steps[bisect.bisect_left(self.steps, (count, 0))][1]
 
     @property
@@ -120,7 +120,7 @@ class Weights:
         """
         scale, failure = positive_fraction(sigma, "sigma"), probability(delta, "delta")
         return max(
-            certified(lambda end=end, weight=weight: self._hidden(end, weight, scale, failure), above)  # type: ignore[misc]
+            certified_bound(lambda end=end, weight=weight: self._hidden(end, weight, scale, failure), above)  # type: ignore[misc]
             for end, weight in self.steps
         )
 

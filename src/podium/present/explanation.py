@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from podium.exact import ball
 from podium.present.text.names import printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
-from podium.privacy.guarantee import unit_named
-from podium.privacy.rounding import above, certified, display
+from podium.privacy.guarantee import unit_name
+from podium.privacy.rounding import above, certified_bound, display
 from podium.release import Release
 
 __all__ = ["Section", "explanation"]
@@ -67,7 +67,7 @@ def explanation(release: Release | None = None) -> tuple[Section, ...]:
 
 def _column(release: Release | None) -> str:
     user = None if release is None else release.user
-    return "the user column" if user is None else f"the column {unit_named(user)}"
+    return "the user column" if user is None else f"the column {unit_name(user)}"
 
 
 def _promise(release: Release) -> str:
@@ -77,7 +77,7 @@ def _promise(release: Release) -> str:
         return sentence
     loss = cost.epsilon
     # A factor of more digits than anybody reads is not worked out.
-    factor = display(certified(lambda: ball(loss).exp(), above)) if loss <= _READABLE else f"e^{display(loss)}"
+    factor = display(certified_bound(lambda: ball(loss).exp(), above)) if loss <= _READABLE else f"e^{display(loss)}"
     failure = f", plus {display(cost.delta)}" if cost.delta else ""
     return (
         f"{sentence} Whatever is looked for in the answer, it is at most {factor} times as likely with any one user as "

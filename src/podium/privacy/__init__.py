@@ -1,6 +1,6 @@
-"""What was promised, what was spent, how much is left: exact accounting of privacy loss.
+"""Guarantees, spent and remaining budgets: exact accounting of privacy loss.
 
-``Guarantee`` is a promise, an *event* records what was run, ``best_bound`` finds the smallest sound total of many
+``Guarantee`` states what holds, an *event* records what was run, ``best_bound`` finds the smallest sound total of many
 events, a ``Filter`` keeps them inside a total fixed in advance, and calibration inverts all of it.
 """
 
@@ -14,7 +14,7 @@ from podium.privacy.calibration import (
     largest_selection_epsilon,
     split_budget,
 )
-from podium.privacy.costs import Cost, spent, worst_case
+from podium.privacy.costs import Cost, actual_cost, worst_case
 from podium.privacy.encoding import decode_event, encode_event, events_from_json, events_to_json
 from podium.privacy.events import (
     ApproximateMechanism,
@@ -75,6 +75,7 @@ __all__ = [
     "SelectionPlan",
     "SetSelection",
     "Theorem",
+    "actual_cost",
     "adaptive_optimum",
     "adaptive_optimum_delta",
     "advanced",
@@ -105,7 +106,6 @@ __all__ = [
     "optimal_pure",
     "optimal_pure_delta",
     "optimal_pure_discrete",
-    "spent",
     "split_budget",
     "split_delta",
     "total",

@@ -41,7 +41,7 @@ _CLOSE = 5e-5
 _SIGMA_BITS = 32
 _MAX_RECURSION = 2000
 _COARSE = ((300, 32), (1000, 16), (10**9, 8))
-"""Up to so many selections, so many nodes per epsilon."""
+"""Pairs (number of selections, nodes per epsilon used up to it)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ def _largest(total: Callable[[Fraction], Fraction], limit: Fraction, start: Frac
 
 
 def _last(total: Callable[[int], Fraction], limit: Fraction, start: int) -> int:
-    """The last whole number with ``total(number) <= limit`` (0 if there is none), by secants in logarithms."""
+    """The last integer with ``total(number) <= limit`` (0 if there is none), by secants in logarithms."""
     low, high = 0, 0  # high = 0: nothing too large was seen yet
     value, power = start, 0.7
     before: tuple[float, float] | None = None

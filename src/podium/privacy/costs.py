@@ -14,7 +14,7 @@ from podium.privacy.events import Event, PureMechanism
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Cost", "spent", "worst_case"]
+__all__ = ["Cost", "actual_cost", "worst_case"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -62,7 +62,7 @@ class Cost:
         return other <= self
 
 
-def spent(events: Iterable[Event]) -> Cost:
+def actual_cost(events: Iterable[Event]) -> Cost:
     """What these events cost, given what came out: the number that a ledger settles."""
     return _sum(events, reserve=False)
 

@@ -25,7 +25,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
-from podium.privacy.rounding import above, certified
+from podium.privacy.rounding import above, certified_bound
 from podium.privacy.theorems.bounded_range import bounded_range_renyi, bounded_range_rho
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class _Recorded:
         exact = exact_fraction(order, "order")
         if exact <= 1:
             raise InvalidArgument("order", order, allowed="a number above 1")
-        return certified(lambda: self.renyi_ball(ball(exact - 1)), above)
+        return certified_bound(lambda: self.renyi_ball(ball(exact - 1)), above)
 
     def renyi_ball(self, excess: flint.arb) -> flint.arb:
         """Renyi divergence of order ``1 + excess``, as a ball at the current precision."""
@@ -182,7 +182,9 @@ class LaplaceNoise(_Recorded):
         if self.discrete:
             return self.epsilon**2 / 2
         # Near zero the rounding to the grid would exceed the simpler bound.
-        return min(self.epsilon**2 / 2, certified(lambda: ball(self.epsilon) + ball(-self.epsilon).expm1(), above))
+        return min(
+            self.epsilon**2 / 2, certified_bound(lambda: ball(self.epsilon) + ball(-self.epsilon).expm1(), above)
+        )
 
     @property
     def delta(self) -> Fraction:
@@ -217,7 +219,7 @@ class GaussianNoise(_Recorded):
             raise InvalidArgument(
                 "sensitivity_squared",
                 sensitivity_squared,
-                allowed="a whole number where the noise is discrete",
+                allowed="an integer where the noise is discrete",
                 hint="Discrete noise protects integer values only.",
             )
         object.__setattr__(self, "sigma", positive_fraction(sigma, "sigma"))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from podium.errors import BudgetExceeded, BudgetMismatch, InvalidArgument
 from podium.exact import Number, probability
-from podium.privacy.costs import Cost, spent, worst_case
+from podium.privacy.costs import Cost, actual_cost, worst_case
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
 from podium.privacy.theorems.conversion import largest_rho, split_delta
@@ -34,7 +34,7 @@ Charge: TypeAlias = Cost | Event | Iterable[Event]
 class Limits:
     """Where a filter stops: ``delta`` always, and ``epsilon`` or ``rho``; with both set, either one is enough.
 
-    One limit may be None. With both, the promise is (epsilon, delta' + ...)-DP where rho was chosen so that
+    One limit may be None. With both, the guarantee is (epsilon, delta' + ...)-DP where rho was chosen so that
     its conversion at delta' gives epsilon: a transcript that kept the sum of epsilons has no loss above epsilon at
     all, and one that kept the sum of rhos is covered by the conversion.
     """
@@ -59,7 +59,7 @@ class Limits:
             return cls(None, cost.rho, cost.delta)
         if cost.rho < cost.epsilon**2 / 2:
             raise BudgetMismatch(
-                "a total must be of one kind, but this one promises an epsilon and a smaller rho at once. Fix a pure, "
+                "a total must be of one kind, but this one states an epsilon and a smaller rho at once. Fix a pure, "
                 "an (epsilon, delta) or a zCDP total in advance."
             )
         if cost.delta == 0:
@@ -202,7 +202,7 @@ def _reserve(charge: Charge) -> Cost:
 
 
 def _settle(charge: Charge) -> Cost:
-    return charge if isinstance(charge, Cost) else spent(_events(charge))
+    return charge if isinstance(charge, Cost) else actual_cost(_events(charge))
 
 
 def _events(charge: Event | Iterable[Event]) -> Iterable[Event]:

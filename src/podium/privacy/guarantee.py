@@ -1,4 +1,4 @@
-"""Guarantees: what is promised about any one user, exactly, and what it means as (epsilon, delta)."""
+"""Guarantees: what holds for any one user, exactly, and what it means as (epsilon, delta)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import Event, GaussianNoise
-from podium.privacy.rounding import above, certified, display
+from podium.privacy.rounding import above, certified_bound, display
 from podium.privacy.theorems.conversion import pure_delta, split_delta, zcdp_delta, zcdp_epsilon
 from podium.privacy.theorems.gaussian import gaussian_delta, gaussian_epsilon
 from podium.privacy.theorems.profile import Profile
@@ -32,7 +32,7 @@ _MAX_SUMS = 100_000
 _GAUSSIAN_VERSION = 2
 
 
-def unit_named(user: str | None) -> str:
+def unit_name(user: str | None) -> str:
     """Who is protected, in a sentence: the column by name, in which nothing can move a cursor; or just a user."""
     if user is None:
         return "user"
@@ -41,7 +41,7 @@ def unit_named(user: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A promise about any one user, added or removed. Smaller is stronger.
+    """A bound on what any one user, added or removed, can change. Smaller is stronger.
 
     Build one with ``pure``, ``approximate``, ``zcdp``, ``approximate_zcdp`` or ``profile``. The sum ``a + b`` is what
     holds when both mechanisms run, the second possibly chosen after seeing the first's answer. A pure loss is
@@ -51,7 +51,7 @@ class Guarantee:
     were fixed beforehand, so that the exact theorem applies with mu^2 = 2 rho: it gives a smaller epsilon than the
     rho alone.
 
-    ``a <= b`` means: whoever promises a has promised b. Two guarantees may be incomparable. True is a proof; False may
+    ``a <= b`` means that a implies b. Two guarantees may be incomparable. True is a proof; False may
     also mean that the conversion of a zCDP loss is too coarse to show it, as it is for epsilons close to 0.
     """
 
@@ -172,18 +172,18 @@ class Guarantee:
         return other < self
 
     def sentence(self, *, delta: Number | None = None, user: str | None = None) -> str:
-        """What is promised, in words; as one (epsilon, delta) pair if ``delta`` is given. Numbers round up.
+        """The guarantee in words; as one (epsilon, delta) pair if ``delta`` is given. Numbers round up.
 
         ``user`` is the column whose values are protected, where it is known.
         """
-        whom = f"for any one {unit_named(user)}, added or removed"
+        whom = f"for any one {unit_name(user)}, added or removed"
         if delta is not None:
             target = probability(delta, "delta", zero=True)
             return f"{_pair(self.epsilon(delta=target), target)} {whom}"
         if self.cost == Cost.nothing() and not self.profiles:
             return f"independent of the data {whom}"
         if self.cost.delta >= 1:
-            return "no promise at all: the failure probabilities add up to 1"
+            return "no guarantee at all: the failure probabilities add up to 1"
         plain = [] if self.cost == Cost.nothing() else [" and ".join(self._parts())]
         return f"{', composed with '.join([*plain, *map(_profile_part, self.profiles)])} {whom}"
 
@@ -200,7 +200,7 @@ class Guarantee:
             "delta": str(self.cost.delta),
             "profiles": [[[str(a), str(b)] for a, b in profile.points] for profile in self.profiles],
         }
-        # Written only where it says something, so that older readers still read every older kind of promise.
+        # Written only where it says something, so that older readers still read every older kind of guarantee.
         return document | {"version": _GAUSSIAN_VERSION, "gaussian": True} if self.gaussian else document
 
     @classmethod
@@ -280,7 +280,7 @@ def _root(square: Fraction) -> Fraction:
     exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     if exact**2 == square:
         return exact
-    return certified(lambda: ball(square).sqrt(), above)
+    return certified_bound(lambda: ball(square).sqrt(), above)
 
 
 def _pair(epsilon: Fraction, delta: Fraction) -> str:
@@ -311,7 +311,7 @@ def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
         return epsilon
     if delta >= pure_delta(epsilon, Fraction(0)):
         return Fraction(0)
-    value = certified(lambda: ball(epsilon) + (-ball(delta) * (1 + ball(-epsilon).exp())).log1p(), above)
+    value = certified_bound(lambda: ball(epsilon) + (-ball(delta) * (1 + ball(-epsilon).exp())).log1p(), above)
     return min(epsilon, max(Fraction(0), value))
 
 

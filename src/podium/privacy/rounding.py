@@ -22,7 +22,7 @@ __all__ = [
     "GRID_BITS",
     "above",
     "below",
-    "certified",
+    "certified_bound",
     "display",
     "significant_above",
     "significant_below",
@@ -62,7 +62,7 @@ def _places(value: Fraction) -> int:
     return min(_MAX_PLACES, max(0, GRID_BITS - size))
 
 
-def certified(compute: Callable[[], flint.arb], grid: Callable[[Fraction], Fraction]) -> Fraction:
+def certified_bound(compute: Callable[[], flint.arb], grid: Callable[[Fraction], Fraction]) -> Fraction:
     """The grid point of a real number that ``compute`` encloses at the current ball precision.
 
     ``grid`` is one of the rounding functions above. If even the largest precision cannot decide (the number

@@ -1,8 +1,8 @@
-"""Exact randomness: the only room that draws random bits.
+"""Exact randomness: the only package that draws random bits.
 
-``race`` is the kernel of every selection, ``choose`` the same law for exponential-mechanism weights from fewer bits,
-``noisy_value`` and the integer noises release numbers. All are exact: their law is that of the ideal
-mechanism on real numbers, not of a floating-point approximation. ``passing`` is the race against a public level.
+``race`` is the kernel of every selection, ``choose`` the same distribution for exponential-mechanism weights from fewer
+bits, ``noisy_value`` and the integer noises release numbers. All are exact: their distribution is that of the ideal
+mechanism on real numbers, not of a floating-point approximation. ``race_above`` is the race against a public level.
 """
 
 from podium.randomness.bits import BitSource, system_bits
@@ -11,10 +11,10 @@ from podium.randomness.choice import choose
 from podium.randomness.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
 from podium.randomness.grid import FINEST_GRID, grid_bits_for, steps_per_unit
 from podium.randomness.integers import uniform_below
-from podium.randomness.noise import NOISES, Noise, NoiseName, noise_named
+from podium.randomness.noise import NOISES, Noise, NoiseName, lipschitz_noise
 from podium.randomness.noisy_values import noisy_value, noisy_values
 from podium.randomness.number import NoisyNumber
-from podium.randomness.race import Finish, passing, race
+from podium.randomness.race import Finish, race, race_above
 
 __all__ = [
     "FINEST_GRID",
@@ -31,11 +31,11 @@ __all__ = [
     "discrete_laplace",
     "geometric",
     "grid_bits_for",
-    "noise_named",
+    "lipschitz_noise",
     "noisy_value",
     "noisy_values",
-    "passing",
     "race",
+    "race_above",
     "steps_per_unit",
     "system_bits",
     "uniform_below",

@@ -66,7 +66,7 @@ def multiplicity_vector(multiplicities: object, length: int) -> tuple[Floats, Se
     exact, unit = exact_integers(multiplicities, "multiplicities")
     if unit != 1 or len(exact) != length or (length and int(exact.min()) < 1):
         raise InvalidArgument(
-            "multiplicities", multiplicities, allowed=f"{length} whole numbers, each 1 or more, one per score"
+            "multiplicities", multiplicities, allowed=f"{length} integers, each 1 or more, one per score"
         )
     if exact.dtype == np.int64:
         return exact.astype(np.float64), exact  # type: ignore[return-value]

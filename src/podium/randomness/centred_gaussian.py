@@ -72,7 +72,7 @@ def _float_ends(numbers: Sequence[Fraction], factor: Fraction, words: Words) -> 
 
 
 def _ball_ends(noisy: Sequence[Contender], digits: int) -> _Ends | None:
-    """The same in balls, from so many digits of every stream."""
+    """The same in balls, from this many digits of every stream."""
     with ball_precision(max(number.precision(digits) for number in noisy)):
         bounds = [number.bounds(digits) for number in noisy]
         if not all(low.is_finite() and high.is_finite() for low, high in bounds):

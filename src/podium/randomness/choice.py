@@ -1,6 +1,6 @@
 """Exact choice by inverse CDF: the exponential mechanism with one uniform number per selection.
 
-The law of a Gumbel race, from fewer random bits. Weights are multiplicity * exp(rate * score); floats with
+The distribution of a Gumbel race, from fewer random bits. Weights are multiplicity * exp(rate * score); floats with
 rigorous bounds find the bucket of a uniform number, and ball arithmetic decides when it falls too
 close to a border.
 """
@@ -33,7 +33,7 @@ def choose(
 ) -> Finish:
     """k selections in turn, without replacement, each with probability proportional to exp(rate * score).
 
-    The same law as ``race(scores, k=k, scale=1/rate, noise="gumbel")``.
+    The same distribution as ``race(scores, k=k, scale=1/rate, noise="gumbel")``.
     """
     places = positive_integer(k, "k")
     values, unit = exact_integers(scores)
@@ -51,7 +51,7 @@ class _Lottery:
     """Draws groups in proportion to the weight of their members that were not drawn before.
 
     Draws are made from the weights as they were when the table was built; hitting a member already taken is
-    a rejection, which leaves the law of the others untouched, and the table is then built anew.
+    a rejection, which leaves the distribution of the others untouched, and the table is then rebuilt.
     """
 
     def __init__(self, values: list[int], counts: list[int], rate: Fraction) -> None:

@@ -74,11 +74,11 @@ def discrete_gaussian(*, variance: object, size: int = 1, bits: BitSource | None
         drawn = coins.laplace(Fraction(scale), wanted + wanted // 2 + 8)
         return drawn[_gaussian_acceptance(coins, drawn, exact, scale)]
 
-    return _filled(count, batch)
+    return _fill(count, batch)
 
 
-def _filled(count: int, batch: Callable[[int], _Integers]) -> _Integers:
-    """So many draws of a rejection sampler, of which ``batch(n)`` makes somewhat more than n proposals."""
+def _fill(count: int, batch: Callable[[int], _Integers]) -> _Integers:
+    """``count`` draws of a rejection sampler; ``batch(n)`` returns the accepted ones of slightly over n proposals."""
     kept: list[_Integers] = []
     missing = count
     for _ in range(_ROUNDS):
@@ -125,7 +125,7 @@ class _Coins:
 
     def geometric(self, scale: Fraction, count: int) -> _Integers:
         if scale > _WIDE:
-            return _filled(count, lambda wanted: self._wide_geometric(scale, wanted + wanted + 8))
+            return _fill(count, lambda wanted: self._wide_geometric(scale, wanted + wanted + 8))
         words, low, high = self._draw(count)
         below, above = (
             np.floor(low * float(scale) * (1.0 - _SLACK)),
@@ -138,7 +138,7 @@ class _Coins:
         return drawn
 
     def _wide_geometric(self, scale: Fraction, proposals: int) -> _Integers:
-        """What is kept of so many proposals (Canonne, Kamath & Steinke 2020, Algorithm 2).
+        """The accepted ones of ``proposals`` proposals (Canonne, Kamath & Steinke 2020, Algorithm 2).
 
         For scale n/d: U uniform below n is kept with probability e^(-U/n), and X = U + n V with V geometric of scale 1
         has P(x) proportional to e^(-x/n). Then floor(X/d) has the scale n/d.

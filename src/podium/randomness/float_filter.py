@@ -1,4 +1,4 @@
-"""The float stage of the race: rigorous intervals for everybody, and nobody dropped who could still win.
+"""The float stage of the race: rigorous intervals for all candidates; none that could still win is dropped.
 
 A running ``bar``, a lower bound on the noisy score of the last place, lets most candidates go after one cheap
 comparison. It uses that every family satisfies Z <= -log(1 - V) + log 2 for Z with V = F(Z), the Gaussian too
@@ -47,7 +47,7 @@ class Candidates:
         return Candidates(self.groups[chosen], self.orders[chosen], self.low[chosen], self.high[chosen])
 
     @staticmethod
-    def joined(parts: list[Candidates]) -> Candidates:
+    def concatenate(parts: list[Candidates]) -> Candidates:
         """All candidates of all parts."""
         return Candidates(
             np.concatenate([part.groups for part in parts]),
@@ -143,7 +143,7 @@ class FirstPass:
         return entered
 
     def _prune(self) -> None:
-        everyone = Candidates.joined(self._kept)
+        everyone = Candidates.concatenate(self._kept)
         self._pending = 0
         if len(everyone.low) >= self._places:
             self._bar = max(self._bar, float(np.partition(everyone.low, -self._places)[-self._places]))
@@ -179,7 +179,7 @@ class FirstPass:
     def _last_rates(self) -> tuple[_Indices, Floats, Floats]:
         """Groups with more than one member that are still in, with the rate of their largest."""
         counts = self._lineup.counts
-        opened = Candidates.joined(self._kept).groups
+        opened = Candidates.concatenate(self._kept).groups
         words = self.heads_of(opened)
         groups = opened[counts[opened] > 1.0] if counts is not None else opened[:0]
         if counts is None or not len(groups):

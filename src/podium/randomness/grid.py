@@ -1,4 +1,4 @@
-"""The public grid on which noisy numbers are shown: as fine as is of use, never finer than the noise warrants.
+"""The public grid on which noisy numbers are shown: as fine as is useful, never finer than the noise warrants.
 
 A grid of at most 2^-31 of the noise loses nothing, and deciding a floor on it takes as long whatever the scale is. A
 grid that stayed at 2^-20 of a user would ask for a digit more of every random number each time epsilon is halved.

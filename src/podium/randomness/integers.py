@@ -1,4 +1,4 @@
-"""Uniform whole numbers, exactly: a range of any size, and random members of groups without repetition."""
+"""Uniform integers, exactly: a range of any size, and random members of groups without repetition."""
 
 from __future__ import annotations
 

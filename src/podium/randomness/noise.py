@@ -28,7 +28,7 @@ __all__ = [
     "NoiseName",
     "exponential_bounds",
     "float_stage_is_sound",
-    "noise_named",
+    "lipschitz_noise",
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -190,7 +190,7 @@ NOISES: dict[NoiseName, Noise] = {
 }
 
 
-def noise_named(name: object) -> Noise:
+def lipschitz_noise(name: object) -> Noise:
     """The Lipschitz family of that name."""
     if isinstance(name, Noise) and name in NOISES.values():
         return name

@@ -16,7 +16,7 @@ from podium.randomness.bits import BitSource, system_bits
 from podium.randomness.float_filter import FLOAT_DIGITS
 from podium.randomness.grid import steps_per_unit
 from podium.randomness.noise import Noise, exponential_bounds
-from podium.randomness.normal import family_named
+from podium.randomness.normal import noise_family
 from podium.randomness.partial_sample import Contender, value_floor
 from podium.randomness.streams import FreshStreams, Streams, Uniform
 
@@ -50,7 +50,7 @@ def noisy_values(
     factor = positive_fraction(scale, "scale")
     offsets = [exact_fraction(value, "value") / factor for value in values]
     streams = FreshStreams(system_bits() if bits is None else bits)
-    floors = noisy_floors(offsets, family_named(noise), factor * steps_per_unit(grid), streams)
+    floors = noisy_floors(offsets, noise_family(noise), factor * steps_per_unit(grid), streams)
     return [floor / steps_per_unit(grid) for floor in floors]
 
 

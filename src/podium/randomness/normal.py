@@ -19,7 +19,7 @@ from podium.errors import InvalidArgument
 from podium.exact import ball_precision
 from podium.randomness.noise import NOISES, RELATIVE_ERROR, Floats, Noise, NoiseName
 
-__all__ = ["GAUSSIAN", "FamilyName", "family_named", "gaussian_stage_is_sound"]
+__all__ = ["GAUSSIAN", "FamilyName", "gaussian_stage_is_sound", "noise_family"]
 
 FamilyName: TypeAlias = NoiseName | Literal["gaussian"]
 
@@ -30,7 +30,7 @@ _LOG2 = math.log(2.0)
 
 def _quantile(rate: Floats) -> Floats:
     """Phi^-1(e^-E). For small E SciPy goes through the complement, so far upper tails keep their digits."""
-    # SciPy takes longer to import than the rest of this room together, and only this family needs it.
+    # SciPy takes longer to import than the rest of this package together, and only this family needs it.
     from scipy.special import ndtri_exp  # noqa: PLC0415
 
     quantiles: Floats = ndtri_exp(-rate)
@@ -63,7 +63,7 @@ def _is_close(value: float, exact: flint.arb) -> bool:
 GAUSSIAN = Noise("gaussian", -math.inf, _quantile, _quantile_ball, reach=_REACH, is_sound=gaussian_stage_is_sound)
 
 
-def family_named(name: object) -> Noise:
+def noise_family(name: object) -> Noise:
     """Any family that can take part in a race: the five Lipschitz ones and the Gaussian."""
     if isinstance(name, Noise):
         return name

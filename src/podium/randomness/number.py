@@ -15,8 +15,8 @@ from podium.randomness.bits import BitSource, system_bits
 from podium.randomness.float_filter import FLOAT_DIGITS
 from podium.randomness.grid import steps_per_unit
 from podium.randomness.noise import exponential_bounds
-from podium.randomness.normal import family_named
-from podium.randomness.partial_sample import Contender, gap_floor, ranked, value_floor
+from podium.randomness.normal import noise_family
+from podium.randomness.partial_sample import Contender, gap_floor, rank_contenders, value_floor
 from podium.randomness.streams import FreshStreams, Uniform
 
 __all__ = ["NoisyNumber"]
@@ -31,7 +31,7 @@ class NoisyNumber:
         self, value: object, *, scale: object, noise: object = "laplace", bits: BitSource | None = None
     ) -> None:
         center, width = exact_fraction(value, "value"), positive_fraction(scale, "scale")
-        family = family_named(noise)
+        family = noise_family(noise)
         streams = FreshStreams(system_bits() if bits is None else bits)
         one = np.ones(1, dtype=np.intp)
         word = streams.heads(one, one)
@@ -51,7 +51,7 @@ class NoisyNumber:
                 return True
             if self._range[1] < other._range[0] + margin:
                 return False
-        return ranked([self._contender, other._contender.shifted(margin)], FLOAT_DIGITS)[0] is self._contender
+        return rank_contenders([self._contender, other._contender.shifted(margin)], FLOAT_DIGITS)[0] is self._contender
 
     def lead(self, other: NoisyNumber, *, grid_bits: int) -> Fraction:
         """self - other, which must not be negative, rounded down to a multiple of 2^-grid_bits."""

@@ -13,7 +13,7 @@ from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness.noise import Noise
 from podium.randomness.streams import Uniform
 
-__all__ = ["Arrivals", "Contender", "decided_floor", "gap_floor", "is_positive", "ranked", "value_floor"]
+__all__ = ["Arrivals", "Contender", "exact_floor", "gap_floor", "is_positive", "rank_contenders", "value_floor"]
 
 _GUARD_BITS = 64
 
@@ -138,12 +138,12 @@ def _compare(start: int, a: Contender, b: Contender) -> int:
     raise AssertionError("unreachable: the streams end first")
 
 
-def ranked(contenders: Iterable[Contender], start: int) -> list[Contender]:
+def rank_contenders(contenders: Iterable[Contender], start: int) -> list[Contender]:
     """The contenders from the largest noisy score to the smallest, decided exactly."""
     return sorted(contenders, key=functools.cmp_to_key(functools.partial(_compare, start)))
 
 
-def decided_floor(
+def exact_floor(
     bounds: Callable[[int], tuple[flint.arb, flint.arb]],
     precision: Callable[[int], int],
     unit: Fraction,
@@ -178,7 +178,7 @@ def is_positive(contender: Contender, start: int) -> bool:
 
 def value_floor(contender: Contender, unit: Fraction, start: int) -> int:
     """floor(noisy score * unit)."""
-    return decided_floor(contender.bounds, contender.precision, unit, start)
+    return exact_floor(contender.bounds, contender.precision, unit, start)
 
 
 def gap_floor(ahead: Contender, behind: Contender, unit: Fraction, start: int) -> int:
@@ -189,4 +189,4 @@ def gap_floor(ahead: Contender, behind: Contender, unit: Fraction, start: int) -
         # Within a group the order is certain even while the intervals still overlap.
         return (a_low - b_high).max(flint.arb(0)), a_high - b_low
 
-    return decided_floor(bounds, lambda digits: max(ahead.precision(digits), behind.precision(digits)), unit, start)
+    return exact_floor(bounds, lambda digits: max(ahead.precision(digits), behind.precision(digits)), unit, start)

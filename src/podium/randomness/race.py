@@ -1,4 +1,4 @@
-"""The exact race: noisy scores, take the best few, with exactly the law of the ideal real-valued noise.
+"""The exact race: noisy scores, take the best few, with exactly the distribution of the ideal real-valued noise.
 
 Every selection in podium is this race. Groups of equal score take part as one; the float stage
 (:mod:`podium.randomness.float_filter`) finds who could win; what floats cannot decide is decided in ball
@@ -24,11 +24,11 @@ from podium.randomness.grid import steps_per_unit
 from podium.randomness.grouping import Grouping, group_equal
 from podium.randomness.integers import random_members
 from podium.randomness.noise import Noise
-from podium.randomness.normal import family_named
-from podium.randomness.partial_sample import Arrivals, Contender, gap_floor, is_positive, ranked, value_floor
+from podium.randomness.normal import noise_family
+from podium.randomness.partial_sample import Arrivals, Contender, gap_floor, is_positive, rank_contenders, value_floor
 from podium.randomness.streams import FreshStreams, Streams, Uniform
 
-__all__ = ["Finish", "Heat", "passing", "race"]
+__all__ = ["Finish", "Heat", "race", "race_above"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +63,18 @@ def race(
 ) -> Finish:
     """The k largest of score + scale * Z, in order, Z independent standard noise.
 
-    ``scores`` are exact numbers; ``multiplicities[i]`` candidates share ``scores[i]`` (any size, one each by
-    default). ``handicaps`` adds a rational to the score of a few positions, ``scales`` gives a few
-    of them a noise scale of their own: the bottom symbol and the public threshold. With fewer than k candidates
-    all of them come back. ``gap_bits=m`` also returns the gaps, rounded down to multiples of 2^-m (m below 0: a grid
-    coarser than whole numbers); with
-    ``gaps_to``, one of the positions named in ``handicaps`` or ``scales``, they are the leads over its largest
-    member, for the places ahead of it. ``value_bits=m`` also returns the noisy scores themselves. The law is exactly
+    ``scores`` are exact numbers; ``multiplicities[i]`` candidates share ``scores[i]`` (any size, one each by default).
+    ``handicaps`` adds a rational to the score of a few positions, ``scales`` gives a few of them a noise scale of their
+    own: the bottom symbol and the public threshold. With fewer than k candidates all of them come back. ``gap_bits=m``
+    also returns the gaps, rounded down to multiples of 2^-m (m below 0: a grid coarser than integers); with
+    ``gaps_to``, one of the positions named in ``handicaps`` or ``scales``, they are the leads over its largest member,
+    for the places ahead of it. ``value_bits=m`` also returns the noisy scores themselves. The distribution is exactly
     that of the ideal continuous mechanism.
     """
     places = positive_integer(k, "k")
     grid = None if gap_bits is None else exact_integer(gap_bits, "gap_bits")
     value_grid = None if value_bits is None else exact_integer(value_bits, "value_bits")
-    family = family_named(noise)
+    family = noise_family(noise)
     values, unit = exact_integers(scores)
     width = positive_fraction(scale, "scale")
     specials = _specials(handicaps or {}, scales or {}, width, len(values))
@@ -92,7 +91,7 @@ def race(
     return Finish(groups, members, gaps, noisy)
 
 
-def passing(
+def race_above(
     scores: object,
     *,
     above: object,
@@ -108,14 +107,14 @@ def passing(
 
     The level is public and has no noise. ``scale`` and ``above`` are in the units of the result, as are the values
     that ``value_bits=m`` returns, rounded down to multiples of 2^-m. The cost is that of looking at every distinct
-    score once and at everybody who passes. The law is exactly that of the ideal continuous mechanism.
+    score once and at everybody who passes. The distribution is exactly that of the ideal continuous mechanism.
     """
     values, inner = exact_integers(scores)
     step = inner * positive_fraction(unit, "unit")
     width, level = positive_fraction(scale, "scale"), exact_fraction(above, "above")
     grid = None if value_bits is None else exact_integer(value_bits, "value_bits")
     limit = None if k is None else positive_integer(k, "k")
-    family, source = family_named(noise), system_bits() if bits is None else bits
+    family, source = noise_family(noise), system_bits() if bits is None else bits
     lineup, grouping = _line_up(values, step / width, multiplicities, {})
     places = lineup.size() if limit is None else min(limit, max(1, lineup.size()))
     heat = Heat(lineup, family, FreshStreams(source), places=places, floor=level / width)
@@ -225,7 +224,7 @@ class Heat:
         """The contested candidates in their true order."""
         runners = [self._contender(int(candidates.groups[i]), int(candidates.orders[i])) for i in contested]
         index = {(runner.group, runner.order): i for runner, i in zip(runners, contested, strict=True)}
-        return [int(index[runner.group, runner.order]) for runner in ranked(runners, self._head)]
+        return [int(index[runner.group, runner.order]) for runner in rank_contenders(runners, self._head)]
 
     def _contender(self, group: int, order: int) -> Contender:
         if group not in self._arrivals:

@@ -2,7 +2,7 @@
 
 The exactness of the sampler rests on this picture: every candidate owns a uniform number V in (0, 1) with
 infinitely many binary digits. The first 64 digits are drawn for all at once; further digits only for the few
-candidates whose order is still open, and always appended to the digits already known, never drawn anew.
+candidates whose order is still open, and always appended to the digits already known, never drawn again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counts as scores: wins, and average shares of wins. What the spectral method is held against."""
+"""Counts as scores: wins, and average shares of wins. The baselines for the spectral method."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from podium.privacy.proofs import Proof
 from podium.ranking.method import RankingMethod, Tally
 
 __all__ = ["Borda", "Wins"]
@@ -23,12 +24,13 @@ class Wins(RankingMethod):
 
     name: ClassVar[str] = "wins"
     unit: ClassVar[str] = "wins"
-    theorem: ClassVar[str] = "docs/proofs/ranking.md, Theorem 3 (wins)"
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/ranking.md", "Theorem 3"),)
+    theorem: ClassVar[str] = f"{proofs[0]} (wins)"
 
     @property
     def rises_by(self) -> Fraction:
         """A user has at most one win of an item over each other."""
-        return Fraction(min(self.most_per_user, self.graph.largest_degree))
+        return Fraction(min(self.max_per_user, self.graph.largest_degree))
 
     @property
     def falls_by(self) -> Fraction:
@@ -52,12 +54,13 @@ class Borda(RankingMethod):
 
     name: ClassVar[str] = "borda"
     unit: ClassVar[str] = "share of wins"
-    theorem: ClassVar[str] = "docs/proofs/ranking.md, Theorem 3 (average shares of wins)"
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/ranking.md", "Theorem 3"),)
+    theorem: ClassVar[str] = f"{proofs[0]} (average shares of wins)"
 
     @property
     def rises_by(self) -> Fraction:
         """Each win moves one share by 1/(2L)."""
-        touched = min(Fraction(1), Fraction(self.most_per_user, self.graph.smallest_degree))
+        touched = min(Fraction(1), Fraction(self.max_per_user, self.graph.smallest_degree))
         return touched / (2 * self.comparisons_per_pair)
 
     @property

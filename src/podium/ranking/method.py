@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from podium.errors import InvalidArgument
 from podium.exact import exact_integer, positive_integer
 from podium.histogram import Item, Scores
+from podium.privacy.proofs import Proof
 from podium.ranking.graph import ComparisonGraph
 
 __all__ = ["MAX_COMPARISONS_PER_PAIR", "METHODS", "Counted", "RankingMethod", "Tally"]
@@ -39,6 +40,7 @@ class RankingMethod(ABC):
     name: ClassVar[str]
     unit: ClassVar[str]
     """What the scores are, for a sentence."""
+    proofs: ClassVar[tuple[Proof, ...]]
     theorem: ClassVar[str]
 
     graph: ComparisonGraph
@@ -48,7 +50,7 @@ class RankingMethod(ABC):
     def __post_init__(self) -> None:
         per_pair = positive_integer(self.comparisons_per_pair, "comparisons_per_pair")
         if per_pair > MAX_COMPARISONS_PER_PAIR:
-            allowed = f"a whole number from 1 to {MAX_COMPARISONS_PER_PAIR:,}"
+            allowed = f"an integer from 1 to {MAX_COMPARISONS_PER_PAIR:,}"
             raise InvalidArgument("comparisons_per_pair", self.comparisons_per_pair, allowed=allowed)
         object.__setattr__(self, "comparisons_per_pair", per_pair)
         if self.max_comparisons_per_user is not None:
@@ -56,8 +58,8 @@ class RankingMethod(ABC):
             object.__setattr__(self, "max_comparisons_per_user", most)
 
     @property
-    def most_per_user(self) -> int:
-        """B: of each user at most so many comparisons count."""
+    def max_per_user(self) -> int:
+        """B: the most comparisons that count of one user."""
         everything = 2 * len(self.graph.edges)
         return everything if self.max_comparisons_per_user is None else min(self.max_comparisons_per_user, everything)
 

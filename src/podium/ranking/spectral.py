@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, dyadic_above, positive_integer, probability
+from podium.privacy.proofs import Proof
 from podium.ranking.method import RankingMethod, Tally
 
 __all__ = ["Neighbours", "Spectral", "stationary"]
@@ -49,7 +50,11 @@ class Spectral(RankingMethod):
 
     name: ClassVar[str] = "spectral"
     unit: ClassVar[str] = "share of the walk's time"
-    theorem: ClassVar[str] = "docs/proofs/ranking.md, Theorems 1 and 2 (spectral scores with mixing)"
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/ranking.md", "Theorem 1"),
+        Proof("docs/proofs/ranking.md", "Theorem 2"),
+    )
+    theorem: ClassVar[str] = f"{proofs[0].file}, Theorems 1 and 2 (spectral scores with mixing)"
 
     mixing: Number = Fraction(1, 5)
     normalisation: int | None = None
@@ -88,7 +93,7 @@ class Spectral(RankingMethod):
         return (self.normalisation or 1) * self.comparisons_per_pair
 
     def largest_score(self, *, losses: int = 0) -> Fraction:
-        """No item with so many losses can have more of the walk's time, whatever the other comparisons are."""
+        """The largest share of the walk's time that an item with ``losses`` losses can have."""
         arriving, leaving = (1 - self._c) / (self.normalisation or 1), (1 - self._c) * losses / self._full
         return (self._c / len(self.graph.items) + arriving) / (self._c + arriving + leaving)
 
@@ -96,7 +101,7 @@ class Spectral(RankingMethod):
     def ideal_sensitivity(self) -> Fraction:
         """What one neighbour can move a score of the exact stationary distribution."""
         if self.neighbours == "user":
-            touched = min(self.largest_score(losses=1) * self.most_per_user, Fraction(self.graph.largest_degree))
+            touched = min(self.largest_score(losses=1) * self.max_per_user, Fraction(self.graph.largest_degree))
         else:
             touched = min(2 * self.largest_score(), Fraction(1))
         return (1 - self._c) * touched / (self._c * self._full)
@@ -109,7 +114,7 @@ class Spectral(RankingMethod):
 
     @cached_property
     def steps(self) -> int:
-        """So many steps bring every walk close enough to where it ends, whatever the comparisons are."""
+        """Number of steps after which every walk is close enough to its limit, for all comparisons."""
         return math.ceil((self.grid_bits + 1) * math.log(2) / -math.log1p(-float(self._c))) + 1
 
     @property

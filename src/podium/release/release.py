@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from podium.errors import InvalidArgument
 from podium.histogram import Item
-from podium.privacy.costs import Cost, spent
+from podium.privacy.costs import Cost, actual_cost
 from podium.privacy.encoding import decode_events, encode_event
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
@@ -50,7 +50,7 @@ class Receipt:
     @property
     def cost(self) -> Cost:
         """The sum of the events, given what came out."""
-        return spent(self.events)
+        return actual_cost(self.events)
 
     @property
     def rho(self) -> Fraction:

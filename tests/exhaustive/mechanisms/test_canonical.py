@@ -12,8 +12,8 @@ from typing import Any
 import flint
 import pytest
 from tests.support.worlds import (
+    SmallDistribution,
     SmallHistogram,
-    SmallLaw,
     cached,
     check_bounded_range,
     check_pair,
@@ -28,14 +28,14 @@ from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 _FOUR = ("a", "b", "c", "d")
 
 
-def _law(mechanism: CanonicalTopK) -> Callable[[SmallHistogram], SmallLaw]:
+def _distribution(mechanism: CanonicalTopK) -> Callable[[SmallHistogram], SmallDistribution]:
     return lambda counts: mechanism.distribution(Histogram(counts), exact=True)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_four_items_gumbel_is_bounded_range(k: int) -> None:
     mechanism = CanonicalTopK(k, 1)
-    found = check_world(_law(mechanism), 1, items=_FOUR, largest=3, kind="bounded_range")
+    found = check_world(_distribution(mechanism), 1, items=_FOUR, largest=3, kind="bounded_range")
     # With one item, or all but one, one of the two scores is the same for all sets: gamma = 1 or 0 then wastes nothing.
     assert abs(found.excess + (0.0 if k == 2 else 0.5)) < 1e-9
 
@@ -43,47 +43,47 @@ def test_four_items_gumbel_is_bounded_range(k: int) -> None:
 @pytest.mark.parametrize("gamma", [0, "1/3", "2/3", 1])
 @pytest.mark.parametrize("k", [1, 2])
 def test_every_gamma_is_bounded_range(gamma: str | int, k: int) -> None:
-    check_world(_law(CanonicalTopK(k, "1/2", gamma=gamma)), "1/2", largest=3, kind="bounded_range")
+    check_world(_distribution(CanonicalTopK(k, "1/2", gamma=gamma)), "1/2", largest=3, kind="bounded_range")
 
 
 @pytest.mark.parametrize("gamma", [0, "1/2", "2/3", 1])
 def test_three_of_four_items_with_every_gamma(gamma: str | int) -> None:
-    check_world(_law(CanonicalTopK(3, 2, gamma=gamma)), 2, items=_FOUR, largest=3, kind="bounded_range")
+    check_world(_distribution(CanonicalTopK(3, 2, gamma=gamma)), 2, items=_FOUR, largest=3, kind="bounded_range")
 
 
 def test_gumbel_keeps_its_whole_guarantee() -> None:
     mechanism = CanonicalTopK(2, 1)
     assert mechanism.guarantee.rho is not None
     assert mechanism.guarantee.rho < Fraction(1, 8)
-    check_world(_law(mechanism), mechanism.guarantee, items=_FOUR, largest=2)
+    check_world(_distribution(mechanism), mechanism.guarantee, items=_FOUR, largest=2)
 
 
 @pytest.mark.parametrize(("k", "gamma"), [(1, 1), (1, "1/2"), (2, "1/2"), (2, 1), (2, 0)])
 def test_exponential_noise_is_pure(k: int, gamma: str | int) -> None:
     mechanism = CanonicalTopK(k, 1, gamma=gamma, noise="exponential")
-    check_world(_law(mechanism), mechanism.guarantee, largest=3, kind="pure")
+    check_world(_distribution(mechanism), mechanism.guarantee, largest=3, kind="pure")
 
 
 def test_four_items_exponential_is_pure() -> None:
-    check_world(_law(CanonicalTopK(2, 1, noise="exponential")), 1, items=_FOUR, largest=3, kind="pure")
+    check_world(_distribution(CanonicalTopK(2, 1, noise="exponential")), 1, items=_FOUR, largest=3, kind="pure")
 
 
 def test_exponential_noise_is_not_bounded_range_and_is_not_charged_as_such() -> None:
     mechanism = CanonicalTopK(1, 1, gamma=1, noise="exponential")
     with pytest.raises(AssertionError, match="range of the log ratios"):
-        check_world(_law(mechanism), 1, largest=3, kind="bounded_range")
+        check_world(_distribution(mechanism), 1, largest=3, kind="bounded_range")
     assert mechanism.guarantee.rho == Fraction(1, 2)
 
 
 def _check_replaced(mechanism: CanonicalTopK, largest: int) -> None:
     """All histograms of three items, against those in which every count moved by at most one, in any direction."""
-    law = cached(_law(mechanism))
+    distribution = cached(_distribution(mechanism))
     for counts in itertools.product(range(largest + 1), repeat=3):
         for moves in itertools.product((-1, 0, 1), repeat=3):
             moved = [count + move for count, move in zip(counts, moves, strict=True)]
             if min(moved) >= 0:
                 first, second = (dict(zip("abc", values, strict=True)) for values in (counts, moved))
-                check_bounded_range(law(first), law(second), 1)
+                check_bounded_range(distribution(first), distribution(second), 1)
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -106,7 +106,7 @@ def test_scores_with_different_steps_up_and_down(gamma: Fraction, k: int, *, rou
     mechanism = CanonicalTopK(k, 1, gamma=gamma, rounded_loss=rounded)
 
     @functools.cache
-    def law(scores: tuple[Fraction, ...]) -> SmallLaw:
+    def distribution(scores: tuple[Fraction, ...]) -> SmallDistribution:
         stated = Scores(dict(zip("abc", scores, strict=True)), rises_by="1/2", falls_by="1/3")
         return mechanism.distribution(stated, exact=True)
 
@@ -114,18 +114,20 @@ def test_scores_with_different_steps_up_and_down(gamma: Fraction, k: int, *, rou
     for scores in itertools.product(grid, repeat=3):
         for moves in itertools.product((Fraction(-1, 3), Fraction(0), Fraction(1, 2)), repeat=3):
             moved = tuple(score + move for score, move in zip(scores, moves, strict=True))
-            check_bounded_range(law(scores), law(moved), 1)
+            check_bounded_range(distribution(scores), distribution(moved), 1)
 
 
-def _weighted(subsets: dict[frozenset[str], flint.arb]) -> SmallLaw:
+def _weighted(subsets: dict[frozenset[str], flint.arb]) -> SmallDistribution:
     total = sum(subsets.values(), flint.arb(0))
     return {subset: weight / total for subset, weight in subsets.items()}
 
 
-def _by_class(k: int, weigh: Callable[[int, int, list[int]], flint.arb]) -> Callable[[SmallHistogram], SmallLaw]:
+def _by_class(
+    k: int, weigh: Callable[[int, int, list[int]], flint.arb]
+) -> Callable[[SmallHistogram], SmallDistribution]:
     """A mechanism that draws a class (a, t) with some weight, then a uniform subset in it."""
 
-    def law(counts: SmallHistogram) -> SmallLaw:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         ranked = sorted(counts, key=lambda item: (-counts[item], item))
         scores = [counts[item] for item in ranked]
         members: dict[tuple[int, int], list[frozenset[str]]] = {}
@@ -142,7 +144,7 @@ def _by_class(k: int, weigh: Callable[[int, int, list[int]], flint.arb]) -> Call
                 }
             )
 
-    return law
+    return distribution
 
 
 def _exp(value: Any) -> flint.arb:
@@ -156,15 +158,15 @@ def test_the_checker_accepts_the_classes_as_corrected() -> None:
         size = 1 if t == k else math.comb(t - a - 2, k - 1 - a)
         return size * _exp(epsilon * Fraction(x[t - 1] - x[a], 2))
 
-    law = _by_class(k, weigh)
-    check_world(law, epsilon, items=_FOUR, largest=2, kind="bounded_range")
-    exact = _law(CanonicalTopK(k, epsilon))
+    distribution = _by_class(k, weigh)
+    check_world(distribution, epsilon, items=_FOUR, largest=2, kind="bounded_range")
+    exact = _distribution(CanonicalTopK(k, epsilon))
     for counts in (
         {"a": 3, "b": 1, "c": 1, "d": 0},
         {"a": 1, "b": 1, "c": 1, "d": 1},
         {"a": 0, "b": 2, "c": 2, "d": 5},
     ):
-        ours, theirs = exact(counts), law(counts)
+        ours, theirs = exact(counts), distribution(counts)
         assert all(ours[subset].overlaps(theirs[subset]) for subset in ours)
 
 
@@ -195,9 +197,9 @@ def test_printed_class_sizes_are_rejected() -> None:
 def test_dividing_by_the_sensitivity_twice_is_rejected() -> None:
     """SL Algorithm 2, and any implementation that scales the scores before it and inside it: 2 eps for counts."""
     with pytest.raises(AssertionError, match="log ratio"):
-        check_world(_law(CanonicalTopK(2, 2)), 1, items=_FOUR, largest=2, kind="pure")
+        check_world(_distribution(CanonicalTopK(2, 2)), 1, items=_FOUR, largest=2, kind="pure")
     with pytest.raises(AssertionError, match="log ratio"):
-        check_world(_law(CanonicalTopK(2, 2, noise="exponential")), 1, items=_FOUR, largest=2, kind="pure")
+        check_world(_distribution(CanonicalTopK(2, 2, noise="exponential")), 1, items=_FOUR, largest=2, kind="pure")
 
 
 def test_rounding_the_loss_of_another_gamma_is_rejected() -> None:
@@ -221,7 +223,7 @@ def test_the_top_k_is_scored_by_rank_k_and_not_by_what_it_misses() -> None:
         missed = x[k] if t == k else x[a]
         return _exp(Fraction(x[t - 1] - missed, 2)) * (1 if t == k else math.comb(t - a - 2, k - 1 - a))
 
-    misread, ours = _by_class(k, weigh)(counts), _law(CanonicalTopK(k, 1))(counts)
+    misread, ours = _by_class(k, weigh)(counts), _distribution(CanonicalTopK(k, 1))(counts)
     assert not misread[frozenset("ab")].overlaps(ours[frozenset("ab")])
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import flint
 import pytest
 from tests.support.paid import check_paid_pairs
-from tests.support.worlds import SmallHistogram, SmallLaw, check_world, neighbours, world
+from tests.support.worlds import SmallDistribution, SmallHistogram, check_world, neighbours, world
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram, Item, Scores
 from podium.mechanisms.sparse_vector.hybrid import HybridTopK, Priority
-from podium.mechanisms.sparse_vector.hybrid_distribution import Candidate, Field, hybrid_law
+from podium.mechanisms.sparse_vector.hybrid_distribution import Candidate, Field, hybrid_distribution
 from podium.release import BOTTOM
 
 BOTH: tuple[Priority, ...] = ("identities", "estimates")
@@ -28,7 +28,7 @@ def added(items: Sequence[str], largest: int) -> Iterator[tuple[SmallHistogram, 
     return ((counts, more) for counts in world(items, largest) for more in neighbours(counts))
 
 
-def law_of(mechanism: HybridTopK) -> Callable[[SmallHistogram], SmallLaw]:
+def distribution_of(mechanism: HybridTopK) -> Callable[[SmallHistogram], SmallDistribution]:
     return lambda counts: mechanism.distribution(Histogram(counts), exact=True)
 
 
@@ -41,7 +41,7 @@ def rejected(check: Callable[[], object]) -> None:
 @pytest.mark.parametrize(("k", "threshold"), [(1, 2), (2, "1.5")])
 def test_pays_for_what_came_out(first: Priority, k: int, threshold: int | str) -> None:
     mechanism = HybridTopK(threshold, k, 1, first=first)
-    assert check_paid_pairs(law_of(mechanism), mechanism.cost, added(FOUR, 2)) == 1215
+    assert check_paid_pairs(distribution_of(mechanism), mechanism.cost, added(FOUR, 2)) == 1215
 
 
 @pytest.mark.parametrize("first", BOTH)
@@ -49,14 +49,14 @@ def test_pays_for_what_came_out(first: Priority, k: int, threshold: int | str) -
 def test_more_places_than_stand_out(first: Priority, k: int) -> None:
     """With k=5 and three items the threshold is always reached."""
     mechanism = HybridTopK(1, k, 2, first=first)
-    assert check_paid_pairs(law_of(mechanism), mechanism.cost, added(THREE, 3)) == 448
+    assert check_paid_pairs(distribution_of(mechanism), mechanism.cost, added(THREE, 3)) == 448
 
 
 @pytest.mark.parametrize("first", BOTH)
 def test_the_guarantee_of_the_whole(first: Priority) -> None:
     mechanism = HybridTopK(1, 2, 1, first=first)
-    check_world(law_of(mechanism), mechanism.guarantee, items=THREE, largest=2)
-    check_world(law_of(mechanism), mechanism.guarantee, items=THREE, largest=2, kind="pure")
+    check_world(distribution_of(mechanism), mechanism.guarantee, items=THREE, largest=2)
+    check_world(distribution_of(mechanism), mechanism.guarantee, items=THREE, largest=2, kind="pure")
 
 
 def moves(rises: Fraction, falls: Fraction) -> Iterator[tuple[dict[str, Fraction], dict[str, Fraction]]]:
@@ -91,7 +91,7 @@ def test_replaced_users(first: Priority) -> None:
     general, monotone = HybridTopK(1, 2, 1, first=first, monotone=False), HybridTopK(1, 2, 1, first=first)
     assert general.scales() == general.scales(rises_by=1, falls_by=1)
 
-    def law(mechanism: HybridTopK) -> Callable[[Any], SmallLaw]:
+    def distribution(mechanism: HybridTopK) -> Callable[[Any], SmallDistribution]:
         # Shifted by one, so that a count that falls stays one.
         return lambda counts: mechanism.distribution(
             Histogram({item: int(count) + 1 for item, count in counts.items()}), exact=True
@@ -102,27 +102,27 @@ def test_replaced_users(first: Priority) -> None:
         for a, b in itertools.product(range(3), repeat=2)
         for x, y in itertools.product((-1, 0, 1), repeat=2)
     ]
-    check_paid_pairs(law(general), general.cost, steps)
-    rejected(lambda: check_paid_pairs(law(monotone), monotone.cost, steps))
+    check_paid_pairs(distribution(general), general.cost, steps)
+    rejected(lambda: check_paid_pairs(distribution(monotone), monotone.cost, steps))
 
 
-def density_law(mechanism: HybridTopK, most: int) -> Callable[[SmallHistogram], SmallLaw]:
+def density_distribution(mechanism: HybridTopK, most: int) -> Callable[[SmallHistogram], SmallDistribution]:
     """Densities at gaps on both sides of every break: breaks of a gap are differences of starting points."""
     scales = mechanism.scales()
     starts = {Fraction(count) for count in range(4)} | {mechanism.threshold + scales.lift}
     breaks = sorted({abs(a - b) for a in starts for b in starts} | {Fraction(0)})
     points = [(a + b) / 2 for a, b in itertools.pairwise([*breaks, breaks[-1] + 2])][:most]
 
-    def densities(counts: SmallHistogram) -> SmallLaw:
+    def densities(counts: SmallHistogram) -> SmallDistribution:
         histogram = Histogram(counts)
-        law: dict[Any, flint.arb] = {}
+        distribution: dict[Any, flint.arb] = {}
         for outcome in mechanism.distribution(histogram):
             assert isinstance(outcome, tuple)
             found = sum(item is not BOTTOM for item in outcome)
             for gaps in itertools.product(points, repeat=found):
                 if mechanism.first == "identities" or list(gaps) == sorted(gaps, reverse=True):
-                    law[outcome, gaps] = mechanism.density(histogram, outcome, gaps, exact=True)
-        return law
+                    distribution[outcome, gaps] = mechanism.density(histogram, outcome, gaps, exact=True)
+        return distribution
 
     return densities
 
@@ -131,14 +131,14 @@ def density_law(mechanism: HybridTopK, most: int) -> Callable[[SmallHistogram], 
 @pytest.mark.parametrize("k", [1, 2])
 def test_gaps_are_free(first: Priority, k: int) -> None:
     mechanism = HybridTopK("1.5", k, 2, first=first)
-    law = density_law(mechanism, 100 if k == 1 else 5)
-    assert check_paid_pairs(law, lambda key: mechanism.cost(key[0]), added(TWO, 2)) == 27
+    distribution = density_distribution(mechanism, 100 if k == 1 else 5)
+    assert check_paid_pairs(distribution, lambda key: mechanism.cost(key[0]), added(TWO, 2)) == 27
 
 
 def test_gaps_of_three_items() -> None:
     mechanism = HybridTopK(1, 2, 1)
-    law = density_law(mechanism, 4)
-    check_paid_pairs(law, lambda key: mechanism.cost(key[0]), added(THREE, 1))
+    distribution = density_distribution(mechanism, 4)
+    check_paid_pairs(distribution, lambda key: mechanism.cost(key[0]), added(THREE, 1))
 
 
 def test_an_uncharged_threshold_is_rejected() -> None:
@@ -148,7 +148,7 @@ def test_an_uncharged_threshold_is_rejected() -> None:
     def items_only(outcome: Sequence[Item]) -> Fraction:
         return mechanism.epsilon * sum(item is not BOTTOM for item in outcome) / mechanism.k
 
-    rejected(lambda: check_paid_pairs(law_of(mechanism), items_only, added(THREE, 2)))
+    rejected(lambda: check_paid_pairs(distribution_of(mechanism), items_only, added(THREE, 2)))
 
 
 def test_a_threshold_price_of_nothing_is_rejected() -> None:
@@ -157,7 +157,9 @@ def test_a_threshold_price_of_nothing_is_rejected() -> None:
     assert mechanism.theta is not None
     free = mechanism.theta * mechanism.epsilon
     rejected(
-        lambda: check_paid_pairs(law_of(mechanism), lambda outcome: mechanism.cost(outcome) - free, added(THREE, 2))
+        lambda: check_paid_pairs(
+            distribution_of(mechanism), lambda outcome: mechanism.cost(outcome) - free, added(THREE, 2)
+        )
     )
 
 
@@ -166,13 +168,15 @@ def test_a_threshold_without_noise_is_rejected(first: Priority) -> None:
     mechanism = HybridTopK(1, 2, 1, first=first)
     scales = mechanism.scales()
 
-    def bare(counts: SmallHistogram) -> SmallLaw:
+    def bare(counts: SmallHistogram) -> SmallDistribution:
         # A ten-thousandth of the scale is as good as none, and keeps the closed form.
         items: dict[Item, Candidate] = {
             item: Candidate(Fraction(count), scales.query) for item, count in counts.items()
         }
         with ball_precision(512):
-            return hybrid_law(Field(items, Candidate(Fraction(1) + scales.query, scales.threshold / 10_000)), 2)
+            return hybrid_distribution(
+                Field(items, Candidate(Fraction(1) + scales.query, scales.threshold / 10_000)), 2
+            )
 
     rejected(lambda: check_paid_pairs(bare, mechanism.cost, added(THREE, 2)))
 
@@ -182,6 +186,6 @@ def test_the_claim_is_tight(first: Priority) -> None:
     mechanism = HybridTopK(1, 2, 1, first=first)
     rejected(
         lambda: check_paid_pairs(
-            law_of(mechanism), lambda outcome: mechanism.cost(outcome) * Fraction(999, 1000), added(THREE, 3)
+            distribution_of(mechanism), lambda outcome: mechanism.cost(outcome) * Fraction(999, 1000), added(THREE, 3)
         )
     )

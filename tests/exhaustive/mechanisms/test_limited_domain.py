@@ -9,11 +9,11 @@ import flint
 import pytest
 from tests.support.worlds import (
     PRECISION,
+    SmallDistribution,
     SmallHistogram,
-    SmallLaw,
     check_pair,
     check_world,
-    law_of,
+    distribution_of,
     lifted,
     neighbours,
     world,
@@ -22,7 +22,7 @@ from tests.support.worlds import (
 from podium.exact import ball, ball_precision, dyadic_below, rational_bounds
 from podium.histogram import Histogram
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.guarantee import Guarantee
 
 ITEMS = ("a", "b", "c", "d")
@@ -35,8 +35,8 @@ def test_the_limited_domain_keeps_its_promise_and_needs_all_of_its_delta(
     k: int, k_bar: int, max_items: int | None
 ) -> None:
     mechanism = LimitedDomain(k, k_bar, HALF, "0.05", max_items_per_user=max_items)
-    law = law_of(mechanism, known=False)
-    worst = check_world(law, mechanism.guarantee, items=ITEMS, largest=3, max_items=max_items)
+    distribution = distribution_of(mechanism, known=False)
+    worst = check_world(distribution, mechanism.guarantee, items=ITEMS, largest=3, max_items=max_items)
     if (max_items or k_bar) <= len(ITEMS):
         assert worst.excess == pytest.approx(0, abs=1e-12)
 
@@ -48,8 +48,8 @@ def test_the_strict_variant_keeps_its_promise_and_needs_all_of_its_delta(
 ) -> None:
     """Its delta is used up even if users have one item each: a bound on them would not help."""
     mechanism = LimitedDomain(k, k_bar, HALF, "0.05", max_items_per_user=max_items, strict=True)
-    law = law_of(mechanism, known=False)
-    worst = check_world(law, mechanism.guarantee, items=ITEMS, largest=3, max_items=max_items)
+    distribution = distribution_of(mechanism, known=False)
+    worst = check_world(distribution, mechanism.guarantee, items=ITEMS, largest=3, max_items=max_items)
     assert worst.excess == pytest.approx(0, abs=1e-12)
 
 
@@ -58,7 +58,11 @@ def test_the_strict_variant_keeps_its_promise_and_needs_all_of_its_delta(
 def test_also_where_items_do_come_out(k: int, k_bar: int, max_items: int | None, lift: Mapping[str, int]) -> None:
     mechanism = LimitedDomain(k, k_bar, HALF, "1e-4", max_items_per_user=max_items)
     check_world(
-        lifted(law_of(mechanism, known=False), lift), mechanism.guarantee, items=ITEMS, largest=1, max_items=max_items
+        lifted(distribution_of(mechanism, known=False), lift),
+        mechanism.guarantee,
+        items=ITEMS,
+        largest=1,
+        max_items=max_items,
     )
 
 
@@ -70,30 +74,30 @@ def domain(counts: Mapping[str, int], k_bar: int) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(("k", "k_bar", "max_items"), [(2, 2, 1), (2, 3, None), (3, 3, 2)])
-def test_the_law_contains_peeling_on_the_common_domain(k: int, k_bar: int, max_items: int | None) -> None:
+def test_the_distribution_contains_peeling_on_the_common_domain(k: int, k_bar: int, max_items: int | None) -> None:
     """M >= P/(1+delta), where P peels the common domain with bottom's weight times 1+delta; the two P are zCDP."""
     mechanism = LimitedDomain(k, k_bar, HALF, "0.05", max_items_per_user=max_items)
-    law = law_of(mechanism, known=False)
+    distribution = distribution_of(mechanism, known=False)
     peeling_claim = Guarantee.zcdp(mechanism.guarantee.cost.rho)
     for counts in world(ITEMS[:3], 2):
         for more in neighbours(counts, max_items):
             common = [item for item in domain(counts, k_bar) if item in domain(more, k_bar)]
             fewer_part, more_part = (padded_peeling(mechanism, side, common) for side in (counts, more))
-            assert_part(fewer_part, law(counts), mechanism.delta)
-            assert_part(more_part, law(more), mechanism.delta)
+            assert_part(fewer_part, distribution(counts), mechanism.delta)
+            assert_part(more_part, distribution(more), mechanism.delta)
             check_pair(fewer_part, more_part, peeling_claim)
 
 
-def padded_peeling(mechanism: LimitedDomain, counts: SmallHistogram, common: list[str]) -> SmallLaw:
+def padded_peeling(mechanism: LimitedDomain, counts: SmallHistogram, common: list[str]) -> SmallDistribution:
     with ball_precision(PRECISION):
-        bottom = Histogram(counts, known=False).top(mechanism.most_rows).next_count + mechanism.margin
+        bottom = Histogram(counts, known=False).top(mechanism.max_rows).next_count + mechanism.margin
         # ln(1+delta)/eps as a rational far closer than the checker's slack.
         shift = (1 + ball(mechanism.delta)).log() / ball(mechanism.epsilon_per_item)
         exact = bottom + dyadic_below(rational_bounds(shift)[0], 100)
-        return peeling_law(common, [counts[item] for item in common], HALF, mechanism.k, bottom=exact)
+        return peeling_distribution(common, [counts[item] for item in common], HALF, mechanism.k, bottom=exact)
 
 
-def assert_part(part: SmallLaw, whole: SmallLaw, delta: Fraction) -> None:
+def assert_part(part: SmallDistribution, whole: SmallDistribution, delta: Fraction) -> None:
     with ball_precision(PRECISION):
         slack = flint.arb(1) - flint.arb(2) ** -40
         for outcome, chance in part.items():

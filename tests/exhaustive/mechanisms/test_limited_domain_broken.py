@@ -10,13 +10,13 @@ import flint
 import pytest
 from tests.support.worlds import (
     PRECISION,
-    LawOf,
+    DistributionOf,
+    SmallDistribution,
     SmallHistogram,
-    SmallLaw,
     cached,
     check_pair,
     check_world,
-    law_of,
+    distribution_of,
     lifted,
     neighbours,
     world,
@@ -27,8 +27,8 @@ from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold, _positive
 from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
-from podium.mechanisms.limited_domain.private_k_bar import k_bar_law
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.limited_domain.private_k_bar import k_bar_distribution
+from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import limited_domain_events
 from podium.privacy.guarantee import Guarantee, total
 
@@ -56,20 +56,20 @@ def top(counts: SmallHistogram, k_bar: int) -> tuple[list[str], list[int], int]:
 # Durfee & Rogers, Algorithm 4: the threshold 1 + ln(Delta/eps).
 
 
-def laplace_law(epsilon: Fraction, margin: Fraction, k: int, k_bar: int) -> LawOf:
-    def law(counts: SmallHistogram) -> SmallLaw:
+def laplace_distribution(epsilon: Fraction, margin: Fraction, k: int, k_bar: int) -> DistributionOf:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         items, scores, next_count = top(counts, k_bar)
         with ball_precision(PRECISION):
-            return LaplaceRace(items, scores, next_count + margin, 1 / epsilon, k).law()
+            return LaplaceRace(items, scores, next_count + margin, 1 / epsilon, k).distribution()
 
-    return law
+    return distribution
 
 
 def test_algorithm_4_as_printed_is_rejected() -> None:
     delta = Fraction(1, 10**6)
     claim = total([laplace_cost(1, ONE, delta)])
-    printed = laplace_law(ONE, 1 + logarithm(ONE / ONE), 1, 1)
-    corrected = laplace_law(ONE, 1 + logarithm(ONE / delta), 1, 1)
+    printed = laplace_distribution(ONE, 1 + logarithm(ONE / ONE), 1, 1)
+    corrected = laplace_distribution(ONE, 1 + logarithm(ONE / delta), 1, 1)
     text = rejected(lambda: check_world(printed, claim, items=ITEMS[:2], largest=1, max_items=1))
     assert "is 0.5," in text
     check_world(corrected, claim, items=ITEMS[:2], largest=1, max_items=1)
@@ -77,9 +77,9 @@ def test_algorithm_4_as_printed_is_rejected() -> None:
 
 def test_laplace_noise_without_the_bound_on_items_is_rejected() -> None:
     mechanism = LimitedDomain(2, 4, HALF / 2, "1e-8", max_items_per_user=1, noise="laplace")
-    law = law_of(mechanism, known=False)
-    check_world(law, mechanism.guarantee, items=ITEMS, largest=1, max_items=1)
-    rejected(lambda: check_world(law, mechanism.guarantee, items=ITEMS, largest=1))
+    distribution = distribution_of(mechanism, known=False)
+    check_world(distribution, mechanism.guarantee, items=ITEMS, largest=1, max_items=1)
+    rejected(lambda: check_world(distribution, mechanism.guarantee, items=ITEMS, largest=1))
 
 
 # Algorithm 8: the test against the threshold before noise is added.
@@ -88,18 +88,18 @@ def test_laplace_noise_without_the_bound_on_items_is_rejected() -> None:
 def test_algorithm_8_as_printed_is_rejected() -> None:
     mechanism = FixedThreshold(1, ONE, "0.1")
 
-    def printed(counts: SmallHistogram) -> SmallLaw:
+    def printed(counts: SmallHistogram) -> SmallDistribution:
         with ball_precision(PRECISION):
-            law: dict[object, flint.arb] = {frozenset(): flint.arb(1)}
+            distribution: dict[object, flint.arb] = {frozenset(): flint.arb(1)}
             for item, lead in mechanism._leads(Histogram(counts, known=False)).items():
                 if lead > 0:
                     passes = _positive(lead * mechanism.epsilon_per_item)
-                    law = {frozenset(): 1 - passes, frozenset({item}): passes}
-            return law
+                    distribution = {frozenset(): 1 - passes, frozenset({item}): passes}
+            return distribution
 
     text = rejected(lambda: check_world(printed, mechanism.guarantee, items=ITEMS[:2], largest=3))
     assert "most of it from frozenset({'a'})" in text or "most of it from frozenset({'b'})" in text
-    check_world(law_of(mechanism, known=False), mechanism.guarantee, items=ITEMS[:2], largest=3)
+    check_world(distribution_of(mechanism, known=False), mechanism.guarantee, items=ITEMS[:2], largest=3)
 
 
 # Algorithm 6: noise of the wrong sign, and h_(i) for h_(i+1).
@@ -108,10 +108,10 @@ def test_algorithm_8_as_printed_is_rejected() -> None:
 def smallest_noisy(scores: Mapping[int, Fraction], rate: Fraction) -> dict[int, flint.arb]:
     """P(i has the smallest score + Gumbel(1/rate)): inclusion and exclusion over those that are smaller."""
     weights = {i: ball(score * rate).exp() for i, score in scores.items()}
-    law = {}
+    distribution = {}
     for i, own in weights.items():
         others = [weight for j, weight in weights.items() if j != i]
-        law[i] = sum(
+        distribution[i] = sum(
             (
                 (-1) ** size * own / sum(chosen, own)
                 for size in range(len(others) + 1)
@@ -119,21 +119,21 @@ def smallest_noisy(scores: Mapping[int, Fraction], rate: Fraction) -> dict[int, 
             ),
             flint.arb(0),
         )
-    return law
+    return distribution
 
 
 def test_algorithm_6_as_printed_is_rejected() -> None:
     """Its choice of k_bar alone already costs more than twice the eps of a selection."""
 
-    def printed(counts: SmallHistogram) -> SmallLaw:
+    def printed(counts: SmallHistogram) -> SmallDistribution:
         _, scores, _ = top(counts, 5)
         ranked = [*scores, 0, 0, 0, 0, 0]
         with ball_precision(4 * PRECISION):
             return smallest_noisy({i: ranked[i - 1] + logarithm(100 * Fraction(i)) / HALF for i in range(1, 5)}, HALF)
 
-    def corrected(counts: SmallHistogram) -> SmallLaw:
+    def corrected(counts: SmallHistogram) -> SmallDistribution:
         with ball_precision(PRECISION):
-            return k_bar_law(Histogram(counts, known=False).top(4), 1, 4, HALF)
+            return k_bar_distribution(Histogram(counts, known=False).top(4), 1, 4, HALF)
 
     lift = {"a": 12, "b": 8, "c": 4}
     check_world(lifted(corrected, lift), HALF, items=ITEMS, largest=1, kind="bounded_range")
@@ -146,9 +146,9 @@ def test_a_private_k_bar_needs_its_own_selection(k: int, limit: int, lift: Mappi
     mechanism = LimitedDomain(k, PrivateKBar(limit), ONE, "1e-6")
     too_little = total(limited_domain_events(ONE, "1e-6", items=k, bottom=False))
 
-    def joint(counts: SmallHistogram) -> SmallLaw:
+    def joint(counts: SmallHistogram) -> SmallDistribution:
         with ball_precision(PRECISION):
-            return mechanism._joint_law(Histogram(counts, known=False))
+            return mechanism._joint_distribution(Histogram(counts, known=False))
 
     check_world(lifted(joint, lift), mechanism.guarantee, items=ITEMS, largest=1)
     rejected(lambda: check_world(lifted(joint, lift), too_little, items=ITEMS, largest=1))
@@ -157,15 +157,17 @@ def test_a_private_k_bar_needs_its_own_selection(k: int, limit: int, lift: Mappi
 # Ties broken by the data, and Delta where it does not help.
 
 
-def gumbel_law(domain: Callable[[SmallHistogram], tuple[list[str], int]], rate: Fraction, margin: Fraction) -> LawOf:
+def gumbel_distribution(
+    domain: Callable[[SmallHistogram], tuple[list[str], int]], rate: Fraction, margin: Fraction
+) -> DistributionOf:
     """Peeling with up to two selections over a domain that the caller cuts, with the count after it."""
 
-    def law(counts: SmallHistogram) -> SmallLaw:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         items, next_count = domain(counts)
         with ball_precision(PRECISION):
-            return peeling_law(items, [counts[item] for item in items], rate, 2, bottom=next_count + margin)
+            return peeling_distribution(items, [counts[item] for item in items], rate, 2, bottom=next_count + margin)
 
-    return law
+    return distribution
 
 
 def by_rows(counts: SmallHistogram) -> tuple[list[str], int]:
@@ -194,16 +196,22 @@ def test_ties_broken_by_row_order_are_rejected() -> None:
     rate, delta = Fraction(1, 4), Fraction(1, 100)
     margin = 1 + logarithm(1 / delta) / rate
     claim = total(limited_domain_events(rate, delta, items=2, bottom=False))
-    check_world(gumbel_law(by_item, rate, margin), claim, items=ITEMS, largest=2, max_items=1)
-    rejected(lambda: check_world(gumbel_law(by_rows, rate, margin), claim, items=ITEMS, largest=2, max_items=1))
+    check_world(gumbel_distribution(by_item, rate, margin), claim, items=ITEMS, largest=2, max_items=1)
+    rejected(
+        lambda: check_world(gumbel_distribution(by_rows, rate, margin), claim, items=ITEMS, largest=2, max_items=1)
+    )
 
 
 def test_the_strict_domain_gets_nothing_from_a_bound_on_items() -> None:
     delta = Fraction(1, 100)
     claim = total(limited_domain_events(HALF, delta, items=2, bottom=False))
     bounded, unbounded = (1 + logarithm(changing / delta) / HALF for changing in (1, 2))
-    check_world(gumbel_law(strictly_above, HALF, unbounded), claim, items=ITEMS, largest=2, max_items=1)
-    rejected(lambda: check_world(gumbel_law(strictly_above, HALF, bounded), claim, items=ITEMS, largest=2, max_items=1))
+    check_world(gumbel_distribution(strictly_above, HALF, unbounded), claim, items=ITEMS, largest=2, max_items=1)
+    rejected(
+        lambda: check_world(
+            gumbel_distribution(strictly_above, HALF, bounded), claim, items=ITEMS, largest=2, max_items=1
+        )
+    )
 
 
 # Replace-one neighbours.
@@ -217,8 +225,8 @@ def replacements(counts: SmallHistogram) -> Iterator[SmallHistogram]:
             yield from neighbours(rest)
 
 
-def check_replacements(law: LawOf, claim: Guarantee) -> None:
-    lookup = cached(law)
+def check_replacements(distribution: DistributionOf, claim: Guarantee) -> None:
+    lookup = cached(distribution)
     for counts in world(ITEMS[:3], 2):
         for other in replacements(counts):
             check_pair(lookup(counts), lookup(other), claim)
@@ -229,6 +237,6 @@ def test_replacing_a_user_needs_more_than_twice_the_noise() -> None:
     delta = Fraction(1, 100)
     claim = total(limited_domain_events(HALF, delta, items=2, bottom=False))
     doubled, doubled_for_two = (2 * logarithm(changing / delta) / HALF for changing in (1, 2))
-    check_replacements(gumbel_law(first_by_item, HALF / 2, 2 + doubled), claim)
-    check_replacements(gumbel_law(by_item, HALF / 2, 2 + doubled_for_two), claim)
-    rejected(lambda: check_replacements(gumbel_law(first_by_item, HALF / 2, 1 + doubled), claim))
+    check_replacements(gumbel_distribution(first_by_item, HALF / 2, 2 + doubled), claim)
+    check_replacements(gumbel_distribution(by_item, HALF / 2, 2 + doubled_for_two), claim)
+    rejected(lambda: check_replacements(gumbel_distribution(first_by_item, HALF / 2, 1 + doubled), claim))

@@ -10,11 +10,11 @@ import flint
 import pytest
 from tests.support.worlds import (
     PRECISION,
-    LawOf,
+    DistributionOf,
+    SmallDistribution,
     SmallHistogram,
-    SmallLaw,
     check_world,
-    law_of,
+    distribution_of,
     lifted,
     neighbours,
     world,
@@ -36,14 +36,14 @@ def domain(counts: Mapping[str, int], k_bar: int) -> tuple[str, ...]:
     return tuple(str(item) for item in Histogram(counts, known=False).top(k_bar).items)
 
 
-def joint_law(mechanism: LimitedDomain) -> LawOf:
+def joint_distribution(mechanism: LimitedDomain) -> DistributionOf:
     """A private k_bar is released with the outcome, so the promise is about both."""
 
-    def law(counts: SmallHistogram) -> SmallLaw:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         with ball_precision(PRECISION):
-            return mechanism._joint_law(Histogram(counts, known=False))
+            return mechanism._joint_distribution(Histogram(counts, known=False))
 
-    return law
+    return distribution
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,22 @@ def joint_law(mechanism: LimitedDomain) -> LawOf:
 )
 def test_a_private_k_bar_keeps_its_promise(k: int, limit: int, max_items: int | None, strict: bool) -> None:
     loose = LimitedDomain(k, PrivateKBar(limit), HALF, "0.05", max_items_per_user=max_items, strict=strict)
-    check_world(joint_law(loose), loose.guarantee, items=ITEMS, largest=2, max_items=max_items)
+    check_world(joint_distribution(loose), loose.guarantee, items=ITEMS, largest=2, max_items=max_items)
     tight = LimitedDomain(k, PrivateKBar(limit), HALF, "1e-6", max_items_per_user=max_items, strict=strict)
     for lift in ({"a": 20}, {"a": 30, "b": 30}):
-        check_world(lifted(joint_law(tight), lift), tight.guarantee, items=ITEMS, largest=1, max_items=max_items)
+        check_world(
+            lifted(joint_distribution(tight), lift), tight.guarantee, items=ITEMS, largest=1, max_items=max_items
+        )
 
 
 @pytest.mark.parametrize(("k", "epsilon", "delta"), [(1, HALF, "0.05"), (2, ONE, "0.01"), (3, HALF, "0.1")])
 def test_the_fixed_threshold_keeps_its_promise(k: int, epsilon: Fraction, delta: str) -> None:
     mechanism = FixedThreshold(k, epsilon, delta)
-    law = law_of(mechanism, known=False)
-    excess = check_world(law, mechanism.guarantee, items=ITEMS, largest=3 if k == 1 else 2).excess
+    distribution = distribution_of(mechanism, known=False)
+    excess = check_world(distribution, mechanism.guarantee, items=ITEMS, largest=3 if k == 1 else 2).excess
     if k == 1:
         assert excess == pytest.approx(0, abs=1e-12)
-    check_world(lifted(law, {"a": 6, "b": 5}), mechanism.guarantee, items=ITEMS, largest=1)
+    check_world(lifted(distribution, {"a": 6, "b": 5}), mechanism.guarantee, items=ITEMS, largest=1)
 
 
 @pytest.mark.parametrize(
@@ -80,10 +82,10 @@ def test_the_fixed_threshold_keeps_its_promise(k: int, epsilon: Fraction, delta:
 )
 def test_the_laplace_variant_keeps_its_promise(k: int, k_bar: int, max_items: int) -> None:
     mechanism = LimitedDomain(k, k_bar, HALF, "0.01", max_items_per_user=max_items, noise="laplace")
-    law = law_of(mechanism, known=False)
-    check_world(law, mechanism.guarantee, items=ITEMS, largest=2, max_items=max_items)
+    distribution = distribution_of(mechanism, known=False)
+    check_world(distribution, mechanism.guarantee, items=ITEMS, largest=2, max_items=max_items)
     check_world(
-        lifted(law, {"a": 12, "b": 10}),
+        lifted(distribution, {"a": 12, "b": 10}),
         mechanism.guarantee,
         items=ITEMS[:3],
         largest=1,
@@ -99,18 +101,18 @@ def test_the_laplace_variant_keeps_its_promise_with_its_noisy_counts(k_bar: int,
     """Noisy counts cut into cells are post-processing; fine cells lose almost nothing of the divergence."""
     mechanism = LimitedDomain(1, k_bar, HALF, "0.01", max_items_per_user=max_items, noise="laplace")
     cuts = [Fraction(cut, 2) for cut in range(-6, 40, 2)]
-    law = cells_law(mechanism, cuts)
-    check_world(law, mechanism.guarantee, items=ITEMS[:3], largest=1, max_items=max_items)
-    check_world(lifted(law, {"a": 10}), mechanism.guarantee, items=ITEMS[:3], largest=1, max_items=max_items)
+    distribution = cells_distribution(mechanism, cuts)
+    check_world(distribution, mechanism.guarantee, items=ITEMS[:3], largest=1, max_items=max_items)
+    check_world(lifted(distribution, {"a": 10}), mechanism.guarantee, items=ITEMS[:3], largest=1, max_items=max_items)
 
 
-def cells_law(mechanism: LimitedDomain, cuts: list[Fraction]) -> LawOf:
+def cells_distribution(mechanism: LimitedDomain, cuts: list[Fraction]) -> DistributionOf:
     """(item, cell) -> probability for k=1, from the noise densities alone."""
     ends = [None, *cuts, None]
     scale = 1 / mechanism.epsilon_per_item
 
-    def law(counts: SmallHistogram) -> SmallLaw:
-        rows = Histogram(counts, known=False).top(mechanism.most_rows)
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
+        rows = Histogram(counts, known=False).top(mechanism.max_rows)
         bottom = rows.next_count + mechanism.margin
         cells: dict[tuple[object, int], flint.arb] = {}
         with ball_precision(PRECISION):
@@ -124,7 +126,7 @@ def cells_law(mechanism: LimitedDomain, cuts: list[Fraction]) -> LawOf:
             cells["bottom", 0] = 1 - sum(cells.values(), flint.arb(0))
         return cells
 
-    return law
+    return distribution
 
 
 @pytest.mark.parametrize(("k", "k_bar", "max_items"), [(1, 2, 1), (2, 2, 2), (2, 3, 2)])
@@ -144,7 +146,7 @@ def worst_ratio(mechanism: LimitedDomain, counts: SmallHistogram, more: SmallHis
     with ball_precision(PRECISION):
         races, breaks = [], set[Fraction]()
         for histogram in (counts, more):
-            bottom = Histogram(histogram, known=False).top(mechanism.most_rows).next_count + mechanism.margin
+            bottom = Histogram(histogram, known=False).top(mechanism.max_rows).next_count + mechanism.margin
             scores = [histogram[item] for item in common]
             races.append(LaplaceRace(common, scores, bottom, 1 / mechanism.epsilon_per_item, mechanism.k))
             breaks |= {Fraction(score) for score in scores} | {bottom}

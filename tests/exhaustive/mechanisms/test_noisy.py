@@ -10,7 +10,7 @@ import flint
 import pytest
 from tests.support.gaps import LINE, SPARSE, check_gaps, gaps_in
 from tests.support.symmetry import joint_density, symmetric
-from tests.support.worlds import LawOf, SmallLaw, check_pure, check_world
+from tests.support.worlds import DistributionOf, SmallDistribution, check_pure, check_world
 
 from podium.histogram import Histogram
 from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
@@ -20,7 +20,7 @@ ITEMS = ("a", "b", "c", "d")
 ALL: tuple[NoiseName, ...] = tuple(NOISES)
 
 
-def law_of(mechanism: NoisyTopK | PermuteAndFlip) -> LawOf:
+def distribution_of(mechanism: NoisyTopK | PermuteAndFlip) -> DistributionOf:
     return symmetric(lambda counts: mechanism.distribution(Histogram(counts), exact=True))
 
 
@@ -28,40 +28,40 @@ def law_of(mechanism: NoisyTopK | PermuteAndFlip) -> LawOf:
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_every_pair_keeps_the_promise(noise: NoiseName, k: int) -> None:
     mechanism = NoisyTopK(k, 1, noise=noise)
-    check_world(law_of(mechanism), mechanism.guarantee, items=ITEMS, largest=3, kind="pure")
+    check_world(distribution_of(mechanism), mechanism.guarantee, items=ITEMS, largest=3, kind="pure")
 
 
 @pytest.mark.parametrize("noise", ALL)
 def test_every_pair_keeps_the_whole_guarantee(noise: NoiseName) -> None:
     """The curve of (epsilon, delta) pairs and, with Gumbel noise, the Renyi divergences of k * rho(epsilon/k)."""
     mechanism = NoisyTopK(2, "0.8", noise=noise)
-    check_world(law_of(mechanism), mechanism.guarantee, largest=3)
+    check_world(distribution_of(mechanism), mechanism.guarantee, largest=3)
 
 
 def test_ranking_the_whole_domain() -> None:
     for noise in ("exponential", "laplace", "gumbel"):
         mechanism = NoisyTopK(3, 2, noise=noise)
-        check_world(law_of(mechanism), mechanism.guarantee, kind="pure")
+        check_world(distribution_of(mechanism), mechanism.guarantee, kind="pure")
 
 
 def test_the_promise_is_nearly_used_up() -> None:
     """A set of two far behind: its probability really moves by almost epsilon."""
     mechanism = NoisyTopK(2, 1, noise="exponential")
-    finding = check_world(law_of(mechanism), mechanism.guarantee, items=ITEMS, largest=3, kind="pure")
+    finding = check_world(distribution_of(mechanism), mechanism.guarantee, items=ITEMS, largest=3, kind="pure")
     assert finding.excess > -0.05
 
 
 def test_permute_and_flip() -> None:
     for epsilon in ("0.3", 1, 3):
         mechanism = PermuteAndFlip(epsilon)
-        check_world(law_of(mechanism), mechanism.guarantee, items=ITEMS, largest=3, kind="pure")
-    check_world(law_of(PermuteAndFlip(1)), PermuteAndFlip(1).guarantee, largest=3)
+        check_world(distribution_of(mechanism), mechanism.guarantee, items=ITEMS, largest=3, kind="pure")
+    check_world(distribution_of(PermuteAndFlip(1)), PermuteAndFlip(1).guarantee, largest=3)
 
 
 @pytest.mark.parametrize("noise", ALL)
 def test_counts_that_move_both_ways(noise: NoiseName) -> None:
     """Replacing a user: one more here, one less there. Only the doubled span protects that."""
-    careful, careless = (law_of(NoisyTopK(1, 1, noise=noise, monotone=monotone)) for monotone in (False, True))
+    careful, careless = (distribution_of(NoisyTopK(1, 1, noise=noise, monotone=monotone)) for monotone in (False, True))
     rejected = 0
     for counts in itertools.product((1, 2, 9), repeat=3):
         for change in itertools.product((-1, 0, 1), repeat=3):
@@ -72,7 +72,7 @@ def test_counts_that_move_both_ways(noise: NoiseName) -> None:
     assert rejected, "no pair shows why the span matters"
 
 
-def is_rejected(p: SmallLaw, q: SmallLaw) -> bool:
+def is_rejected(p: SmallDistribution, q: SmallDistribution) -> bool:
     try:
         check_pure(p, q, 1)
     except AssertionError:
@@ -108,9 +108,9 @@ def test_order_and_gaps_together_keep_the_promise(
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 def test_order_and_gaps_of_counts_that_move_both_ways(noise: NoiseName) -> None:
-    law = gaps_in(density_of(NoisyTopK(1, 1, noise=noise, monotone=False)), 1, SPARSE)
+    distribution = gaps_in(density_of(NoisyTopK(1, 1, noise=noise, monotone=False)), 1, SPARSE)
     for counts in itertools.product((1, 2, 4), repeat=3):
         for change in itertools.product((-1, 0, 1), repeat=3):
             less = dict(zip("abc", counts, strict=True))
             more = {item: count + step for (item, count), step in zip(less.items(), change, strict=True)}
-            check_pure(law(less), law(more), 1)
+            check_pure(distribution(less), distribution(more), 1)

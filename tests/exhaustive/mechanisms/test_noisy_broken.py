@@ -10,11 +10,11 @@ import flint
 import pytest
 from tests.support.gaps import LINE, check_gaps, gaps_in
 from tests.support.symmetry import joint_density, symmetric
-from tests.support.worlds import LawOf, SmallHistogram, SmallLaw, check_bounded_range, check_world
+from tests.support.worlds import DistributionOf, SmallDistribution, SmallHistogram, check_bounded_range, check_world
 
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram, Scores
-from podium.mechanisms.base import certified, certified_floats
+from podium.mechanisms.base import certified_ball, certified_floats
 from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
 from podium.mechanisms.piecewise import Piecewise, noise_density, noise_survival
 from podium.randomness import NOISES, NoiseName
@@ -23,7 +23,7 @@ ITEMS = ("a", "b", "c", "d")
 ALL: tuple[NoiseName, ...] = tuple(NOISES)
 
 
-def law_of(mechanism: NoisyTopK | PermuteAndFlip) -> LawOf:
+def distribution_of(mechanism: NoisyTopK | PermuteAndFlip) -> DistributionOf:
     return symmetric(lambda counts: mechanism.distribution(Histogram(counts), exact=True))
 
 
@@ -41,7 +41,7 @@ def test_dividing_by_the_sensitivity_twice_is_rejected(noise: NoiseName) -> None
     halves are 2 epsilon."""
     delta = Fraction(1, 2)
 
-    def printed(counts: SmallHistogram) -> SmallLaw:
+    def printed(counts: SmallHistogram) -> SmallDistribution:
         scaled = Scores({item: count / delta for item, count in counts.items()}, sensitivity=delta)
         return NoisyTopK(2, 1, noise=noise).distribution(scaled, exact=True)
 
@@ -56,17 +56,17 @@ def test_decreasing_quantiles_are_rejected(noise: NoiseName) -> None:
     One more user then moves an item out of a tie, and from the minimum of many noises to a noise of its own.
     """
 
-    def printed(counts: SmallHistogram) -> SmallLaw:
+    def printed(counts: SmallHistogram) -> SmallDistribution:
         groups: dict[int, list[str]] = {}
         for item, count in counts.items():
             groups.setdefault(count, []).append(item)
 
-        def law() -> dict[Any, flint.arb]:
+        def distribution() -> dict[Any, flint.arb]:
             sizes = {count: len(group) for count, group in groups.items()}
             chances = _best_of_worst(sizes, Fraction(1, 2), noise)
             return {(item,): chances[count] / len(group) for count, group in groups.items() for item in group}
 
-        return certified_floats(law)
+        return certified_floats(distribution)
 
     with pytest.raises(AssertionError, match=r"above the claimed epsilon=0\.5 by"):
         check_world(symmetric(printed), Fraction(1, 2), largest=2, kind="pure")
@@ -117,13 +117,13 @@ def _power(f: Piecewise, exponent: int) -> Piecewise:
 @pytest.mark.parametrize("noise", ALL)
 def test_epsilon_instead_of_epsilon_over_k_is_rejected(noise: NoiseName) -> None:
     with pytest.raises(AssertionError, match="above the claimed epsilon=1 by"):
-        check_world(law_of(NoisyTopK(2, 2, noise=noise)), 1, items=ITEMS, largest=3, kind="pure")
+        check_world(distribution_of(NoisyTopK(2, 2, noise=noise)), 1, items=ITEMS, largest=3, kind="pure")
 
 
 def test_permute_and_flip_is_not_of_bounded_range() -> None:
     """Its range at epsilon = 1 is epsilon + ln(2 - e^-epsilon) = 1.49, found on integer counts."""
     with pytest.raises(AssertionError, match="above the claimed epsilon=1 by") as caught:
-        check_world(law_of(PermuteAndFlip(1)), 1, items=ITEMS, largest=3, kind="bounded_range")
+        check_world(distribution_of(PermuteAndFlip(1)), 1, items=ITEMS, largest=3, kind="bounded_range")
     assert "range of the log ratios" in str(caught.value)
     p, q = (PermuteAndFlip(1).distribution(Histogram(h), exact=True) for h in ({"a": 0, "b": 0}, {"a": 1, "b": 0}))
     with ball_precision(128):
@@ -134,32 +134,32 @@ def test_permute_and_flip_is_not_of_bounded_range() -> None:
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 def test_noisy_max_is_not_of_bounded_range_even_without_gaps(noise: NoiseName) -> None:
     with pytest.raises(AssertionError, match="above the claimed epsilon=1 by"):
-        check_world(law_of(NoisyTopK(1, 1, noise=noise)), 1, items=ITEMS, largest=3, kind="bounded_range")
+        check_world(distribution_of(NoisyTopK(1, 1, noise=noise)), 1, items=ITEMS, largest=3, kind="bounded_range")
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 def test_gaps_charged_as_bounded_range_are_rejected(noise: NoiseName) -> None:
-    law = gaps_in(density_of(NoisyTopK(1, 1, noise=noise)), 1, LINE)
+    distribution = gaps_in(density_of(NoisyTopK(1, 1, noise=noise)), 1, LINE)
     with pytest.raises(AssertionError, match="above the claimed epsilon=1 by"):
-        check_gaps(law, 1, check=check_bounded_range)
+        check_gaps(distribution, 1, check=check_bounded_range)
 
 
 def test_gaps_at_the_rate_of_one_selection_are_rejected() -> None:
     """Reading k gaps as if each came from a fresh noise at epsilon, not epsilon/k."""
-    law = gaps_in(density_of(NoisyTopK(2, 2)), 2, LINE)
+    distribution = gaps_in(density_of(NoisyTopK(2, 2)), 2, LINE)
     with pytest.raises(AssertionError, match="above the claimed epsilon=1 by"):
-        check_gaps(law, 1)
+        check_gaps(distribution, 1)
 
 
 def test_the_noisy_winner_itself_is_rejected() -> None:
     """Not a gap but the winner's noisy count, released with the winner at the price of the winner alone."""
 
-    def density(counts: SmallHistogram) -> SmallLaw:
+    def density(counts: SmallHistogram) -> SmallDistribution:
         found = {}
         for item, count in counts.items():
             for value in LINE:
                 others = [other for name, other in counts.items() if name != item]
-                found[item, value] = certified(
+                found[item, value] = certified_ball(
                     lambda count=count, value=value, others=others: (
                         noise_density("laplace", Fraction(count), Fraction(1))(value)  # type: ignore[misc]
                         * _product(

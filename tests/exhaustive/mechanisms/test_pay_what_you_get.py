@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import flint
 import pytest
-from tests.support.worlds import PRECISION, LawOf, SmallHistogram, SmallLaw, check_world, lifted
+from tests.support.worlds import PRECISION, DistributionOf, SmallDistribution, SmallHistogram, check_world, lifted
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram
@@ -33,10 +33,10 @@ def bottom_free(mechanism: LimitedDomain, outcome: Outcome) -> int:
     return sum(symbol is not BOTTOM for symbol in outcome)
 
 
-def transcripts(plan: PayWhatYouGet, analyst: Analyst, price: Price = charged) -> LawOf:
-    """The law of everything that is seen, when the analyst asks until the plan is used up."""
+def transcripts(plan: PayWhatYouGet, analyst: Analyst, price: Price = charged) -> DistributionOf:
+    """The distribution of everything that is seen, when the analyst asks until the plan is used up."""
 
-    def law(counts: SmallHistogram) -> SmallLaw:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         whole: dict[Transcript, flint.arb] = {}
         with ball_precision(PRECISION):
             extend((), flint.arb(1), plan.k_star, whole, counts)
@@ -51,10 +51,10 @@ def transcripts(plan: PayWhatYouGet, analyst: Analyst, price: Price = charged) -
             return
         histogram, k, k_bar = question
         mechanism = LimitedDomain(k, k_bar, plan.epsilon_per_item, plan.delta)
-        for answer, probability in mechanism._joint_law(Histogram(histogram, known=False)).items():
+        for answer, probability in mechanism._joint_distribution(Histogram(histogram, known=False)).items():
             extend((*seen, answer), chance * probability, left - price(mechanism, answer[1]), whole, counts)
 
-    return law
+    return distribution
 
 
 def curious(counts: SmallHistogram, seen: Transcript, left: int) -> Question:

@@ -1,8 +1,8 @@
 """Gaussian sparse histograms on small worlds of weighted users: ours is accepted, the easy mistakes are rejected.
 
 A user with the item set W adds w(|W|) to every item of W; neighbours differ by one user, whose items may be new. What
-is compared is the whole release, values included, as far as a grid of cells shows it: the law of (which items passed,
-in which cell their noisy count lies) has a closed form, and by post-processing it must keep the same guarantee.
+is compared is the whole release, values included, as far as a grid of cells shows it: the distribution of (which items
+passed, in which cell their noisy count lies) has a closed form, and by post-processing it must keep the same guarantee.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import flint
 import pytest
-from tests.support.worlds import PRECISION, SmallLaw, check_pair
+from tests.support.worlds import PRECISION, SmallDistribution, check_pair
 
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram
@@ -53,14 +53,14 @@ def cell_chances(lead: Fraction) -> dict[int | None, flint.arb]:
         return {None: ends[0]} | dict(enumerate(steps))
 
 
-def cell_law(counts: Sums, threshold: Fraction, sigma: Fraction, unit: int) -> SmallLaw:
-    law: dict[tuple[int | None, ...], flint.arb] = {(): flint.arb(1)}
+def cell_distribution(counts: Sums, threshold: Fraction, sigma: Fraction, unit: int) -> SmallDistribution:
+    distribution: dict[tuple[int | None, ...], flint.arb] = {(): flint.arb(1)}
     with ball_precision(PRECISION):
         for count in counts:
             # Items that nobody has take no part.
             cells = cell_chances((Fraction(count, unit) - threshold) / sigma) if count else {None: flint.arb(1)}
-            law = {(*cell, more): p * q for cell, p in law.items() for more, q in cells.items()}
-    return law
+            distribution = {(*cell, more): p * q for cell, p in distribution.items() for more, q in cells.items()}
+    return distribution
 
 
 def pairs(weights: Weights) -> Iterator[tuple[Sums, Sums]]:
@@ -75,9 +75,11 @@ def pairs(weights: Weights) -> Iterator[tuple[Sums, Sums]]:
 
 def check_all(weights: Weights, threshold: Fraction, guarantee: Guarantee, sigma: Fraction = SIGMA) -> None:
     """Every pair, both directions; the first that breaks the promise raises."""
-    law = functools.cache(functools.partial(cell_law, threshold=threshold, sigma=sigma, unit=weights.unit))
+    distribution = functools.cache(
+        functools.partial(cell_distribution, threshold=threshold, sigma=sigma, unit=weights.unit)
+    )
     for fewer, more in sorted(set(pairs(weights))):
-        check_pair(law(fewer), law(more), guarantee)
+        check_pair(distribution(fewer), distribution(more), guarantee)
 
 
 def rejected(check: Callable[[], object]) -> None:
@@ -99,16 +101,16 @@ def test_ours_keeps_its_promise(weights: Weights, sigma: Fraction) -> None:
 @pytest.mark.parametrize("weights", [BOUNDED, SPREAD, FLOORED], ids=str)
 @pytest.mark.parametrize("k", [1, 2])
 def test_a_short_list_keeps_the_promise_too(weights: Weights, k: int) -> None:
-    """The exact law of the order, as ``distribution`` gives it."""
+    """The exact distribution of the order, as ``distribution`` gives it."""
     ours = mechanism(weights, k)
 
     @functools.cache
-    def law(counts: Sums) -> SmallLaw:
+    def distribution(counts: Sums) -> SmallDistribution:
         return ours.distribution(Histogram(dict(zip(ITEMS, counts, strict=True)), known=False), exact=True)
 
     checked = sorted(set(pairs(weights)))[:: 13 if k == 1 else 31]
     for fewer, more in checked:
-        check_pair(law(fewer), law(more), ours.guarantee)
+        check_pair(distribution(fewer), distribution(more), ours.guarantee)
 
 
 def test_the_delta_is_needed_almost_in_full() -> None:
@@ -171,9 +173,9 @@ def readings(users: Users, ours: SetUnionThenTopK, crowd: int) -> TwoReadings:
     )
 
 
-def check_union(law: Callable[[Users, int], SmallLaw], guarantee: Guarantee) -> None:
+def check_union(distribution: Callable[[Users, int], SmallDistribution], guarantee: Guarantee) -> None:
     for crowd, present, added in itertools.product((0, 2, 3), ((), *((users,) for users in SETS)), SETS):
-        check_pair(law(present, crowd), law((*present, added), crowd), guarantee)
+        check_pair(distribution(present, crowd), distribution((*present, added), crowd), guarantee)
 
 
 UNION = SetUnionThenTopK(2, "0.5", 2 * DELTA, 3, sigma=1)
@@ -181,16 +183,16 @@ UNION = SetUnionThenTopK(2, "0.5", 2 * DELTA, 3, sigma=1)
 
 def test_set_union_keeps_its_promise() -> None:
     @functools.cache
-    def law(users: Users, crowd: int) -> SmallLaw:
+    def distribution(users: Users, crowd: int) -> SmallDistribution:
         return UNION.distribution(readings(users, UNION, crowd), exact=True)
 
-    check_union(law, UNION.guarantee)
+    check_union(distribution, UNION.guarantee)
 
 
 def test_set_union_with_the_discovery_left_unpaid_is_rejected() -> None:
     @functools.cache
-    def law(users: Users, crowd: int) -> SmallLaw:
+    def distribution(users: Users, crowd: int) -> SmallDistribution:
         return UNION.distribution(readings(users, UNION, crowd), exact=True)
 
     unpaid = total([event for event in UNION.worst_case if not isinstance(event, GaussianNoise)])
-    rejected(lambda: check_union(law, unpaid))
+    rejected(lambda: check_union(distribution, unpaid))

@@ -11,12 +11,12 @@ from typing import Any
 import flint
 import pytest
 from tests.support.paid import check_paid_pairs
-from tests.support.worlds import SmallHistogram, SmallLaw, neighbours, world
+from tests.support.worlds import SmallDistribution, SmallHistogram, neighbours, world
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram, Scores
 from podium.mechanisms.piecewise import Piecewise, noise_cdf, noise_density, noise_survival
-from podium.mechanisms.sparse_vector.distribution import sparse_law
+from podium.mechanisms.sparse_vector.distribution import sparse_distribution
 from podium.mechanisms.sparse_vector.scales import SparseNoise, SparsePlan
 from podium.mechanisms.sparse_vector.technique import Found, SparseVector
 
@@ -39,7 +39,7 @@ def replaced(items: Sequence[str], largest: int) -> Iterator[tuple[SmallHistogra
                 yield counts, moved
 
 
-def law_of(mechanism: SparseVector) -> Callable[[SmallHistogram], SmallLaw]:
+def distribution_of(mechanism: SparseVector) -> Callable[[SmallHistogram], SmallDistribution]:
     return lambda counts: mechanism.distribution(Histogram(counts), exact=True)
 
 
@@ -51,36 +51,36 @@ def rejected(check: Callable[[], object]) -> None:
 @pytest.mark.parametrize("noise", NOISES)
 def test_plain_pays_for_what_came_out(noise: SparseNoise) -> None:
     mechanism = SparseVector(2, 2, 1, adaptive=False, noise=noise)
-    assert check_paid_pairs(law_of(mechanism), mechanism.cost, added(FOUR, 2)) == 1215
+    assert check_paid_pairs(distribution_of(mechanism), mechanism.cost, added(FOUR, 2)) == 1215
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_adaptive_pays_for_what_came_out(noise: SparseNoise) -> None:
     mechanism = SparseVector(1, 2, "1.5", noise=noise)
-    assert check_paid_pairs(law_of(mechanism), mechanism.cost, added(THREE, 3)) == 448
+    assert check_paid_pairs(distribution_of(mechanism), mechanism.cost, added(THREE, 3)) == 448
 
 
 def test_adaptive_with_four_items() -> None:
     mechanism = SparseVector(0, 1, 3, theta="0.3")
-    assert check_paid_pairs(law_of(mechanism), mechanism.cost, added(FOUR, 2)) == 1215
+    assert check_paid_pairs(distribution_of(mechanism), mechanism.cost, added(FOUR, 2)) == 1215
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_three_branches(noise: SparseNoise) -> None:
     mechanism = SparseVector(0, 1, 4, branches=3, noise=noise, theta="0.25")
-    check_paid_pairs(law_of(mechanism), mechanism.cost, added(THREE, 2))
+    check_paid_pairs(distribution_of(mechanism), mechanism.cost, added(THREE, 2))
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_replaced_users(noise: SparseNoise) -> None:
     mechanism = SparseVector(1, 2, 1, noise=noise, monotone=False)
-    check_paid_pairs(law_of(mechanism), mechanism.cost, replaced(THREE, 2))
+    check_paid_pairs(distribution_of(mechanism), mechanism.cost, replaced(THREE, 2))
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_the_monotone_scale_is_not_enough_for_replaced_users(noise: SparseNoise) -> None:
     mechanism = SparseVector(1, 2, 1, noise=noise, adaptive=False)
-    rejected(lambda: check_paid_pairs(law_of(mechanism), mechanism.cost, replaced(THREE, 2)))
+    rejected(lambda: check_paid_pairs(distribution_of(mechanism), mechanism.cost, replaced(THREE, 2)))
 
 
 def score_pairs(rises: Fraction, falls: Fraction) -> Iterator[tuple[dict[str, Fraction], dict[str, Fraction]]]:
@@ -138,22 +138,24 @@ def gap_points(plan: SparsePlan, threshold: Fraction, number: int, largest: int,
     return points[:: -(-len(points) // most)]
 
 
-def density_law(mechanism: SparseVector, largest: int, most: int) -> Callable[[SmallHistogram], SmallLaw]:
+def density_distribution(
+    mechanism: SparseVector, largest: int, most: int
+) -> Callable[[SmallHistogram], SmallDistribution]:
     plan = mechanism.plan()
     points = {
         number: gap_points(plan, mechanism.threshold, number, largest, most)
         for number in range(1, mechanism.branches + 1)
     }
 
-    def densities(counts: SmallHistogram) -> SmallLaw:
+    def densities(counts: SmallHistogram) -> SmallDistribution:
         histogram = Histogram(counts)
-        law: dict[Any, flint.arb] = {}
+        distribution: dict[Any, flint.arb] = {}
         for outcome in mechanism.distribution(histogram):
             assert isinstance(outcome, tuple)
             found = [Found(*pair) for pair in outcome]  # type: ignore[misc]
             for gaps in itertools.product(*(points[pair.branch] for pair in found)):
-                law[tuple(found), gaps] = mechanism.density(histogram, found, gaps, exact=True)
-        return law
+                distribution[tuple(found), gaps] = mechanism.density(histogram, found, gaps, exact=True)
+        return distribution
 
     return densities
 
@@ -162,22 +164,22 @@ def density_law(mechanism: SparseVector, largest: int, most: int) -> Callable[[S
 @pytest.mark.parametrize("branches", [1, 2])
 def test_gaps_are_free(noise: SparseNoise, branches: int) -> None:
     mechanism = SparseVector(1, 2, 2, noise=noise, branches=branches)
-    law = density_law(mechanism, 3, 5)
-    assert check_paid_pairs(law, lambda key: mechanism.cost(key[0]), added(TWO, 2)) == 27
+    distribution = density_distribution(mechanism, 3, 5)
+    assert check_paid_pairs(distribution, lambda key: mechanism.cost(key[0]), added(TWO, 2)) == 27
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_gaps_inside_every_smooth_piece(noise: SparseNoise) -> None:
     mechanism = SparseVector(1, 1, 2, noise=noise, adaptive=False)
-    law = density_law(mechanism, 4, 1000 if noise != "geometric" else 8)
-    check_paid_pairs(law, lambda key: mechanism.cost(key[0]), added(TWO, 3))
+    distribution = density_distribution(mechanism, 4, 1000 if noise != "geometric" else 8)
+    check_paid_pairs(distribution, lambda key: mechanism.cost(key[0]), added(TWO, 3))
 
 
-def broken(mechanism: SparseVector, plan: SparsePlan, scores: Any) -> SmallLaw:
-    """The law with another plan than the mechanism's, at the mechanism's prices."""
+def broken(mechanism: SparseVector, plan: SparsePlan, scores: Any) -> SmallDistribution:
+    """The distribution with another plan than the mechanism's, at the mechanism's prices."""
     queries = [(item, Fraction(score)) for item, score in scores.items()]
     with ball_precision(128):
-        return sparse_law(plan, mechanism.threshold, queries, mechanism.epsilon)
+        return sparse_distribution(plan, mechanism.threshold, queries, mechanism.epsilon)
 
 
 def test_the_printed_b1_as_a_noise_scale_is_rejected() -> None:
@@ -194,16 +196,18 @@ def test_a_threshold_without_noise_is_rejected(noise: SparseNoise) -> None:
     branch = mechanism.plan().branch(1)
     assert noise != "geometric"
 
-    def bare(counts: SmallHistogram) -> SmallLaw:
+    def bare(counts: SmallHistogram) -> SmallDistribution:
         with ball_precision(128):
-            law: dict[Any, flint.arb] = {}
+            distribution: dict[Any, flint.arb] = {}
             below = flint.arb(1)
             for item, count in counts.items():
                 start = count - branch.center
-                law[(Found(item, 1),)] = below * noise_survival(noise, start, branch.scale)(mechanism.threshold)
+                distribution[(Found(item, 1),)] = below * noise_survival(noise, start, branch.scale)(
+                    mechanism.threshold
+                )
                 below *= noise_cdf(noise, start, branch.scale)(mechanism.threshold)
-            law[()] = below
-            return law
+            distribution[()] = below
+            return distribution
 
     rejected(lambda: check_paid_pairs(bare, mechanism.cost, added(FOUR, 2)))
 
@@ -215,18 +219,18 @@ def test_one_noise_for_both_tests_is_rejected() -> None:
     top, base = plan.branches
     assert top.scale == 2 * base.scale
 
-    def densities(counts: SmallHistogram) -> SmallLaw:
+    def densities(counts: SmallHistogram) -> SmallDistribution:
         """Of branch 1 with a gap: Z = (x + g - q + c1)/b1, and the first test fails while 2 b1 Z - c2 + q < x + m2."""
         (count,) = counts.values()
-        law: dict[Any, flint.arb] = {}
+        distribution: dict[Any, flint.arb] = {}
         with ball_precision(128):
             threshold = noise_density("exponential", mechanism.threshold - plan.threshold_center, plan.threshold_scale)
             for gap in (Fraction(step, 4) for step in range(1, 40)):
                 query = noise_density("exponential", count - base.center - gap, base.scale)
                 fails_below = count + top.margin + top.center - 2 * base.center - 2 * gap
                 fails = Piecewise.constant(1) - Piecewise.step(fails_below)
-                law[(Found("a", 1),), (gap,)] = (threshold * query * fails).integral()
-        return law
+                distribution[(Found("a", 1),), (gap,)] = (threshold * query * fails).integral()
+        return distribution
 
     rejected(lambda: check_paid_pairs(densities, lambda key: mechanism.cost(key[0]), added(("a",), 3)))
 
@@ -236,7 +240,7 @@ def test_uncharged_threshold_is_rejected() -> None:
     mechanism = SparseVector(1, 2, 1)
     rejected(
         lambda: check_paid_pairs(
-            law_of(mechanism),
+            distribution_of(mechanism),
             lambda outcome: mechanism.cost(outcome) - mechanism.theta * mechanism.epsilon,
             added(THREE, 2),
         )
@@ -248,6 +252,6 @@ def test_the_whole_run_needs_all_of_epsilon() -> None:
     mechanism = SparseVector(1, 2, 1, adaptive=False)
     rejected(
         lambda: check_paid_pairs(
-            law_of(mechanism), lambda outcome: mechanism.cost(outcome) * Fraction(999, 1000), added(THREE, 3)
+            distribution_of(mechanism), lambda outcome: mechanism.cost(outcome) * Fraction(999, 1000), added(THREE, 3)
         )
     )

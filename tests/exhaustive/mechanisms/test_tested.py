@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.symmetry import symmetric
-from tests.support.worlds import LawOf, SmallHistogram, SmallLaw, check_world, law_of
+from tests.support.worlds import DistributionOf, SmallDistribution, SmallHistogram, check_world, distribution_of
 
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram
@@ -20,25 +20,25 @@ _FOUR = ("a", "b", "c", "d")
 
 @pytest.mark.parametrize(("k", "share"), [(1, None), (2, None), (2, "1/2"), (3, "1/3")])
 def test_the_pure_mechanism(k: int, share: Any) -> None:
-    check_world(symmetric(law_of(TestedTopK(k, 1, share=share))), 1, items=_FOUR, largest=3, kind="pure")
+    check_world(symmetric(distribution_of(TestedTopK(k, 1, share=share))), 1, items=_FOUR, largest=3, kind="pure")
 
 
 @pytest.mark.parametrize(("k", "share"), [(1, None), (2, "1/2")])
 def test_the_approximate_mechanism(k: int, share: Any) -> None:
     mechanism = TestedTopK(k, 1, delta="0.01", share=share)
-    check_world(symmetric(law_of(mechanism)), mechanism.guarantee, items=_FOUR, largest=2)
+    check_world(symmetric(distribution_of(mechanism)), mechanism.guarantee, items=_FOUR, largest=2)
 
 
 def test_counts_that_move_both_ways_are_kept_too() -> None:
     mechanism = TestedTopK(2, 1, share="1/2", monotone=False)
-    found = check_world(law_of(mechanism), 1, kind="pure")
+    found = check_world(distribution_of(mechanism), 1, kind="pure")
     assert found.excess < -0.1
 
 
-def _with_test(mechanism: TestedTopK, stretch: Fraction) -> LawOf:
+def _with_test(mechanism: TestedTopK, stretch: Fraction) -> DistributionOf:
     """The mechanism with the log odds of the test stretched, and centred where small worlds are on both sides."""
 
-    def law(counts: SmallHistogram) -> SmallLaw:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         histogram = Histogram(counts)
         slope = 2 * mechanism.epsilon_test / mechanism.epsilon_set
         with ball_precision(192):
@@ -48,36 +48,36 @@ def _with_test(mechanism: TestedTopK, stretch: Fraction) -> LawOf:
             joined: dict[Any, Any] = {outcome: chance * odds / (1 + odds) for outcome, chance in at_once.items()}
             return joined | {outcome: chance / (1 + odds) for outcome, chance in in_turn.items()}
 
-    return law
+    return distribution
 
 
 def test_the_test_may_use_its_share_and_no_more() -> None:
     """Only the type of the outcome: which way it went. Its log ratios reach the share where the odds are small."""
     mechanism = TestedTopK(2, 1, share="1/2")
 
-    def way(stretch: Fraction) -> LawOf:
+    def way(stretch: Fraction) -> DistributionOf:
         whole = _with_test(mechanism, stretch)
 
-        def law(counts: SmallHistogram) -> SmallLaw:
+        def distribution(counts: SmallHistogram) -> SmallDistribution:
             with ball_precision(192):
                 once = sum((p for o, p in whole(counts).items() if isinstance(o, frozenset)), ball(0))
                 return {"at once": once, "in turn": 1 - once}
 
-        return symmetric_way(law)
+        return symmetric_way(distribution)
 
     check_world(way(Fraction(1)), "1/2", items=_FOUR, largest=3, kind="bounded_range")
     with pytest.raises(AssertionError, match="range of the log ratios"):
         check_world(way(Fraction(21, 20)), "1/2", items=_FOUR, largest=3, kind="bounded_range")
 
 
-def symmetric_way(law: LawOf) -> LawOf:
+def symmetric_way(distribution: DistributionOf) -> DistributionOf:
     """Which way it went does not depend on names, so one histogram of each shape is enough."""
-    known: dict[tuple[int, ...], SmallLaw] = {}
+    known: dict[tuple[int, ...], SmallDistribution] = {}
 
-    def lookup(counts: SmallHistogram) -> SmallLaw:
+    def lookup(counts: SmallHistogram) -> SmallDistribution:
         key = tuple(sorted(counts.values(), reverse=True))
         if key not in known:
-            known[key] = law(dict(zip(counts, key, strict=True)))
+            known[key] = distribution(dict(zip(counts, key, strict=True)))
         return known[key]
 
     return lookup
@@ -102,7 +102,7 @@ def test_a_test_charged_as_nothing_in_turn_is_rejected() -> None:
     """k selections at what k, not k + 1, may use, after a test: rejected at delta = 0 where the sums are tight."""
     epsilon, k = Fraction(1), 1
 
-    def law(counts: SmallHistogram) -> SmallLaw:
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
         histogram = Histogram(counts)
         best, *others = sorted(counts.values(), reverse=True)
         with ball_precision(192):
@@ -112,4 +112,4 @@ def test_a_test_charged_as_nothing_in_turn_is_rejected() -> None:
             return joined | {"at once": odds / (1 + odds)}
 
     with pytest.raises(AssertionError, match="hockey-stick"):
-        check_world(law, Guarantee.approximate(1, "0.001"))
+        check_world(distribution, Guarantee.approximate(1, "0.001"))

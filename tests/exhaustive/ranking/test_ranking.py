@@ -109,18 +109,18 @@ PATHS: dict[str, tuple[RankingMethod, Any]] = {
 @pytest.mark.parametrize("path", PATHS)
 def test_the_whole_path_keeps_its_promise(path: str) -> None:
     method, mechanism = PATHS[path]
-    law = _law(method, mechanism)
+    distribution = _distribution(method, mechanism)
     for tally in tallies(TRIANGLE, 1):
         for more in added(tally, method.max_comparisons_per_user):
-            check_pure(law(tally), law(more), mechanism.guarantee.epsilon())
+            check_pure(distribution(tally), distribution(more), mechanism.guarantee.epsilon())
 
 
 def test_the_whole_path_keeps_its_zcdp_promise() -> None:
     method, mechanism = Spectral(PATH, 1, 2, mixing="0.8"), ExponentialTopK(2, 3, monotone=False)
-    law = _law(method, mechanism)
+    distribution = _distribution(method, mechanism)
     for tally in tallies(PATH, 1):
         for more in added(tally, 2):
-            check_pair(law(tally), law(more), mechanism.guarantee)
+            check_pair(distribution(tally), distribution(more), mechanism.guarantee)
 
 
 @pytest.mark.parametrize(
@@ -132,21 +132,21 @@ def test_the_whole_path_keeps_its_zcdp_promise() -> None:
     ],
 )
 def test_half_the_sensitivity_is_rejected(mechanism: Any) -> None:
-    law = _law(Spectral(TRIANGLE, 1, 1, mixing="0.8"), mechanism, factor=HALF)
-    assert _violated(law, TRIANGLE, 1, 4)
+    distribution = _distribution(Spectral(TRIANGLE, 1, 1, mixing="0.8"), mechanism, factor=HALF)
+    assert _violated(distribution, TRIANGLE, 1, 4)
 
 
 def test_the_sensitivity_of_one_comparison_for_a_user_with_two_is_rejected() -> None:
     method = Spectral(TRIANGLE, 1, 1, mixing="0.8")
-    assert _violated(_law(method, NoisyTopK(1, 4, gaps=False, monotone=False)), TRIANGLE, 2, 4)
+    assert _violated(_distribution(method, NoisyTopK(1, 4, gaps=False, monotone=False)), TRIANGLE, 2, 4)
 
 
 def test_a_walk_that_hardly_mixes_is_rejected_at_the_sensitivity_of_one_that_does() -> None:
     """QSZ's condition on the data, taken for granted."""
     stated, run = Spectral(PATH, 3, 1, mixing="0.5"), Spectral(PATH, 3, 1, mixing="0.01")
     factor = stated.rises_by / run.rises_by
-    law = _law(run, NoisyTopK(1, 4, gaps=False, monotone=False), factor=factor)
-    assert _violated(law, PATH, 1, 4)
+    distribution = _distribution(run, NoisyTopK(1, 4, gaps=False, monotone=False), factor=factor)
+    assert _violated(distribution, PATH, 1, 4)
 
 
 def test_values_for_the_price_of_the_set_are_rejected() -> None:
@@ -187,17 +187,17 @@ def _furthest(left: list[Fraction], right: list[Fraction]) -> Fraction:
     return max(abs(here - there) for here, there in zip(left, right, strict=True))
 
 
-def _law(
+def _distribution(
     method: RankingMethod, mechanism: Any, *, factor: Fraction = Fraction(1)
 ) -> Callable[[Tally], dict[Any, flint.arb]]:
     return _cut(method, lambda tally: mechanism.distribution(scored(method, tally, factor=factor), exact=True))
 
 
-def _violated(law: Callable[[Tally], Any], graph: ComparisonGraph, most: int, epsilon: int) -> bool:
+def _violated(distribution: Callable[[Tally], Any], graph: ComparisonGraph, most: int, epsilon: int) -> bool:
     for tally in tallies(graph, 1):
         for more in added(tally, most):
             try:
-                check_pure(law(tally), law(more), epsilon)
+                check_pure(distribution(tally), distribution(more), epsilon)
             except AssertionError:
                 return True
     return False

@@ -54,8 +54,8 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
         InvalidArgument,
         f"item='rating' is not valid. Allowed: a column of kind {KINDS}, or a list of these. {FLOAT}",
     ),
-    ({"k": 0}, InvalidArgument, "k=0 is not valid. Allowed: a whole number, 1 or more."),
-    ({"k": 2.0}, InvalidArgument, "k=2.0 is not valid. Allowed: a whole number, 1 or more."),
+    ({"k": 0}, InvalidArgument, "k=0 is not valid. Allowed: an integer, 1 or more."),
+    ({"k": 2.0}, InvalidArgument, "k=2.0 is not valid. Allowed: an integer, 1 or more."),
     ({"k": 10_001}, InvalidArgument, "k=10001 is not valid. Allowed: a whole number from 1 to 10000."),
     ({"k_bar": 2}, InvalidArgument, "k_bar=2 is not valid. Allowed: a whole number from k=3 to 1000000."),
     ({"k_bar": 10**6 + 1}, InvalidArgument, "k_bar=1000001 is not valid. Allowed: a whole number from k=3 to 1000000."),
@@ -67,7 +67,7 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
     (
         {"max_items_per_user": 0},
         InvalidArgument,
-        "max_items_per_user=0 is not valid. Allowed: a whole number, 1 or more.",
+        "max_items_per_user=0 is not valid. Allowed: an integer, 1 or more.",
     ),
     (
         {"max_items_per_user": 10**9},
@@ -100,7 +100,7 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
     ),
     ({"domain": ["a", "b"]}, InvalidArgument, "k=3 is not valid. Allowed: at most 2, the size of the domain."),
     ({"domain": ["a", "a", "b"]}, InvalidArgument, "k=3 is not valid. Allowed: at most 2, the size of the domain."),
-    ({"domain": []}, InvalidArgument, "domain_size=0 is not valid. Allowed: a whole number, 1 or more."),
+    ({"domain": []}, InvalidArgument, "domain_size=0 is not valid. Allowed: an integer, 1 or more."),
     (
         {"domain": ["a", 7, "c"]},
         InvalidArgument,
@@ -145,7 +145,7 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
     (
         {"domain_size": 0},
         InvalidArgument,
-        "domain_size=0 is not valid. Allowed: a whole number, 1 or more.",
+        "domain_size=0 is not valid. Allowed: an integer, 1 or more.",
     ),
     ({"epsilon": 0}, InvalidArgument, "epsilon=0 is not valid. Allowed: a number above 0."),
     ({"epsilon": "-0.5"}, InvalidArgument, "epsilon='-0.5' is not valid. Allowed: a number above 0."),

@@ -22,7 +22,7 @@ from podium.curator import settle
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, SourceFailure
 from podium.ledger import Kind, Ledger, Status, open_ledger
 from podium.mechanisms import ExponentialTopK, HybridTopK, LimitedDomain, SparseVector, TestedTopK
-from podium.privacy import Cost, Limits, spent, worst_case
+from podium.privacy import Cost, Limits, actual_cost, worst_case
 from podium.randomness import BitSource
 from podium.sources import CountQuery, Domain, Snapshot, open_source
 
@@ -126,7 +126,7 @@ def test_what_is_settled_is_a_function_of_the_release(table: Path, options: dict
         asked.top("article", k=3, **options)
         reserved, settled = ledger.history("views")[-2:]
         assert (reserved.kind, settled.kind) == (Kind.RESERVED, Kind.SETTLED)
-        told = spent(Release.from_json(settled.release or "").paid.events)
+        told = actual_cost(Release.from_json(settled.release or "").paid.events)
         assert settled.cost is not None
         assert reserved.cost is not None
         assert told.rho <= settled.cost.rho <= told.rho + UNIT
@@ -205,14 +205,14 @@ def test_a_mechanism_with_a_hidden_threshold_is_one_step(mechanism: Any) -> None
     for counts in ({"a": 9, "b": 0, "c": 0}, {"a": 0, "b": 0, "c": 0}):
         release = mechanism.release(Histogram(counts))
         assert len(release.paid.events) == len(mechanism.worst_case) == 1
-        assert spent(release.paid.events).rho == worst_case(mechanism.worst_case).rho
+        assert actual_cost(release.paid.events).rho == worst_case(mechanism.worst_case).rho
 
 
 def test_an_open_session_is_charged_whole_from_its_first_answer() -> None:
     session = SparseVector(2, 3, 1).open()
     reserved = worst_case(SparseVector(2, 3, 1).worst_case)
     for value in (0, 100, 0):
-        assert spent(session.paid.events).rho == reserved.rho
+        assert actual_cost(session.paid.events).rho == reserved.rho
         session.ask(value)
 
 

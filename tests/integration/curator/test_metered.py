@@ -203,7 +203,7 @@ def test_a_schedule_pays_for_finding_and_for_every_list(tmp_path: Path, monkeypa
     owed = due(source.meter, Facts())
     check_receipt(Receipt(events), owed)
     check_links(source.meter, Facts())
-    assert [draw.what for draw in source.meter.draws].count("passing") == 2
+    assert [draw.what for draw in source.meter.draws].count("race_above") == 2
     assert [draw.what for draw in source.meter.draws].count("race") == 4
     with open_ledger(tmp_path / "ledger.db") as ledger:
         assert ledger.status("daily").spent.rho == sum(above(_rho(owed[start:stop])) for start, stop in _steps(owed))

@@ -21,7 +21,7 @@ from podium.histogram import Histogram
 from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram, Weights
 from podium.planning.schedule.shares import Purse, Sharing, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, zcdp_delta
-from podium.privacy.costs import spent
+from podium.privacy.costs import actual_cost
 
 Rows = tuple[str, ...]
 """For each period the items of one user, as a text."""
@@ -104,7 +104,7 @@ def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) ->
             yield replace(found, transcript=(*state.transcript, (names, ()))), chance
             continue
         mechanism = ExponentialTopK(min(rules.k, len(domain)), sharing.per_item(place, left, rules.k))
-        rho = spent(mechanism.worst_case).rho
+        rho = actual_cost(mechanism.worst_case).rho
         for listed, part in outcomes(mechanism, counted(now, None, domain)).items():
             paid = Fraction(0) if rules.free_if_usual and listed == ("a",) else rho
             yield replace(found, rho=found.rho - paid, transcript=(*state.transcript, (names, listed))), chance * part
@@ -137,7 +137,7 @@ def _found(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> 
     stage = stage_for(rules.k, MOST, *share)
     # Where a period's rows are protected, rows of others must not share a user's weight with them.
     sets = window(users, period if rules.alone else period + 1 - rules.span, period)
-    cost = spent(stage.worst_case)
+    cost = actual_cost(stage.worst_case)
     for names, chance in outcomes(stage, counted(sets, stage.weights, None)).items():
         free = rules.empty_finding_free and not names
         rho, delta = (Fraction(0), Fraction(0)) if free else (cost.rho, cost.delta)

@@ -1,4 +1,4 @@
-"""CanonicalTopK: what must not matter does not matter, and every law is a law."""
+"""CanonicalTopK: what must not matter does not matter, and every distribution is a distribution."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def _close(left: Any, right: Any) -> bool:
 
 @given(_COUNTS, _GAMMAS, _EPSILONS, _NOISES, st.data())
 @settings(max_examples=60)
-def test_every_law_sums_to_one_and_prefers_better_sets(
+def test_every_distribution_sums_to_one_and_prefers_better_sets(
     counts: list[int], gamma: Fraction, epsilon: Fraction, noise: Any, data: st.DataObject
 ) -> None:
     k = _k_below(data, len(counts))
-    law = CanonicalTopK(k, epsilon, gamma=gamma, noise=noise).distribution(Histogram(dict(enumerate(counts))))
-    assert len(law) == math.comb(len(counts), k)
-    assert math.isclose(sum(law.values()), 1.0, rel_tol=1e-12)
+    distribution = CanonicalTopK(k, epsilon, gamma=gamma, noise=noise).distribution(Histogram(dict(enumerate(counts))))
+    assert len(distribution) == math.comb(len(counts), k)
+    assert math.isclose(sum(distribution.values()), 1.0, rel_tol=1e-12)
     top = frozenset(sorted(range(len(counts)), key=lambda i: -counts[i])[:k])
-    assert law[top] >= max(law.values()) * (1 - 1e-12)
+    assert distribution[top] >= max(distribution.values()) * (1 - 1e-12)
 
 
 @given(_COUNTS, _GAMMAS, _NOISES, st.data())
@@ -50,15 +50,17 @@ def test_names_and_the_order_of_rows_and_of_ties_do_not_matter(
     k = _k_below(data, len(counts))
     order = data.draw(st.permutations(range(len(counts))))
     mechanism = CanonicalTopK(k, 1, gamma=gamma, noise=noise)
-    law = mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True)
+    distribution = mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True)
     shuffled = mechanism.distribution(Histogram({f"item {i}": counts[i] for i in order}), exact=True)
-    assert _close({frozenset(f"item {i}" for i in outcome): p for outcome, p in law.items()}, shuffled)
+    assert _close({frozenset(f"item {i}" for i in outcome): p for outcome, p in distribution.items()}, shuffled)
 
 
 @given(_COUNTS, _GAMMAS, st.data())
 @settings(max_examples=60)
-def test_any_ranking_of_the_ties_gives_the_same_law(counts: list[int], gamma: Fraction, data: st.DataObject) -> None:
-    """The definition with classes (a, t), for a ranking that breaks ties at random, gives the law of the mechanism."""
+def test_any_ranking_of_the_ties_gives_the_same_distribution(
+    counts: list[int], gamma: Fraction, data: st.DataObject
+) -> None:
+    """Classes (a, t) of a ranking that breaks ties at random give the distribution of the mechanism."""
     k = _k_below(data, len(counts))
     shuffled = data.draw(st.permutations(range(len(counts))))
     ranked = sorted(shuffled, key=lambda i: -counts[i])
@@ -69,9 +71,11 @@ def test_any_ranking_of_the_ties_gives_the_same_law(counts: list[int], gamma: Fr
         a, t = (a, chosen[-1]) if a < k else (k - 1, k)
         score = float(gamma * scores[t - 1] - (1 - gamma) * scores[a])
         weights[frozenset(ranked[rank - 1] for rank in chosen)] = math.exp(score)
-    law = CanonicalTopK(k, 1, gamma=gamma).distribution(Histogram(dict(enumerate(counts))))
+    distribution = CanonicalTopK(k, 1, gamma=gamma).distribution(Histogram(dict(enumerate(counts))))
     total = math.fsum(weights.values())
-    assert all(math.isclose(law[outcome], weight / total, rel_tol=1e-12) for outcome, weight in weights.items())
+    assert all(
+        math.isclose(distribution[outcome], weight / total, rel_tol=1e-12) for outcome, weight in weights.items()
+    )
 
 
 @given(_COUNTS, _GAMMAS, _NOISES, st.integers(1, 10**15), st.integers(0, 1000), st.data())
@@ -97,12 +101,12 @@ def test_scaling_scores_and_sensitivity_together_changes_nothing(
     mechanism = CanonicalTopK(k, 1, gamma=gamma)
     plain = Scores(dict(enumerate(counts)), sensitivity="1/2")
     scaled = Scores({i: count * factor for i, count in enumerate(counts)}, sensitivity=factor / 2)
-    law = mechanism.distribution(plain, exact=True)
-    assert _close(law, mechanism.distribution(scaled, exact=True))
+    distribution = mechanism.distribution(plain, exact=True)
+    assert _close(distribution, mechanism.distribution(scaled, exact=True))
     # Sensitivity 1/2 up and down is what shifting makes of counts that only rise by one.
-    assert _close(law, mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True))
-    # The law is the same, and not what equal bits give: the weights of proposals are rounded up from floats.
-    assert all(mechanism.release(world, bits=ReplayableBits(seed)).outcome in law for world in (plain, scaled))
+    assert _close(distribution, mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True))
+    # The distribution is the same, and not what equal bits give: the weights of proposals are rounded up from floats.
+    assert all(mechanism.release(world, bits=ReplayableBits(seed)).outcome in distribution for world in (plain, scaled))
 
 
 @given(

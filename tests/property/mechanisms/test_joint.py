@@ -1,4 +1,4 @@
-"""JointTopK: what must not matter does not matter, and every law is a law."""
+"""JointTopK: what must not matter does not matter, and every distribution is a distribution."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def _close(left: Any, right: Any) -> bool:
 
 @given(_COUNTS, _EPSILONS, st.data())
 @settings(max_examples=60)
-def test_every_law_sums_to_one_and_prefers_the_true_ranking(
+def test_every_distribution_sums_to_one_and_prefers_the_true_ranking(
     counts: list[int], epsilon: Fraction, data: st.DataObject
 ) -> None:
     k = _k(data, len(counts))
-    law = JointTopK(k, epsilon).distribution(Histogram(dict(enumerate(counts))))
-    assert len(law) == math.perm(len(counts), k)
-    assert math.isclose(sum(law.values()), 1.0, rel_tol=1e-12)
+    distribution = JointTopK(k, epsilon).distribution(Histogram(dict(enumerate(counts))))
+    assert len(distribution) == math.perm(len(counts), k)
+    assert math.isclose(sum(distribution.values()), 1.0, rel_tol=1e-12)
     top = tuple(sorted(range(len(counts)), key=lambda i: -counts[i])[:k])
-    assert law[top] >= max(law.values()) * (1 - 1e-12)
+    assert distribution[top] >= max(distribution.values()) * (1 - 1e-12)
 
 
 @given(_COUNTS, st.data())
@@ -45,11 +45,11 @@ def test_names_and_the_order_of_rows_and_of_ties_do_not_matter(counts: list[int]
     k = _k(data, len(counts))
     order = data.draw(st.permutations(range(len(counts))))
     mechanism = JointTopK(k, 1)
-    law = mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True)
+    distribution = mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True)
     shuffled = mechanism.distribution(Histogram({f"item {i}": counts[i] for i in order}), exact=True)
-    assert _close({tuple(f"item {i}" for i in outcome): p for outcome, p in law.items()}, shuffled)
+    assert _close({tuple(f"item {i}" for i in outcome): p for outcome, p in distribution.items()}, shuffled)
     grouped = Histogram(dict(enumerate(counts)), domain_size=len(counts))
-    assert _close(law, mechanism.distribution(grouped, exact=True))
+    assert _close(distribution, mechanism.distribution(grouped, exact=True))
 
 
 @given(_COUNTS, st.integers(1, 10**15), st.integers(0, 1000), st.data())
@@ -75,10 +75,10 @@ def test_scaling_scores_and_sensitivity_together_changes_nothing(
     mechanism = JointTopK(k, 1)
     plain = Scores(dict(enumerate(counts)), sensitivity="1/2")
     scaled = Scores({i: count * factor for i, count in enumerate(counts)}, sensitivity=factor / 2)
-    law = mechanism.distribution(plain, exact=True)
-    assert _close(law, mechanism.distribution(scaled, exact=True))
+    distribution = mechanism.distribution(plain, exact=True)
+    assert _close(distribution, mechanism.distribution(scaled, exact=True))
     # Sensitivity 1/2 up and down is what shifting makes of counts that only rise by one.
-    assert _close(law, mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True))
+    assert _close(distribution, mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True))
 
 
 @given(

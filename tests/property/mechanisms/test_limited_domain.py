@@ -29,7 +29,7 @@ STRICT: list[Mechanism] = [LimitedDomain(2, 3, "0.5", "0.05", strict=True), Fixe
 every = pytest.mark.parametrize("mechanism", MECHANISMS + STRICT, ids=repr)
 
 
-def law(mechanism: Mechanism, counts: dict[Any, int]) -> dict[Any, float]:
+def distribution(mechanism: Mechanism, counts: dict[Any, int]) -> dict[Any, float]:
     return mechanism.distribution(Histogram(counts, known=False))
 
 
@@ -43,7 +43,7 @@ def renamed(outcome: Any, names: dict[Any, Any]) -> Any:
 @given(data=st.data(), counts=counts_of_items)
 def test_the_order_of_rows_does_not_matter(mechanism: Mechanism, data: st.DataObject, counts: dict[str, int]) -> None:
     shuffled = dict(data.draw(st.permutations(list(counts.items()))))
-    assert law(mechanism, shuffled) == pytest.approx(law(mechanism, counts), rel=1e-12)
+    assert distribution(mechanism, shuffled) == pytest.approx(distribution(mechanism, counts), rel=1e-12)
 
 
 @every
@@ -51,8 +51,8 @@ def test_the_order_of_rows_does_not_matter(mechanism: Mechanism, data: st.DataOb
 @given(counts=counts_of_items)
 def test_new_names_in_the_same_order_change_nothing_but_names(mechanism: Mechanism, counts: dict[str, int]) -> None:
     names = {item: (10 * place, "x") for place, item in enumerate(ITEMS)}
-    again = law(mechanism, {names[item]: count for item, count in counts.items()})
-    assert again == pytest.approx({renamed(o, names): p for o, p in law(mechanism, counts).items()}, rel=1e-12)
+    again = distribution(mechanism, {names[item]: count for item, count in counts.items()})
+    assert again == pytest.approx({renamed(o, names): p for o, p in distribution(mechanism, counts).items()}, rel=1e-12)
 
 
 @pytest.mark.parametrize("mechanism", STRICT, ids=repr)
@@ -60,8 +60,8 @@ def test_new_names_in_the_same_order_change_nothing_but_names(mechanism: Mechani
 @given(data=st.data(), counts=counts_of_items)
 def test_above_the_cut_any_new_names_will_do(mechanism: Mechanism, data: st.DataObject, counts: dict[str, int]) -> None:
     names = dict(zip(ITEMS, data.draw(st.permutations(ITEMS)), strict=True))
-    again = law(mechanism, {names[item]: count for item, count in counts.items()})
-    assert again == pytest.approx({renamed(o, names): p for o, p in law(mechanism, counts).items()}, rel=1e-12)
+    again = distribution(mechanism, {names[item]: count for item, count in counts.items()})
+    assert again == pytest.approx({renamed(o, names): p for o, p in distribution(mechanism, counts).items()}, rel=1e-12)
 
 
 @every
@@ -69,8 +69,8 @@ def test_above_the_cut_any_new_names_will_do(mechanism: Mechanism, data: st.Data
 @given(counts=counts_of_items)
 def test_only_the_top_rows_matter(mechanism: Mechanism, counts: dict[str, int]) -> None:
     """Items without users, the statement of a domain, and everything below rank k_bar+1 change nothing."""
-    limit = mechanism.most_rows if isinstance(mechanism, LimitedDomain) else 3
-    expected = law(mechanism, counts)
+    limit = mechanism.max_rows if isinstance(mechanism, LimitedDomain) else 3
+    expected = distribution(mechanism, counts)
     rows = Histogram(counts).top(limit)
     cut = Histogram.top_rows(rows.items, rows.counts, next_count=rows.next_count)
     assert mechanism.distribution(cut) == pytest.approx(expected, rel=1e-12)
@@ -80,8 +80,8 @@ def test_only_the_top_rows_matter(mechanism: Mechanism, counts: dict[str, int]) 
 @every
 @settings(max_examples=25)
 @given(counts=counts_of_items)
-def test_a_law_is_a_law(mechanism: Mechanism, counts: dict[str, int]) -> None:
-    found = law(mechanism, counts)
+def test_a_distribution_is_a_distribution(mechanism: Mechanism, counts: dict[str, int]) -> None:
+    found = distribution(mechanism, counts)
     assert sum(found.values()) == pytest.approx(1, abs=1e-12)
     assert all(chance > 0 for chance in found.values())
 

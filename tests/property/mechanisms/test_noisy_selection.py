@@ -58,9 +58,9 @@ def test_names_and_the_order_of_rows_mean_nothing(
     rows = list(enumerate(counts))
     order.shuffle(rows)
     names: dict[object, object] = {i: f"item {9 - i}" for i in range(len(counts))}
-    law = mechanism.distribution(Histogram(dict(enumerate(counts))))
+    distribution = mechanism.distribution(Histogram(dict(enumerate(counts))))
     other = mechanism.distribution(Histogram({names[i]: count for i, count in rows}))
-    assert close({renamed(o, names): p for o, p in law.items()}, other)  # type: ignore[misc]
+    assert close({renamed(o, names): p for o, p in distribution.items()}, other)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -68,8 +68,8 @@ def test_names_and_the_order_of_rows_mean_nothing(
 @given(counts=counts, epsilon=epsilons, shift=st.integers(1, 10**6))
 def test_a_common_shift_means_nothing(name: str, counts: list[int], epsilon: Fraction, shift: int) -> None:
     mechanism = MAKERS[name](epsilon)
-    law = mechanism.distribution(Histogram(dict(enumerate(counts))))
-    assert close(law, mechanism.distribution(Histogram({i: count + shift for i, count in enumerate(counts)})))
+    distribution = mechanism.distribution(Histogram(dict(enumerate(counts))))
+    assert close(distribution, mechanism.distribution(Histogram({i: count + shift for i, count in enumerate(counts)})))
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -78,18 +78,18 @@ def test_a_common_shift_means_nothing(name: str, counts: list[int], epsilon: Fra
 def test_units_mean_nothing(name: str, counts: list[int], epsilon: Fraction, unit: Fraction) -> None:
     """Scores and their sensitivity in another unit."""
     mechanism = MAKERS[name](epsilon)
-    law, other = (
+    distribution, other = (
         mechanism.distribution(Scores({i: c * u for i, c in enumerate(counts)}, sensitivity=u))
         for u in (Fraction(1), unit)
     )
-    assert close(law, other)
+    assert close(distribution, other)
 
 
 @pytest.mark.parametrize("name", MAKERS)
 @few
 @given(counts=counts, epsilon=epsilons, seed=st.integers(0, 10**6))
 def test_items_that_nobody_has_are_items(name: str, counts: list[int], epsilon: Fraction, seed: int) -> None:
-    """A domain given by its size has the law of the same domain listed, and can be drawn from."""
+    """A domain given by its size has the distribution of the same domain listed, and can be drawn from."""
     mechanism = MAKERS[name](epsilon)
     seen = {i: count for i, count in enumerate(counts) if count}
     sized: KnownDomain = Histogram(seen, domain_size=len(counts))
@@ -104,11 +104,11 @@ def test_items_that_nobody_has_are_items(name: str, counts: list[int], epsilon: 
 def test_one_more_user_for_the_best_item_never_hurts_it(name: str, counts: list[int], epsilon: Fraction) -> None:
     mechanism = MAKERS[name](epsilon)
     best = counts.index(max(counts))
-    laws = [
+    distributions = [
         mechanism.distribution(Histogram({i: c + (more and i == best) for i, c in enumerate(counts)}))
         for more in (False, True)
     ]
-    less, more = (sum(p for outcome, p in law.items() if best in outcome) for law in laws)
+    less, more = (sum(p for outcome, p in distribution.items() if best in outcome) for distribution in distributions)
     assert more >= less - 1e-12
 
 

@@ -21,12 +21,12 @@ def test_names_and_the_order_of_rows_do_not_matter(counts: list[int], delta: int
     k = data.draw(st.integers(1, len(counts) - 1), label="k")
     order = data.draw(st.permutations(range(len(counts))))
     mechanism = TestedTopK(k, 1, delta=delta)
-    law = mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True)
+    distribution = mechanism.distribution(Histogram(dict(enumerate(counts))), exact=True)
     shuffled = mechanism.distribution(Histogram({f"item {i}": counts[i] for i in order}), exact=True)
-    renamed = {type(outcome)(f"item {i}" for i in outcome): chance for outcome, chance in law.items()}
+    renamed = {type(outcome)(f"item {i}" for i in outcome): chance for outcome, chance in distribution.items()}
     assert renamed.keys() == shuffled.keys()
     assert all(renamed[key].overlaps(shuffled[key]) for key in renamed)
-    assert math.isclose(sum(float(chance.mid()) for chance in law.values()), 1.0, rel_tol=1e-12)
+    assert math.isclose(sum(float(chance.mid()) for chance in distribution.values()), 1.0, rel_tol=1e-12)
 
 
 @given(

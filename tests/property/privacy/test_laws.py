@@ -14,6 +14,7 @@ from podium.privacy import (
     Cost,
     Event,
     Guarantee,
+    actual_cost,
     bounded_range_rho,
     decode_event,
     encode_event,
@@ -22,7 +23,6 @@ from podium.privacy import (
     gaussian_delta,
     largest_rho,
     largest_selection_epsilon,
-    spent,
     total,
     worst_case,
     zcdp_epsilon,
@@ -131,10 +131,10 @@ def test_guarantees_survive_json(guarantee: Guarantee) -> None:
 def test_costs_do_not_depend_on_the_order(receipt: list[Event], order: object) -> None:
     shuffled = list(receipt)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert spent(shuffled) == spent(receipt)
-    assert spent(receipt) <= worst_case(receipt)
+    assert actual_cost(shuffled) == actual_cost(receipt)
+    assert actual_cost(receipt) <= worst_case(receipt)
     assert total(receipt).cost == worst_case(receipt)
     one_by_one = Cost.nothing()
     for event in receipt:
-        one_by_one = one_by_one + spent([event])
-    assert one_by_one == spent(receipt)
+        one_by_one = one_by_one + actual_cost([event])
+    assert one_by_one == actual_cost(receipt)

@@ -102,7 +102,7 @@ def test_every_shipped_mechanism_passes(name: str) -> None:
     audit = audit_mechanism(mechanism, samples=1_300, alpha=ALPHA, name=name, sampler=sampler)
     assert not audit.violated, audit.to_markdown()
     assert audit.false_alarm <= float(ALPHA)
-    assert (audit.exact is None) == (audit.law is None) == (not hasattr(mechanism, "distribution"))
+    assert (audit.exact is None) == (audit.distribution is None) == (not hasattr(mechanism, "distribution"))
     assert audit.to_markdown().startswith(f"## Audit of {name}: no violation found")
 
 

@@ -1,4 +1,4 @@
-"""The sampler of CanonicalTopK against its law: chi-square on small inputs, on classes where subsets are too many."""
+"""CanonicalTopK samples its distribution: chi-square on small inputs, on classes where subsets are too many."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _drawn(mechanism: CanonicalTopK, data: KnownDomain, count: int, seed: int) -
     return (ranking.items(sampler.draw(bits)) for _ in range(count))
 
 
-def _law(mechanism: CanonicalTopK, data: KnownDomain) -> Any:
+def _distribution(mechanism: CanonicalTopK, data: KnownDomain) -> Any:
     return mechanism.distribution(data)
 
 
@@ -49,17 +49,19 @@ _VARIANTS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("variant", _VARIANTS, ids=str)
-def test_draws_follow_the_law_and_no_other_scale(variant: dict[str, Any]) -> None:
+def test_draws_follow_the_distribution_and_no_other_scale(variant: dict[str, Any]) -> None:
     draws = _drawn(CanonicalTopK(2, 1, **variant), _DISTINCT, _DRAWS, seed=11)
-    assert_three_way(draws, lambda scale: _law(CanonicalTopK(2, 1 / scale, **variant), _DISTINCT), scale=Fraction(1))
+    assert_three_way(
+        draws, lambda scale: _distribution(CanonicalTopK(2, 1 / scale, **variant), _DISTINCT), scale=Fraction(1)
+    )
 
 
 @pytest.mark.parametrize("noise", ["gumbel", "exponential"])
-def test_releases_follow_the_law(noise: Any) -> None:
+def test_releases_follow_the_distribution(noise: Any) -> None:
     bits = ReplayableBits(12)
     mechanism = CanonicalTopK(2, 1, noise=noise)
     draws = [mechanism.release(_DISTINCT, bits=bits).outcome for _ in range(1000)]
-    assert p_value(draws, _law(mechanism, _DISTINCT)) > FALSE_ALARM
+    assert p_value(draws, _distribution(mechanism, _DISTINCT)) > FALSE_ALARM
 
 
 _INPUTS: dict[str, tuple[int, KnownDomain]] = {
@@ -76,16 +78,16 @@ _INPUTS: dict[str, tuple[int, KnownDomain]] = {
 
 @pytest.mark.parametrize("noise", ["gumbel", "exponential"])
 @pytest.mark.parametrize("name", _INPUTS)
-def test_other_inputs_follow_the_law(name: str, noise: Any) -> None:
+def test_other_inputs_follow_the_distribution(name: str, noise: Any) -> None:
     k, data = _INPUTS[name]
     mechanism = CanonicalTopK(k, "0.8", noise=noise)
-    assert p_value(_drawn(mechanism, data, 2500, seed=21), _law(mechanism, data)) > FALSE_ALARM
+    assert p_value(_drawn(mechanism, data, 2500, seed=21), _distribution(mechanism, data)) > FALSE_ALARM
 
 
-def test_without_sound_floats_the_law_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_sound_floats_the_distribution_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(envelope, "float_stage_is_sound", lambda: False)
     mechanism = CanonicalTopK(2, "0.8", noise="exponential")
-    assert p_value(_drawn(mechanism, _DISTINCT, 3000, seed=5), _law(mechanism, _DISTINCT)) > FALSE_ALARM
+    assert p_value(_drawn(mechanism, _DISTINCT, 3000, seed=5), _distribution(mechanism, _DISTINCT)) > FALSE_ALARM
 
 
 def _class_of(ranks: Sequence[int], k: int) -> tuple[int, int]:
@@ -119,10 +121,10 @@ def _medium(seed: int, d: int, largest: int) -> list[int]:
     return sorted((rng.random(d) ** 3 * largest).astype(int).tolist(), reverse=True)
 
 
-def _inclusion(law: dict[Any, float], d: int, k: int) -> NDArray[np.float64]:
+def _inclusion(distribution: dict[Any, float], d: int, k: int) -> NDArray[np.float64]:
     """The probability of every rank to be in the set: the body of a class is uniform."""
     chance = np.zeros(d + 1)
-    for (a, t), probability in law.items():
+    for (a, t), probability in distribution.items():
         chance[1 : a + 1] += probability
         chance[t] += probability
         if k - 1 - a > 0:
@@ -141,10 +143,10 @@ def test_classes_and_ranks_at_medium_size(d: int, k: int, largest: int, epsilon:
     assert all(len(set(ranks)) == k and ranks == sorted(ranks) for ranks in draws)
     weights = _class_weights(scores, k, float(mechanism.epsilon), float(mechanism.gamma))
     total = math.fsum(size * weight for size, weight in weights.values())
-    law: dict[Any, float] = {key: size * weight / total for key, (size, weight) in weights.items()}
-    assert p_value([_class_of(ranks, k) for ranks in draws], law) > FALSE_ALARM
+    distribution: dict[Any, float] = {key: size * weight / total for key, (size, weight) in weights.items()}
+    assert p_value([_class_of(ranks, k) for ranks in draws], distribution) > FALSE_ALARM
     seen = Counter(itertools.chain.from_iterable(draws))
-    chance = _inclusion(law, d, k)
+    chance = _inclusion(distribution, d, k)
     deviation = np.array([seen[rank] for rank in range(1, d + 1)]) - len(draws) * chance
     assert np.all(np.abs(deviation) < 7.0 * np.sqrt(len(draws) * chance * (1.0 - chance) + 1e-9) + 3.0)
 
@@ -161,13 +163,13 @@ def test_exponential_noise_at_medium_size(gamma: str, epsilon: int) -> None:
         powers = sizes - (np.arange(len(sizes)) == index)
         return float(sizes[index] * chances[index] * np.exp(np.sum(powers * np.log1p(-chances * t))))
 
-    law: dict[Any, float] = {
+    distribution: dict[Any, float] = {
         key: integrate.quad(density, 0.0, 1.0, args=(index,), points=[0.01, 0.1], epsabs=1e-11)[0]
         for index, key in enumerate(weights)
     }
-    assert sum(law.values()) == pytest.approx(1.0, abs=1e-7)
+    assert sum(distribution.values()) == pytest.approx(1.0, abs=1e-7)
     draws = [_class_of(ranks, k) for ranks in _ranks_drawn(mechanism, scores, 6000)]
-    assert p_value(draws, law) > FALSE_ALARM
+    assert p_value(draws, distribution) > FALSE_ALARM
     total = sum(size * weight for size, weight in weights.values())
     gumbel: dict[Any, float] = {key: size * weight / total for key, (size, weight) in weights.items()}
     assert p_value(draws, gumbel) < FALSE_ALARM, "no power against the other noise"
@@ -187,22 +189,22 @@ def test_a_domain_of_a_million_million_items(noise: Any) -> None:
         weights[int(ranking.cut) + rise, int(ranking.cut) - drop] += size * math.exp(-loss.exact(rise, drop))
     others = sum(weights.values())
     if noise == "gumbel":
-        law = {key: weight / (1.0 + others) for key, weight in weights.items()}
-        law[54, 54] = 1.0 / (1.0 + others)
+        distribution = {key: weight / (1.0 + others) for key, weight in weights.items()}
+        distribution[54, 54] = 1.0 / (1.0 + others)
     else:
         # So many sets at such small odds arrive like a Poisson process; the top k at a uniform time.
         early = -math.expm1(-others) / others
-        law = {key: weight * (1.0 - early) / others for key, weight in weights.items()}
-        law[54, 54] = early
-    assert sum(law.values()) == pytest.approx(1.0, abs=1e-9)
-    assert sum(chance > 0.02 for chance in law.values()) >= 4
+        distribution = {key: weight * (1.0 - early) / others for key, weight in weights.items()}
+        distribution[54, 54] = early
+    assert sum(distribution.values()) == pytest.approx(1.0, abs=1e-9)
+    assert sum(chance > 0.02 for chance in distribution.values()) >= 4
 
     def key_of(outcome: frozenset[int]) -> tuple[int, int]:
         worst = min(seen.get(item, 0) for item in outcome)
         return max(worst, *(count for item, count in seen.items() if item not in outcome)), worst
 
     draws = [key_of(outcome) for outcome in _drawn(mechanism, data, 3000, seed=8)]
-    assert p_value(draws, law) > FALSE_ALARM
+    assert p_value(draws, distribution) > FALSE_ALARM
 
 
 @pytest.mark.parametrize(("size", "count"), [(1, 0), (1, 1), (5, 2), (6, 3), (6, 5), (7, 0), (7, 7)])

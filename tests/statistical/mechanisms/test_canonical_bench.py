@@ -1,4 +1,4 @@
-"""The canonical bench compares like with like: its peers have the law of the mechanism. No assertion on a time."""
+"""The canonical bench compares like with like: its peers have the mechanism's distribution. No time is asserted."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _COUNTS = np.array([3, 9, 6, 7, 1, 6], dtype=np.int64)
 
 
 @pytest.mark.parametrize("job", [canonical.numpy_job, canonical.loop_job])
-def test_the_peers_have_the_same_law(job: Callable[..., Callable[[], Any]]) -> None:
+def test_the_peers_have_the_same_distribution(job: Callable[..., Callable[[], Any]]) -> None:
     run = job(_COUNTS, 3, 0.7)
-    law: Any = CanonicalTopK(3, "0.7").distribution(Histogram(dict(enumerate(_COUNTS.tolist()))))
-    assert p_value([run() for _ in range(3000)], law) > FALSE_ALARM
+    distribution: Any = CanonicalTopK(3, "0.7").distribution(Histogram(dict(enumerate(_COUNTS.tolist()))))
+    assert p_value([run() for _ in range(3000)], distribution) > FALSE_ALARM
 
 
 def test_a_small_run_reports_every_contestant(monkeypatch: pytest.MonkeyPatch) -> None:

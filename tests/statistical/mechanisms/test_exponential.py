@@ -1,4 +1,4 @@
-"""ExponentialTopK and ExponentialWithGap: draws against their laws, gaps included, the black box included."""
+"""ExponentialTopK and ExponentialWithGap: draws against their distributions, gaps included, the black box included."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int
     return (draw(bits) for _ in range(count))
 
 
-def law(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
+def distribution(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
     return dict(mechanism.distribution(data).items())
 
 
 @pytest.mark.parametrize(("name", "k"), [(name, 2) for name in DATA] + [("distinct", 1), ("distinct", 3)])
-def test_top_k_follows_its_law(name: str, k: int) -> None:
+def test_top_k_follows_its_distribution(name: str, k: int) -> None:
     data, mechanism = DATA[name], ExponentialTopK(k, "0.6")
     outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), k)]
-    assert p_value(outcomes, law(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
 
 
 def test_top_k_three_ways() -> None:
@@ -49,29 +49,29 @@ def test_top_k_three_ways() -> None:
     outcomes = (
         r.outcome for r in releases(lambda bits: ExponentialTopK(2, 2).release(data, bits=bits), 11, count=MANY_DRAWS)
     )
-    assert_three_way(outcomes, lambda scale: law(ExponentialTopK(2, 2 / scale), data), scale=Fraction(1))
+    assert_three_way(outcomes, lambda scale: distribution(ExponentialTopK(2, 2 / scale), data), scale=Fraction(1))
 
 
 def test_counts_that_move_both_ways() -> None:
     data = DATA["distinct"]
     draws = releases(lambda bits: ExponentialTopK(2, 2, monotone=False).release(data, bits=bits), 12, count=MANY_DRAWS)
     outcomes = [release.outcome for release in draws]
-    assert p_value(outcomes, law(ExponentialTopK(2, 1), data)) > FALSE_ALARM
-    assert p_value(outcomes, law(ExponentialTopK(2, 2), data)) < FALSE_ALARM
+    assert p_value(outcomes, distribution(ExponentialTopK(2, 1), data)) > FALSE_ALARM
+    assert p_value(outcomes, distribution(ExponentialTopK(2, 2), data)) < FALSE_ALARM
 
 
 EDGES = (0.5, 1.0, 2.0, 4.0, 7.0)
 
 
-def gap_law(scores: dict[Hashable, float], rate: float) -> dict[Hashable, float]:
+def gap_distribution(scores: dict[Hashable, float], rate: float) -> dict[Hashable, float]:
     """(item, bin of its gap): P(item, gap > g) = 1/(1 + e^(rate g - theta)), written down without podium."""
-    law: dict[Hashable, float] = {}
+    distribution: dict[Hashable, float] = {}
     for item, score in scores.items():
         rest = math.log(sum(math.exp(rate * other) for name, other in scores.items() if name != item))
         above = [1 / (1 + math.exp(rate * (edge - score) + rest)) for edge in (0.0, *EDGES)]
         for place, (more, less) in enumerate(itertools.pairwise([*above, 0.0])):
-            law[item, place] = more - less
-    return law
+            distribution[item, place] = more - less
+    return distribution
 
 
 def binned(draws: Iterator[Release]) -> Iterator[Hashable]:
@@ -83,7 +83,7 @@ def test_item_and_gap_three_ways() -> None:
         releases(lambda bits: ExponentialWithGap(1).release(DATA["distinct"], bits=bits), 21, count=MANY_DRAWS)
     )
     scores: dict[Hashable, float] = {"a": 3, "b": 1, "c": 0}
-    assert_three_way(draws, lambda scale: gap_law(scores, 1 / float(scale)), scale=Fraction(1))
+    assert_three_way(draws, lambda scale: gap_distribution(scores, 1 / float(scale)), scale=Fraction(1))
 
 
 def test_item_and_gap_around_a_black_box_three_ways() -> None:
@@ -95,7 +95,7 @@ def test_item_and_gap_around_a_black_box_three_ways() -> None:
 
     scores: dict[Hashable, float] = {"a": 3, "b": 1, "c": 0}
     draws = binned(releases(draw, 22, count=MANY_DRAWS))
-    assert_three_way(draws, lambda scale: gap_law(scores, 1 / float(scale)), scale=Fraction(1))
+    assert_three_way(draws, lambda scale: gap_distribution(scores, 1 / float(scale)), scale=Fraction(1))
 
 
 @pytest.mark.parametrize("around", [False, True])
@@ -113,4 +113,4 @@ def test_item_and_gap_with_ties_and_items_that_nobody_has(around: bool) -> None:
             winner = ExponentialTopK(1, "0.5").release(data, bits=bits).items[0]
             return mechanism.release_around(lambda _: winner, data, bits=bits)
 
-        assert p_value(binned(releases(draw, 30 + seed)), gap_law(scores, 0.5)) > FALSE_ALARM
+        assert p_value(binned(releases(draw, 30 + seed)), gap_distribution(scores, 0.5)) > FALSE_ALARM

@@ -1,4 +1,4 @@
-"""The hybrids' sampler follows its exact law, and its gaps their density."""
+"""The hybrids' sampler follows its exact distribution, and its gaps their density."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def outcomes(mechanism: HybridTopK, histogram: Histogram | Scores, draws: int, s
 
 @pytest.mark.parametrize("first", BOTH)
 def test_three_way(first: Priority) -> None:
-    def law_at(scale: Fraction) -> Mapping[Hashable, float]:
+    def distribution_at(scale: Fraction) -> Mapping[Hashable, float]:
         return HybridTopK("2.5", 2, 3 / scale, first=first).distribution(HISTOGRAM)  # type: ignore[return-value]
 
     mechanism = HybridTopK("2.5", 2, 3, first=first)
-    assert_three_way(outcomes(mechanism, HISTOGRAM, DRAWS, 1), law_at, scale=Fraction(1))
+    assert_three_way(outcomes(mechanism, HISTOGRAM, DRAWS, 1), distribution_at, scale=Fraction(1))
 
 
 @pytest.mark.parametrize("first", BOTH)
@@ -48,8 +48,8 @@ def test_three_way(first: Priority) -> None:
 )
 def test_other_histograms(first: Priority, histogram: Histogram | Scores) -> None:
     for mechanism in (HybridTopK(1, 2, 3, first=first), HybridTopK(2, 4, 6, first=first, monotone=False)):
-        law = mechanism.distribution(histogram)
-        assert p_value(outcomes(mechanism, histogram, 700, 2), law) > FALSE_ALARM  # type: ignore[arg-type]
+        distribution = mechanism.distribution(histogram)
+        assert p_value(outcomes(mechanism, histogram, 700, 2), distribution) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("first", BOTH)
@@ -60,19 +60,19 @@ def test_gaps_follow_their_density(first: Priority, k: int) -> None:
     histogram = Histogram({"a": 3, "b": 2} if k == 1 else {"a": 3})
     whole = mechanism.distribution(histogram)
     edges = [0.0, 0.5, 1.0, 2.0, 3.0, 50.0]
-    law: dict[Hashable, float] = {(BOTTOM,): whole[BOTTOM,]}
+    distribution: dict[Hashable, float] = {(BOTTOM,): whole[BOTTOM,]}
     for outcome in whole:
         if outcome == (BOTTOM,):
             continue
         for low, high in itertools.pairwise(edges):
-            law[outcome, low] = integrate.quad(
+            distribution[outcome, low] = integrate.quad(
                 lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]),
                 low,
                 high,
                 epsabs=1e-7,
                 limit=40,
             )[0]
-    assert sum(law.values()) == pytest.approx(1, abs=1e-5)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
     bits = ReplayableBits(3)
     seen: list[Hashable] = []
     for _ in range(DRAWS // 2):
@@ -81,7 +81,7 @@ def test_gaps_follow_their_density(first: Priority, k: int) -> None:
             seen.append((release.outcome, max(edge for edge in edges if edge <= release.values[0])))
         else:
             seen.append((BOTTOM,))
-    assert p_value(seen, law) > FALSE_ALARM
+    assert p_value(seen, distribution) > FALSE_ALARM
 
 
 def test_two_gaps_to_the_threshold_agree_with_their_density() -> None:

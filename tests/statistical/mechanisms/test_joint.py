@@ -1,4 +1,4 @@
-"""The sampler of JointTopK against its law: chi-square on small inputs, on losses where sequences are too many."""
+"""JointTopK samples its distribution: chi-square on small inputs, on losses where sequences are too many."""
 
 from __future__ import annotations
 
@@ -28,23 +28,25 @@ def _drawn(mechanism: JointTopK, data: KnownDomain, count: int, seed: int) -> It
     return (ladder.items(sampler.draw(bits)) for _ in range(count))
 
 
-def _law(mechanism: JointTopK, data: KnownDomain) -> Any:
+def _distribution(mechanism: JointTopK, data: KnownDomain) -> Any:
     return mechanism.distribution(data)
 
 
 @pytest.mark.parametrize(("k", "epsilon", "monotone"), [(2, 2, True), (3, 2, True), (2, 4, False)])
-def test_draws_follow_the_law_and_no_other_scale(k: int, epsilon: int, *, monotone: bool) -> None:
+def test_draws_follow_the_distribution_and_no_other_scale(k: int, epsilon: int, *, monotone: bool) -> None:
     draws = _drawn(JointTopK(k, epsilon, monotone=monotone), _DISTINCT, 4000, seed=11)
     assert_three_way(
-        draws, lambda scale: _law(JointTopK(k, epsilon / scale, monotone=monotone), _DISTINCT), scale=Fraction(1)
+        draws,
+        lambda scale: _distribution(JointTopK(k, epsilon / scale, monotone=monotone), _DISTINCT),
+        scale=Fraction(1),
     )
 
 
-def test_releases_follow_the_law() -> None:
+def test_releases_follow_the_distribution() -> None:
     bits = ReplayableBits(12)
     mechanism = JointTopK(2, 1)
     draws = [mechanism.release(_DISTINCT, bits=bits).outcome for _ in range(600)]
-    assert p_value(draws, _law(mechanism, _DISTINCT)) > FALSE_ALARM
+    assert p_value(draws, _distribution(mechanism, _DISTINCT)) > FALSE_ALARM
 
 
 _INPUTS: dict[str, tuple[int, KnownDomain]] = {
@@ -61,10 +63,10 @@ _INPUTS: dict[str, tuple[int, KnownDomain]] = {
 
 
 @pytest.mark.parametrize("name", _INPUTS)
-def test_other_inputs_follow_the_law(name: str) -> None:
+def test_other_inputs_follow_the_distribution(name: str) -> None:
     k, data = _INPUTS[name]
     mechanism = JointTopK(k, "0.8")
-    assert p_value(_drawn(mechanism, data, 700, seed=21), _law(mechanism, data)) > FALSE_ALARM
+    assert p_value(_drawn(mechanism, data, 700, seed=21), _distribution(mechanism, data)) > FALSE_ALARM
 
 
 def _losses(outcomes: Sequence[Sequence[int]], counts: Sequence[int], k: int) -> list[int]:
@@ -82,7 +84,7 @@ def test_losses_at_medium_size(d: int, k: int, largest: int, epsilon: str | int)
     mechanism = JointTopK(k, epsilon)
     draws = list(_drawn(mechanism, Histogram(dict(enumerate(counts))), 1000, seed=31))
     assert all(len(set(outcome)) == k for outcome in draws)
-    # The law from scratch: how many sequences stay within every loss that occurs, as exact products.
+    # The distribution from scratch: how many sequences stay within every loss that occurs, as exact products.
     best = sorted(counts, reverse=True)[:k]
     levels = sorted({top - count for top in best for count in counts if top >= count})
     within = [math.prod(sum(c >= top - v for c in counts) - j for j, top in enumerate(best)) for v in levels]
@@ -92,9 +94,9 @@ def test_losses_at_medium_size(d: int, k: int, largest: int, epsilon: str | int)
         math.exp(math.log(size) - rate * level) if size else 0.0 for size, level in zip(sizes, levels, strict=True)
     ]
     total = math.fsum(weights)
-    law: dict[Any, float] = {level: weight / total for level, weight in zip(levels, weights, strict=True)}
-    assert sum(chance > 0.005 for chance in law.values()) >= 4
-    assert p_value(_losses(draws, counts, k), law) > FALSE_ALARM
+    distribution: dict[Any, float] = {level: weight / total for level, weight in zip(levels, weights, strict=True)}
+    assert sum(chance > 0.005 for chance in distribution.values()) >= 4
+    assert p_value(_losses(draws, counts, k), distribution) > FALSE_ALARM
 
 
 def test_a_domain_of_a_million_million_items() -> None:
@@ -111,9 +113,11 @@ def test_a_domain_of_a_million_million_items() -> None:
     }
     sizes = [after - before for before, after in itertools.pairwise([0, *exact.values()])]
     weights = [count * math.exp(-level / 3) for count, level in zip(sizes, levels, strict=True)]
-    law: dict[Any, float] = {level: weight / sum(weights) for level, weight in zip(levels, weights, strict=True)}
+    distribution: dict[Any, float] = {
+        level: weight / sum(weights) for level, weight in zip(levels, weights, strict=True)
+    }
     found = [max(top - seen.get(item, 0) for top, item in zip(counts, outcome, strict=True)) for outcome in draws]
-    assert p_value(found, law) > FALSE_ALARM
+    assert p_value(found, distribution) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("rate", ["1/50", "2/3", "99/100", "1", "7/3"])

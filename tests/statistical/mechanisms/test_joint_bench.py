@@ -1,4 +1,4 @@
-"""The joint bench compares like with like: its peer has the law of the mechanism. No assertion on a time."""
+"""The joint bench compares like with like: its peer has the distribution of the mechanism. No assertion on a time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from podium.mechanisms import JointTopK
 
 
 @pytest.mark.parametrize("counts", [[3, 9, 6, 7, 1], [4, 4, 2, 2, 2], [5, 5, 5, 5, 5], [1, 8]])
-def test_the_peer_has_the_same_law(counts: list[int]) -> None:
+def test_the_peer_has_the_same_distribution(counts: list[int]) -> None:
     job = joint.numpy_job(np.array(counts, dtype=np.int64), 2, 0.7)
-    law: Any = JointTopK(2, "0.7").distribution(Histogram(dict(enumerate(counts))))
-    assert p_value([job() for _ in range(3000)], law) > FALSE_ALARM
+    distribution: Any = JointTopK(2, "0.7").distribution(Histogram(dict(enumerate(counts))))
+    assert p_value([job() for _ in range(3000)], distribution) > FALSE_ALARM
 
 
 def test_a_small_run_reports_every_contestant(monkeypatch: pytest.MonkeyPatch) -> None:

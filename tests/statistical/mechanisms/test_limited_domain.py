@@ -1,4 +1,4 @@
-"""Draws of the unknown-domain mechanisms against their exact laws, and against the laws at other scales."""
+"""Draws of the unknown-domain mechanisms against their exact distributions, and against those at other scales."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def floats(mechanism: Mechanism, counts: Mapping[str, int]) -> dict[Any, float]:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_draws_follow_the_law_and_no_other_scale(name: str) -> None:
+def test_draws_follow_the_distribution_and_no_other_scale(name: str) -> None:
     counts = HISTOGRAMS["several"]
     drawn = draw(VARIANTS[name](ONE), counts, seed=len(name), draws=2 * DRAWS)
     assert_three_way(drawn, lambda scale: floats(VARIANTS[name](1 / scale), counts), scale=ONE)
@@ -62,7 +62,7 @@ def test_draws_follow_the_law_and_no_other_scale(name: str) -> None:
 
 @pytest.mark.parametrize("which", [name for name in HISTOGRAMS if name != "several"])
 @pytest.mark.parametrize("name", VARIANTS)
-def test_draws_follow_the_law_on_awkward_histograms(name: str, which: str) -> None:
+def test_draws_follow_the_distribution_on_awkward_histograms(name: str, which: str) -> None:
     mechanism, counts = VARIANTS[name](ONE), HISTOGRAMS[which]
     draws = 50 if not any(counts.values()) else 700
     assert (
@@ -71,19 +71,19 @@ def test_draws_follow_the_law_on_awkward_histograms(name: str, which: str) -> No
 
 
 @pytest.mark.parametrize(("k", "limit"), [(1, 1), (1, 40), (3, 9), (5, 1000)])
-def test_the_chosen_k_bar_follows_its_law(k: int, limit: int) -> None:
+def test_the_chosen_k_bar_follows_its_distribution(k: int, limit: int) -> None:
     """Runs of equal counts, ends of runs inside powers of two, and a tail of zeros beyond the last item."""
     counts = {f"{i:02}": count for i, count in enumerate([9, 9, 9, 8, 5, 5, 5, 5, 5, 4, 4, 3, 1, 1, 1, 1, 1, 1])}
     histogram, bits, rate = Histogram(counts, known=False), ReplayableBits(limit), Fraction(1, 4)
     rows = histogram.top(limit)
     drawn = [choose_k_bar(rows, k, limit, rate, bits) for _ in range(3 * DRAWS if limit == 40 else DRAWS)]
 
-    def law(scale: Fraction) -> dict[Any, float]:
+    def distribution(scale: Fraction) -> dict[Any, float]:
         return LimitedDomain(k, PrivateKBar(limit), 1 / scale, "0.05").k_bar_distribution(histogram)
 
-    assert p_value(drawn, law(1 / rate)) > FALSE_ALARM
+    assert p_value(drawn, distribution(1 / rate)) > FALSE_ALARM
     if limit == 40:
-        assert_three_way(drawn, law, scale=1 / rate)
+        assert_three_way(drawn, distribution, scale=1 / rate)
 
 
 def test_noisy_counts_follow_their_density() -> None:
@@ -99,7 +99,7 @@ def test_noisy_counts_follow_their_density() -> None:
         assert release.values is not None
         return release.outcome, *(min(max(math.floor(value), 0), 12) for value in release.values)
 
-    def law(scale: Fraction) -> dict[Hashable, float]:
+    def distribution(scale: Fraction) -> dict[Hashable, float]:
         made = mechanism(1 / scale)
         cells: dict[Hashable, float] = {((BOTTOM,),): made.density(histogram, (BOTTOM,), ())}
         for item in ("a", "b"):
@@ -108,8 +108,8 @@ def test_noisy_counts_follow_their_density() -> None:
                 cells[(item,), cell] = cell_probability(made, histogram, item, low, high)
         return cells
 
-    assert sum(law(ONE).values()) == pytest.approx(1, abs=1e-6)
-    assert_three_way((draw() for _ in range(2 * DRAWS)), law, scale=ONE)
+    assert sum(distribution(ONE).values()) == pytest.approx(1, abs=1e-6)
+    assert_three_way((draw() for _ in range(2 * DRAWS)), distribution, scale=ONE)
 
 
 def cell_probability(made: LimitedDomain, histogram: Histogram, item: str, low: float, high: float) -> float:
@@ -120,7 +120,7 @@ def cell_probability(made: LimitedDomain, histogram: Histogram, item: str, low: 
     return float(integrate.quad(density, low, high, epsabs=1e-9, limit=60)[0])
 
 
-def test_a_session_draws_from_the_same_law() -> None:
+def test_a_session_draws_from_the_same_distribution() -> None:
     counts = HISTOGRAMS["several"]
     plan, bits = PayWhatYouGet(2 * DRAWS, DRAWS, ONE, "0.05"), ReplayableBits(5)
     histogram = Histogram(counts, known=False)

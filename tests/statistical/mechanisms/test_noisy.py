@@ -1,4 +1,4 @@
-"""NoisyTopK and PermuteAndFlip: draws of all five noises against their laws, orders and gaps jointly."""
+"""NoisyTopK and PermuteAndFlip: draws of all five noises against their distributions, orders and gaps jointly."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int
     return (draw(bits) for _ in range(count))
 
 
-def law(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
+def distribution(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
     return dict(mechanism.distribution(data).items())
 
 
 @pytest.mark.parametrize("noise", ALL)
 @pytest.mark.parametrize("name", DATA)
-def test_releases_follow_their_law(noise: NoiseName, name: str) -> None:
+def test_releases_follow_their_distribution(noise: NoiseName, name: str) -> None:
     data = DATA[name]
     mechanism = NoisyTopK(2, "1.5", noise=noise)
     outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 1)]
-    assert p_value(outcomes, law(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("noise", ALL)
@@ -54,7 +54,9 @@ def test_three_ways(noise: NoiseName) -> None:
     outcomes = (
         release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 2, count=MANY_DRAWS)
     )
-    assert_three_way(outcomes, lambda scale: law(NoisyTopK(2, 4 / scale, noise=noise), data), scale=Fraction(1))
+    assert_three_way(
+        outcomes, lambda scale: distribution(NoisyTopK(2, 4 / scale, noise=noise), data), scale=Fraction(1)
+    )
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
@@ -62,7 +64,7 @@ def test_ranking_the_whole_domain(noise: NoiseName) -> None:
     data = DATA["distinct"]
     mechanism = NoisyTopK(3, 3, noise=noise)
     outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 3)]
-    assert p_value(outcomes, law(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
 
 
 def test_permute_and_flip_three_ways() -> None:
@@ -70,22 +72,24 @@ def test_permute_and_flip_three_ways() -> None:
     outcomes = (
         r.outcome for r in releases(lambda bits: PermuteAndFlip(1).release(data, bits=bits), 4, count=MANY_DRAWS)
     )
-    assert_three_way(outcomes, lambda scale: law(PermuteAndFlip(1 / scale), data), scale=Fraction(1))
+    assert_three_way(outcomes, lambda scale: distribution(PermuteAndFlip(1 / scale), data), scale=Fraction(1))
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_permute_and_flip_follows_its_law(name: str) -> None:
+def test_permute_and_flip_follows_its_distribution(name: str) -> None:
     data, mechanism = DATA[name], PermuteAndFlip("0.7")
     outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 5)]
-    assert p_value(outcomes, law(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
 
 
 EDGES = (Fraction(1), Fraction(3))
 COUNTS: dict[Hashable, int] = {"a": 3, "b": 1, "c": 0}
 
 
-def joint_law(k: int, epsilon: Fraction, noise: NoiseName, counts: dict[Hashable, int]) -> dict[Hashable, float]:
-    """(order, bins of the gaps), from the law of orders alone.
+def joint_distribution(
+    k: int, epsilon: Fraction, noise: NoiseName, counts: dict[Hashable, int]
+) -> dict[Hashable, float]:
+    """(order, bins of the gaps), from the distribution of orders alone.
 
     "This order, and every gap above its bound" is the same order in a race where the bounds are taken
     off the scores of those ahead; the probabilities of bins are differences of these.
@@ -115,14 +119,14 @@ def binned(draws: Iterator[Release]) -> Iterator[Hashable]:
 def test_order_and_gaps_three_ways(noise: NoiseName) -> None:
     data = Histogram(COUNTS)
     draws = binned(releases(lambda bits: NoisyTopK(2, 2, noise=noise).release(data, bits=bits), 6, count=MANY_DRAWS))
-    assert_three_way(draws, lambda scale: joint_law(2, 2 / scale, noise, COUNTS), scale=Fraction(1))
+    assert_three_way(draws, lambda scale: joint_distribution(2, 2 / scale, noise, COUNTS), scale=Fraction(1))
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 @pytest.mark.parametrize(
     ("k", "counts"), [(1, {"a": 2, "b": 2, "c": 0}), (2, {"a": 2, "b": 1}), (2, {0: 1, 1: 1, 2: 1})]
 )
-def test_order_and_gaps_follow_their_law(noise: NoiseName, k: int, counts: dict[Hashable, int]) -> None:
+def test_order_and_gaps_follow_their_distribution(noise: NoiseName, k: int, counts: dict[Hashable, int]) -> None:
     data = Histogram(counts)
     draws = binned(releases(lambda bits: NoisyTopK(k, 1, noise=noise).release(data, bits=bits), 7))
-    assert p_value(draws, joint_law(k, Fraction(1), noise, counts)) > FALSE_ALARM
+    assert p_value(draws, joint_distribution(k, Fraction(1), noise, counts)) > FALSE_ALARM

@@ -1,4 +1,4 @@
-"""OneshotLaplace: draws of the set against its law, and of the measured values against Laplace noise."""
+"""OneshotLaplace: draws of the set against its distribution, and of the measured values against Laplace noise."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int
     return (draw(bits) for _ in range(count))
 
 
-def law(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
+def distribution(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
     return dict(mechanism.distribution(data).items())
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_sets_follow_their_law(name: str) -> None:
+def test_sets_follow_their_distribution(name: str) -> None:
     data = DATA[name]
     mechanism = OneshotLaplace(2, "1.5")
     outcomes = [release.outcome for release in releases(lambda bits: mechanism.release(data, bits=bits), 1)]
-    assert p_value(outcomes, law(mechanism, data)) > FALSE_ALARM
+    assert p_value(outcomes, distribution(mechanism, data)) > FALSE_ALARM
 
 
 def test_three_ways() -> None:
@@ -51,7 +51,7 @@ def test_three_ways() -> None:
     outcomes = (
         r.outcome for r in releases(lambda bits: OneshotLaplace(2, 4).release(data, bits=bits), 2, count=MANY_DRAWS)
     )
-    assert_three_way(outcomes, lambda scale: law(OneshotLaplace(2, 4 / scale), data), scale=Fraction(1))
+    assert_three_way(outcomes, lambda scale: distribution(OneshotLaplace(2, 4 / scale), data), scale=Fraction(1))
 
 
 def test_the_approximate_scale_is_the_one_in_use() -> None:
@@ -64,7 +64,7 @@ def test_the_approximate_scale_is_the_one_in_use() -> None:
     scale = 8 * math.sqrt(math.log(3 / 0.01)) / 0.2
 
     assert_three_way(
-        outcomes, lambda factor: law(OneshotLaplace(1, Fraction(1 / scale) / factor), data), scale=Fraction(1)
+        outcomes, lambda factor: distribution(OneshotLaplace(1, Fraction(1 / scale) / factor), data), scale=Fraction(1)
     )
 
 

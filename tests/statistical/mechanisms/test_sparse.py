@@ -1,4 +1,4 @@
-"""Draws of Gaussian sparse histograms and set unions against their exact laws; wrong scales are noticed."""
+"""Draws of Gaussian sparse histograms and set unions against their exact distributions; wrong scales are noticed."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ DRAWS = 2500
 UNIT = 2**20
 
 
-def test_gaussian_noise_follows_the_normal_law() -> None:
+def test_gaussian_noise_follows_the_normal_distribution() -> None:
     drawn = noisy_values([10] * 12_000, scale=3, noise="gaussian", grid_bits=0, bits=ReplayableBits(16))
 
-    def law(scale: Fraction) -> dict[Hashable, float]:
+    def distribution(scale: Fraction) -> dict[Hashable, float]:
         ends = stats.norm.cdf(np.arange(-2, 24), 10, float(scale))
         cells: dict[Hashable, float] = {Fraction(-3): float(ends[0])}
         return cells | {Fraction(i - 2): float(p) for i, p in enumerate(np.append(ends[1:], 1.0) - ends)}
 
-    assert_three_way([min(max(x, Fraction(-3)), Fraction(23)) for x in drawn], law, scale=Fraction(3))
+    assert_three_way([min(max(x, Fraction(-3)), Fraction(23)) for x in drawn], distribution, scale=Fraction(3))
 
 
-def test_short_lists_follow_their_exact_law() -> None:
+def test_short_lists_follow_their_exact_distribution() -> None:
     histogram = Histogram({"a": 9, "b": 7, "c": 7, "d": 5}, known=False)
     mechanism = GaussianSparseHistogram(sigma=3, delta="0.05", max_items_per_user=2, k=2)
     level = mechanism.threshold
     bits = ReplayableBits(1)
     drawn = [mechanism.release(histogram, bits=bits).outcome for _ in range(DRAWS)]
 
-    def law(sigma: Fraction) -> dict[Hashable, float]:
+    def distribution(sigma: Fraction) -> dict[Hashable, float]:
         # The threshold stays that of the mechanism: only the noise is another.
         rows = histogram.top(9)
         with ball_precision(128):
             race = GaussianRace(rows.items, [Fraction(n) for n in rows.counts.tolist()], level, sigma, 2)
-            return {outcome: float(chance.mid()) for outcome, chance in race.law().items()}
+            return {outcome: float(chance.mid()) for outcome, chance in race.distribution().items()}
 
-    assert_three_way(drawn, law, scale=Fraction(3))
+    assert_three_way(drawn, distribution, scale=Fraction(3))
 
 
-def test_values_and_groups_follow_the_truncated_normal_law() -> None:
+def test_values_and_groups_follow_the_truncated_normal_distribution() -> None:
     """300 items of one count, as one group: each passes independently, with a normal value above the threshold."""
     weights = Weights.floored(4, 64)
     mechanism = GaussianSparseHistogram(sigma=1, delta="0.01", weights=weights)
@@ -63,12 +63,12 @@ def test_values_and_groups_follow_the_truncated_normal_law() -> None:
         drawn += [int((float(value) - level) // 1) for value in release.values]
         drawn += [-1] * (300 - len(release.items))
 
-    def law(scale: Fraction) -> dict[Hashable, float]:
+    def distribution(scale: Fraction) -> dict[Hashable, float]:
         ends = stats.norm.cdf(level + np.arange(0, 12), count, float(scale))
         cells: dict[Hashable, float] = {-1: float(ends[0])}
         return cells | {i: float(p) for i, p in enumerate(np.append(ends[1:], 1.0) - ends)}
 
-    assert_three_way([min(cell, 11) for cell in drawn], law, scale=sigma)
+    assert_three_way([min(cell, 11) for cell in drawn], distribution, scale=sigma)
 
 
 def test_members_of_a_group_are_alike() -> None:
@@ -79,7 +79,7 @@ def test_members_of_a_group_are_alike() -> None:
     assert p_value(drawn, dict.fromkeys(range(8), 1 / 8)) > FALSE_ALARM
 
 
-def test_set_unions_follow_their_exact_law() -> None:
+def test_set_unions_follow_their_exact_distribution() -> None:
     union = SetUnionThenTopK(2, "0.5", "0.02", 4, sigma=1)
     readings = TwoReadings(
         Histogram({"a": 4 * UNIT, "b": 3 * UNIT, "c": 5 * UNIT // 2}, known=False),
@@ -88,9 +88,9 @@ def test_set_unions_follow_their_exact_law() -> None:
     bits = ReplayableBits(4)
     drawn = [union.release(readings, bits=bits).outcome for _ in range(DRAWS)]
 
-    def law(mechanism: SetUnionThenTopK) -> dict[Hashable, float]:
+    def distribution(mechanism: SetUnionThenTopK) -> dict[Hashable, float]:
         return {outcome: chance for outcome, chance in mechanism.distribution(readings).items()}  # noqa: C416 - keys widen
 
-    assert p_value(drawn, law(union)) > FALSE_ALARM
+    assert p_value(drawn, distribution(union)) > FALSE_ALARM
     for wrong in (SetUnionThenTopK(2, "0.1", "0.02", 4, sigma=1), SetUnionThenTopK(2, "0.5", "0.1", 4, sigma=1)):
-        assert p_value(drawn, law(wrong)) < FALSE_ALARM
+        assert p_value(drawn, distribution(wrong)) < FALSE_ALARM

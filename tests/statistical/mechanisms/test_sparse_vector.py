@@ -1,4 +1,4 @@
-"""The sparse vector's sampler follows its exact law, and its gaps their density."""
+"""The sparse vector's sampler follows its exact distribution, and its gaps their density."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def outcomes(mechanism: SparseVector, histogram: Histogram | Scores, draws: int,
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "geometric"])
 @pytest.mark.parametrize("branches", [1, 2])
 def test_three_way(noise: SparseNoise, branches: int) -> None:
-    def law_at(scale: Fraction) -> Mapping[Hashable, float]:
+    def distribution_at(scale: Fraction) -> Mapping[Hashable, float]:
         return SparseVector(2, 2, 2 / scale, noise=noise, branches=branches).distribution(HISTOGRAM)  # type: ignore[return-value]
 
     mechanism = SparseVector(2, 2, 2, noise=noise, branches=branches)
-    assert_three_way(outcomes(mechanism, HISTOGRAM, DRAWS, 1), law_at, scale=Fraction(1))
+    assert_three_way(outcomes(mechanism, HISTOGRAM, DRAWS, 1), distribution_at, scale=Fraction(1))
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_three_way(noise: SparseNoise, branches: int) -> None:
 )
 def test_other_histograms(histogram: Histogram | Scores) -> None:
     for mechanism in (SparseVector(1, 2, 3), SparseVector("0.5", 1, 3, noise="laplace", branches=3, theta="0.4")):
-        law = mechanism.distribution(histogram)
-        assert p_value(outcomes(mechanism, histogram, 700, 2), law) > FALSE_ALARM  # type: ignore[arg-type]
+        distribution = mechanism.distribution(histogram)
+        assert p_value(outcomes(mechanism, histogram, 700, 2), distribution) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 def test_replaced_users_and_more_places_than_items() -> None:
     mechanism = SparseVector(2, 7, 5, monotone=False, noise="geometric")
-    law = mechanism.distribution(HISTOGRAM)
-    assert p_value(outcomes(mechanism, HISTOGRAM, 700, 3), law) > FALSE_ALARM  # type: ignore[arg-type]
+    distribution = mechanism.distribution(HISTOGRAM)
+    assert p_value(outcomes(mechanism, HISTOGRAM, 700, 3), distribution) > FALSE_ALARM  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
@@ -62,17 +62,17 @@ def test_gaps_follow_their_density(noise: SparseNoise) -> None:
     mechanism, histogram = SparseVector(2, 1, 2, noise=noise), Histogram({"a": 3})
     margin = float(mechanism.plan().branch(2).margin)
     edges = {1: [0.0, 1.0, 2.0, 4.0, 8.0, 40.0], 2: [margin, margin + 1, margin + 3, margin + 7, margin + 60.0]}
-    law: dict[Hashable, float] = {(0, 0): mechanism.distribution(histogram)[()]}
+    distribution: dict[Hashable, float] = {(0, 0): mechanism.distribution(histogram)[()]}
     for branch, cuts in edges.items():
         for low, high in itertools.pairwise(cuts):
-            law[branch, low] = integrate.quad(
+            distribution[branch, low] = integrate.quad(
                 lambda gap, branch=branch: mechanism.density(histogram, [Found("a", branch)], [gap]),
                 low,
                 high,
                 epsabs=1e-7,
                 limit=40,
             )[0]
-    assert sum(law.values()) == pytest.approx(1, abs=1e-5)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-5)
     bits = ReplayableBits(4)
     seen: list[Hashable] = []
     for _ in range(DRAWS // 2):
@@ -83,22 +83,22 @@ def test_gaps_follow_their_density(noise: SparseNoise) -> None:
         assert release.values is not None
         ((_, branch),) = release.items  # type: ignore[misc]
         seen.append((branch, max(cut for cut in edges[branch] if cut <= release.values[0])))
-    assert p_value(seen, law) > FALSE_ALARM
+    assert p_value(seen, distribution) > FALSE_ALARM
 
 
 def test_integer_gaps_follow_their_probabilities() -> None:
     mechanism, histogram = SparseVector(2, 1, 2, noise="geometric"), Histogram({"a": 3})
-    law: dict[Hashable, float] = {(): mechanism.distribution(histogram)[()]}
+    distribution: dict[Hashable, float] = {(): mechanism.distribution(histogram)[()]}
     for branch, gap in itertools.product((1, 2), range(60)):
-        law[Found("a", branch), gap] = mechanism.density(histogram, [Found("a", branch)], [gap])
-    assert sum(law.values()) == pytest.approx(1, abs=1e-9)
+        distribution[Found("a", branch), gap] = mechanism.density(histogram, [Found("a", branch)], [gap])
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-9)
     bits = ReplayableBits(5)
     releases = (mechanism.release(histogram, bits=bits) for _ in range(DRAWS // 2))
     seen = [(*release.items, *map(int, release.values or ())) for release in releases]
-    assert p_value(seen, law) > FALSE_ALARM
+    assert p_value(seen, distribution) > FALSE_ALARM
 
 
-def test_a_stream_has_the_law_of_the_batch() -> None:
+def test_a_stream_has_the_distribution_of_the_batch() -> None:
     mechanism, counts = SparseVector(2, 2, 2), [3, 1, 4, 2]
     bits = ReplayableBits(6)
     seen = []

@@ -1,4 +1,4 @@
-"""The law of centred noisy values: jointly normal in all directions that the mean leaves."""
+"""The distribution of centred noisy values: jointly normal in all directions that the mean leaves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cells(drawn: list[Fraction]) -> tuple[int, ...]:
     return tuple(sum(x - c > cut for cut in CUTS[1:-1]) for x, c in zip(along, CENTRES, strict=True))
 
 
-def law_at(scale: Fraction) -> dict[Hashable, float]:
+def distribution_at(scale: Fraction) -> dict[Hashable, float]:
     masses = [float(stats.norm.cdf(cut / float(scale))) for cut in CUTS]
     single = [high - low for low, high in itertools.pairwise(masses)]
     return {(i, j): single[i] * single[j] for i in range(5) for j in range(5)}
@@ -40,4 +40,4 @@ def law_at(scale: Fraction) -> dict[Hashable, float]:
 def test_the_two_directions_are_independent_normals_of_the_stated_scale() -> None:
     bits = ReplayableBits(61)
     drawn = [cells(centred_values(VALUES, scale=SCALE, bits=bits)) for _ in range(DRAWS)]
-    assert_three_way(drawn, law_at, scale=SCALE)
+    assert_three_way(drawn, distribution_at, scale=SCALE)

@@ -1,4 +1,4 @@
-"""Integer noise wider than 64 bits, and numbers on a grid as coarse as their noise: the same laws, at every scale."""
+"""Integer noise wider than 64 bits, and numbers on a grid as coarse as their noise: the same distributions."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def exponential_cells(scale: Fraction) -> dict[Hashable, float]:
 
 def two_sided(scale: Fraction) -> dict[Hashable, float]:
     """The floor of a Laplace variable of this scale."""
-    law = stats.laplace(scale=float(scale))
-    return {n: float(law.cdf(n + 1) - law.cdf(n)) for n in range(-120, 120)}
+    distribution = stats.laplace(scale=float(scale))
+    return {n: float(distribution.cdf(n + 1) - distribution.cdf(n)) for n in range(-120, 120)}
 
 
 def normal_cells(scale: Fraction) -> dict[Hashable, float]:
-    law = stats.norm(scale=float(scale))
-    return {n: float(law.cdf(n + 1) - law.cdf(n)) for n in range(-60, 60)}
+    distribution = stats.norm(scale=float(scale))
+    return {n: float(distribution.cdf(n + 1) - distribution.cdf(n)) for n in range(-60, 60)}
 
 
 def test_uniform_and_coarse_part_together_are_geometric_at_any_scale() -> None:
-    """The construction for wide noise has no limit from below either, so its law can be seen digit by digit."""
+    """The construction for wide noise works at small scales too, so its distribution can be seen digit by digit."""
     drawn = _Coins(ReplayableBits(31))._wide_geometric(Fraction(7, 2), 2 * DRAWS)
     assert_three_way(drawn.tolist(), exponential_cells, scale=Fraction(7, 2))
 
@@ -70,7 +70,7 @@ def test_every_scale_can_be_drawn(scale: Fraction) -> None:
     assert all(type(draw) is int and abs(draw) < 10**4 * (scale + 1) for draw in drawn)
 
 
-def test_values_and_gaps_on_a_coarse_grid_keep_their_law() -> None:
+def test_values_and_gaps_on_a_coarse_grid_keep_their_distribution() -> None:
     grid = grid_bits_for(Fraction(WIDE))
     assert grid == 32 - WIDE.bit_length() < 0
     step = Fraction(2) ** -grid

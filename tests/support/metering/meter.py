@@ -46,7 +46,7 @@ ROOMS = ("mechanisms", "estimates", "planning", "curator")
 FUNCTIONS: tuple[Any, ...] = (
     randomness.race,
     randomness.choose,
-    randomness.passing,
+    randomness.race_above,
     randomness.noisy_value,
     randomness.noisy_values,
     randomness.centred_values,
@@ -187,7 +187,7 @@ class Meter:
         return asked
 
 
-_ASKED = ("top", "groups", "counted")
+_ASKED = ("top", "groups", "observed_groups")
 
 
 def _modules() -> list[ModuleType]:

@@ -191,7 +191,7 @@ def _free(draw: Draw, seen: _Seen) -> Iterable[Due]:
 
 _PRICES: dict[str, Callable[[Draw, _Seen], Iterable[Due]]] = {
     "race": _raced,
-    "passing": _passed,
+    "race_above": _passed,
     "noisy_values": _valued,
     "centred_values": _centred,
     "discrete_laplace": _counted,
@@ -243,7 +243,7 @@ def _check_amount(what: str, charged: Fraction | None, drawn: Any) -> None:
     assert drawn * (1 - mpmath.mpf(10) ** -40) <= exact <= drawn * (1 + _real(CLOSE)), f"{what}: {exact} for {drawn}"
 
 
-_INPUTS = {"race": "scores", "passing": "scores", "noisy_values": "values", "centred_values": "values"}
+_INPUTS = {"race": "scores", "race_above": "scores", "noisy_values": "values", "centred_values": "values"}
 
 
 def check_links(meter: Meter, facts: Facts = Facts()) -> None:  # noqa: B008 - frozen

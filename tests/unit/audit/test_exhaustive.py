@@ -20,7 +20,7 @@ WORLD = World(2, 1)
 
 
 def randomised_response(epsilon: float) -> Any:
-    """yes with odds e^epsilon if anybody has a, no otherwise; as a law in floats."""
+    """yes with odds e^epsilon if anybody has a, no otherwise; as a distribution in floats."""
     truth = 1 / (1 + math.exp(-epsilon))
     return lambda counts: {"yes": truth, "no": 1 - truth} if counts["a"] else {"yes": 1 - truth, "no": truth}
 
@@ -33,10 +33,10 @@ def test_a_claim_that_is_met_exactly_holds_and_has_no_margin() -> None:
     report = audited(randomised_response(1.0), 1, name="randomised response")
     assert not report.violated
     assert report.verdict == (
-        "The claim holds on this world for the stated law: all 12 pairs, both directions, certified. "
+        "The claim holds on this world for the stated distribution: all 12 pairs, both directions, certified. "
         "The sampler was not run."
     )
-    assert "| judged | the stated law (distribution), not draws of the sampler |" in report.to_markdown()
+    assert "| judged | the stated distribution, not draws of the sampler |" in report.to_markdown()
     assert report.to_json()["judged"] == "stated law"
     assert report.exact_epsilon == pytest.approx(1, abs=1e-9)
     assert report.margin == pytest.approx(0, abs=1e-9)
@@ -45,7 +45,7 @@ def test_a_claim_that_is_met_exactly_holds_and_has_no_margin() -> None:
 def test_a_claim_that_is_missed_by_a_thousandth_is_refuted_with_its_pair() -> None:
     report = audited(randomised_response(1.001), 1)
     assert report.violated
-    assert report.verdict.startswith("VIOLATED on this world by the stated law: hockey-stick divergence of ")
+    assert report.verdict.startswith("VIOLATED on this world by the stated distribution: hockey-stick divergence of ")
     assert {report.left["a"], report.right["a"]} == {0, 1}
     assert report.margin == pytest.approx(-0.001, abs=1e-9)
 
@@ -61,13 +61,17 @@ def test_the_profile_is_the_largest_divergence_of_all_pairs() -> None:
     mechanism = LimitedDomain(1, 1, "0.5", "0.05")
     world = World(2, 1, lift={"a": 5})
     report = audited(mechanism, world=world)
-    laws = {}
+    distributions = {}
     for counts in world.histograms():
         for other in (counts, *world.neighbours(counts)):
-            laws[tuple(other.values())] = mechanism.distribution(Histogram(other), exact=True)
+            distributions[tuple(other.values())] = mechanism.distribution(Histogram(other), exact=True)
     for point in report.profile[::5]:
         found = [
-            float(hockey_stick(laws[tuple(p.values())], laws[tuple(q.values())], Fraction(point.epsilon)).mid())
+            float(
+                hockey_stick(
+                    distributions[tuple(p.values())], distributions[tuple(q.values())], Fraction(point.epsilon)
+                ).mid()
+            )
             for counts in world.histograms()
             for more in world.neighbours(counts)
             for p, q in ((counts, more), (more, counts))
@@ -78,8 +82,8 @@ def test_the_profile_is_the_largest_divergence_of_all_pairs() -> None:
 
 
 def test_exact_epsilon_at_a_delta_is_where_the_profile_crosses_it() -> None:
-    law = randomised_response(1.0)
-    report = audited(law, Guarantee.approximate("0.5", "0.1"))
+    distribution = randomised_response(1.0)
+    report = audited(distribution, Guarantee.approximate("0.5", "0.1"))
     expected = math.log(math.e - 0.1 * (1 + math.e))
     assert report.exact_epsilon == pytest.approx(expected, abs=1e-8)
     assert report.violated
@@ -98,7 +102,7 @@ def test_kinds_of_claims() -> None:
 
 
 class WithoutBalls:
-    """Somebody else's mechanism: a law in floats, no ``exact`` option."""
+    """Somebody else's mechanism: a distribution in floats, no ``exact`` option."""
 
     guarantee = Guarantee.pure(1)
 
@@ -122,9 +126,15 @@ def test_progress_counts_histograms() -> None:
     ("subject", "claim", "options", "wrong", "allowed"),
     [
         (lambda _: {0: 1}, None, {}, "claim=None", "a Guarantee or an epsilon. The subject states none itself"),
-        (3, 1, {}, "subject='int'", "a mechanism with distribution(), or a law"),
+        (3, 1, {}, "subject='int'", "a mechanism with distribution(), or a distribution"),
         (lambda _: {0: 1}, 1, {"workers": 2}, "workers=2", "1 where the subject cannot be pickled"),
-        (lambda _: {0: 0.9}, 1, {}, "law='a law that sums to 0.9, not to 1'", "probabilities of all outcomes"),
+        (
+            lambda _: {0: 0.9},
+            1,
+            {},
+            "distribution='a distribution that sums to 0.9, not to 1'",
+            "probabilities of all outcomes",
+        ),
         (lambda _: {0: 1}, 1, {"kind": "zcdp"}, "kind='zcdp'", "'guarantee', 'pure' or 'bounded_range'"),
     ],
 )

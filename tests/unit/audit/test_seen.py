@@ -14,7 +14,7 @@ import pytest
 from tests.support.collisions import COLLIDING
 
 from podium import Histogram
-from podium.audit import Pair, Transcripts, law_audit, statistical_audit
+from podium.audit import Pair, Transcripts, distribution_audit, statistical_audit
 from podium.audit.statistical.draws import Recorder
 from podium.audit.statistical.observation import Entries, Raised, look
 from podium.errors import SamplerFailed
@@ -201,9 +201,9 @@ def test_sets_from_another_process_are_compared_without_their_order() -> None:
     assert (len(here), len(there)) == (2, 1)
 
 
-def test_a_law_does_not_mind_the_order_of_a_set() -> None:
+def test_a_distribution_does_not_mind_the_order_of_a_set() -> None:
     turns = itertools.cycle([(ONE, OTHER), (OTHER, ONE)])
-    report = law_audit(lambda data: frozenset(next(turns)), {frozenset((ONE, OTHER)): 1.0}, None, draws=100)
+    report = distribution_audit(lambda data: frozenset(next(turns)), {frozenset((ONE, OTHER)): 1.0}, None, draws=100)
     assert not report.violated
 
 

@@ -40,7 +40,7 @@ def test_replacement_is_removal_and_addition_at_once() -> None:
     [
         ({"items": 0}, "items=0 is not valid. Allowed: 1 to 26 items, or their names."),
         ({"items": ("a", "a")}, "items=('a', 'a') is not valid. Allowed: distinct names, at least one."),
-        ({"largest": -1}, "largest=-1 is not valid. Allowed: a whole number, 0 or more."),
+        ({"largest": -1}, "largest=-1 is not valid. Allowed: an integer, 0 or more."),
         ({"relation": "swap"}, "relation='swap' is not valid. Allowed: 'add' or 'replace'."),
         ({"items": 1, "lift": {"b": 1}}, "lift={'b': 1} is not valid. Allowed: counts for the items a."),
     ],

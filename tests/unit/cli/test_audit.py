@@ -19,7 +19,7 @@ def test_a_mechanism_is_audited_drawn_and_reported(tmp_path: Path) -> None:
     text = succeeded("audit", "limited-domain", *given, *SMALL, "--plot", str(picture))
     assert text.startswith("## Audit of limited-domain: no violation found\n\n### Exact audit of limited-domain\n")
     assert "The claim holds on this world" in text
-    assert "### Law audit of limited-domain" in text
+    assert "### Distribution audit of limited-domain" in text
     assert text.endswith("False-alarm probability of all of it: 1e-09\n")
     assert picture.stat().st_size > 1000
 

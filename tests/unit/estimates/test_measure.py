@@ -135,10 +135,7 @@ def test_bad_input() -> None:
         (lambda: step.release(HISTOGRAM, ["z"]), "item='z' is not valid. Allowed: an item of the domain."),
         (
             lambda: step.release(Scores({"a": 1}, sensitivity=1), ["a"]),  # type: ignore[arg-type]
-            (
-                "histogram='Scores' is not valid. "
-                "Allowed: a Histogram, because discrete noise protects whole numbers only."
-            ),
+            ("histogram='Scores' is not valid. Allowed: a Histogram, because discrete noise protects integers only."),
         ),
         (
             lambda: step.release(Histogram.top_rows(["x"], [9], next_count=3), ["y"]),

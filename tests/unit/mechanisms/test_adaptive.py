@@ -76,13 +76,13 @@ def test_a_receipt_names_the_parameters_and_the_theorem() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
         ({"mu_squared": 0}, "mu_squared=0 is not valid. Allowed: a number above 0."),
         ({"delta": 0}, f"delta=0 is not valid. Allowed: a number with 0 < value < 1. {HINT}"),
-        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: an integer, 1 or more."),
         (
             {"max_items_per_user": 2**40 + 1},
-            "cap=1099511627777 is not valid. Allowed: a whole number from 1 to 1099511627776.",
+            "cap=1099511627777 is not valid. Allowed: an integer from 1 to 1099511627776.",
         ),
         ({"counts": "no"}, "counts='no' is not valid. Allowed: True or False."),
     ],

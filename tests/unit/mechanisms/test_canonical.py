@@ -28,10 +28,10 @@ _EXAMPLE = Histogram({"a": 9, "b": 7, "c": 6, "d": 3, "e": 1})
 
 
 def test_the_example_of_the_formulas() -> None:
-    law = CanonicalTopK(2, "0.5", gamma="1/2").distribution(_EXAMPLE)
-    assert law[frozenset("ab")] == pytest.approx(0.270676789708208, abs=1e-14)
-    assert sum(law.values()) == pytest.approx(1.0, abs=1e-14)
-    assert len(law) == 10
+    distribution = CanonicalTopK(2, "0.5", gamma="1/2").distribution(_EXAMPLE)
+    assert distribution[frozenset("ab")] == pytest.approx(0.270676789708208, abs=1e-14)
+    assert sum(distribution.values()) == pytest.approx(1.0, abs=1e-14)
+    assert len(distribution) == 10
 
 
 def test_one_item_with_gamma_one_is_the_exponential_mechanism_and_permute_and_flip() -> None:
@@ -46,7 +46,7 @@ def test_one_item_with_gamma_one_is_the_exponential_mechanism_and_permute_and_fl
 
 
 @pytest.mark.parametrize("gamma", ["0", "1/4", "1/2", "1"])
-def test_the_exponential_law_agrees_with_quadrature_over_subsets(gamma: str) -> None:
+def test_the_exponential_distribution_agrees_with_quadrature_over_subsets(gamma: str) -> None:
     counts, k, rate = (5, 3, 3, 2, 0), 2, Fraction(3, 4)
     weight = Fraction(gamma)
     losses = {}
@@ -55,34 +55,36 @@ def test_the_exponential_law_agrees_with_quadrature_over_subsets(gamma: str) -> 
         missed = max(counts[i] for i in range(5) if i not in chosen)
         score = weight * worst - (1 - weight) * max(worst, missed)
         losses[frozenset(chosen)] = float(rate * ((2 * weight - 1) * counts[k - 1] - score))
-    law = CanonicalTopK(k, rate, gamma=gamma, noise="exponential").distribution(Histogram(dict(enumerate(counts))))
+    distribution = CanonicalTopK(k, rate, gamma=gamma, noise="exponential").distribution(
+        Histogram(dict(enumerate(counts)))
+    )
     for subset, loss in losses.items():
         others = [mpmath.exp(-other) for key, other in losses.items() if key != subset]
         area = mpmath.quad(lambda t, others=others: mpmath.fprod(1 - p * t for p in others), [0, 1])
-        assert law[subset] == pytest.approx(float(mpmath.exp(-loss) * area), abs=1e-13)
+        assert distribution[subset] == pytest.approx(float(mpmath.exp(-loss) * area), abs=1e-13)
 
 
 def test_ties_at_the_cut_make_equal_sets() -> None:
-    law = CanonicalTopK(2, 1).distribution(Histogram({"a": 4, "b": 2, "c": 2, "d": 2}))
-    assert law[frozenset("ab")] == law[frozenset("ac")] == law[frozenset("ad")]
-    assert law[frozenset("bc")] == law[frozenset("cd")] < law[frozenset("ab")]
+    distribution = CanonicalTopK(2, 1).distribution(Histogram({"a": 4, "b": 2, "c": 2, "d": 2}))
+    assert distribution[frozenset("ab")] == distribution[frozenset("ac")] == distribution[frozenset("ad")]
+    assert distribution[frozenset("bc")] == distribution[frozenset("cd")] < distribution[frozenset("ab")]
 
 
 def test_a_flat_histogram_is_a_uniform_set() -> None:
-    law = CanonicalTopK(2, 5, noise="exponential").distribution(Histogram.from_arrays(range(5), [0] * 5))
-    assert list(law.values()) == [pytest.approx(0.1, abs=1e-14)] * 10
+    distribution = CanonicalTopK(2, 5, noise="exponential").distribution(Histogram.from_arrays(range(5), [0] * 5))
+    assert list(distribution.values()) == [pytest.approx(0.1, abs=1e-14)] * 10
 
 
 def test_rounding_the_loss_changes_nothing_for_counts_and_something_for_scores() -> None:
     plain, rounded = CanonicalTopK(2, 1), CanonicalTopK(2, 1, rounded_loss=True)
     assert rounded.distribution(_EXAMPLE) == plain.distribution(_EXAMPLE)
     scores = Scores({"a": "2.5", "b": "1.2", "c": "0.9", "d": 0}, sensitivity=1)
-    law = rounded.distribution(scores)
+    distribution = rounded.distribution(scores)
     # {a, c} misses 1.2 and reaches down to 0.9: a loss of 0.15, one user; {a, d} one user too, {b, d} two.
-    assert law[frozenset("ac")] == law[frozenset("ad")]
-    assert law[frozenset("ac")] / law[frozenset("ab")] == pytest.approx(math.exp(-0.5), abs=1e-12)
-    assert law[frozenset("bd")] / law[frozenset("ab")] == pytest.approx(math.exp(-1.0), abs=1e-12)
-    assert law != plain.distribution(scores)
+    assert distribution[frozenset("ac")] == distribution[frozenset("ad")]
+    assert distribution[frozenset("ac")] / distribution[frozenset("ab")] == pytest.approx(math.exp(-0.5), abs=1e-12)
+    assert distribution[frozenset("bd")] / distribution[frozenset("ab")] == pytest.approx(math.exp(-1.0), abs=1e-12)
+    assert distribution != plain.distribution(scores)
 
 
 def test_what_it_costs() -> None:
@@ -114,8 +116,8 @@ def test_a_large_epsilon_finds_the_top_k() -> None:
 
 
 def test_gamma_zero_does_not_look_at_the_worst_item() -> None:
-    law = CanonicalTopK(2, 50, gamma=0).distribution(_EXAMPLE)
-    assert law[frozenset("ab")] == law[frozenset("ac")] == law[frozenset("ae")]
+    distribution = CanonicalTopK(2, 50, gamma=0).distribution(_EXAMPLE)
+    assert distribution[frozenset("ab")] == distribution[frozenset("ac")] == distribution[frozenset("ae")]
 
 
 def test_a_domain_of_which_nearly_everything_is_unseen() -> None:
@@ -167,7 +169,7 @@ def _text(call: Callable[[], object]) -> str:
 
 def test_error_texts() -> None:
     wrong: Any = CanonicalTopK
-    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: a whole number, 1 or more."
+    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
     assert _text(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
     assert _text(lambda: wrong(2, 1, gamma="1.5")) == "gamma='1.5' is not valid. Allowed: a number from 0 to 1."
     assert _text(lambda: wrong(2, 1, gamma=-0.1)) == "gamma=-0.1 is not valid. Allowed: a number from 0 to 1."

@@ -21,11 +21,11 @@ from podium.release import Release
 H = Histogram({0: 3, 1: 1, 2: 0})
 
 
-def test_the_law_has_the_value_of_the_formulas() -> None:
-    law = ExponentialTopK(2, "0.5").distribution(H)
-    assert law[0, 1] == pytest.approx(0.391235433579705, abs=5e-16)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-14)
-    assert len(law) == 6
+def test_the_distribution_has_the_value_of_the_formulas() -> None:
+    distribution = ExponentialTopK(2, "0.5").distribution(H)
+    assert distribution[0, 1] == pytest.approx(0.391235433579705, abs=5e-16)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-14)
+    assert len(distribution) == 6
 
 
 def test_the_span_divides_epsilon_once() -> None:
@@ -90,7 +90,7 @@ def test_the_gap_density_is_the_logistic_one_in_counts() -> None:
     assert mechanism.density(H, (0,), (-1,)) == 0.0
 
 
-def test_the_density_integrates_to_the_law() -> None:
+def test_the_density_integrates_to_the_distribution() -> None:
     mechanism = ExponentialWithGap("0.5")
     for item, probability in ((0, 0.7), (1, 0.2), (2, 0.1)):
         total = mpmath.quad(lambda g, i=item: mechanism.density(H, (i,), (float(g),)), [0, 4, 10, 40, 90])
@@ -159,8 +159,8 @@ def test_extreme_uniforms_still_give_a_gap_between_the_right_ends(head: int) -> 
 
 
 ERRORS: list[tuple[Callable[[], object], str]] = [
-    (lambda: ExponentialTopK(0, 1), "k=0 is not valid. Allowed: a whole number, 1 or more."),
-    (lambda: ExponentialTopK(1.5, 1), "k=1.5 is not valid. Allowed: a whole number, 1 or more."),  # type: ignore[arg-type]
+    (lambda: ExponentialTopK(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
+    (lambda: ExponentialTopK(1.5, 1), "k=1.5 is not valid. Allowed: an integer, 1 or more."),  # type: ignore[arg-type]
     (lambda: ExponentialTopK(1, 0), "epsilon_per_item=0 is not valid. Allowed: a number above 0."),
     (lambda: ExponentialTopK(1, -1), "epsilon_per_item=-1 is not valid. Allowed: a number above 0."),
     (
@@ -196,7 +196,7 @@ ERRORS: list[tuple[Callable[[], object], str]] = [
         lambda: ExponentialTopK(9, 1).distribution(Histogram({}, domain_size=1000)),
         (
             "histogram='a domain of 1000 items' is not valid. Allowed: a domain on which at most 100000 outcomes are "
-            "possible. An exact law lists every outcome; release() has no such limit."
+            "possible. An exact distribution lists every outcome; release() has no such limit."
         ),
     ),
     (lambda: ExponentialWithGap(0), "epsilon=0 is not valid. Allowed: a number above 0."),

@@ -25,9 +25,9 @@ def test_the_example_of_the_formulas() -> None:
     mechanism = FixedThreshold(2, 1, "1e-6")
     chances = mechanism.inclusion(EXAMPLE)
     assert chances == pytest.approx({"a": 0.971866206320185, "b": 0.162754791419004}, abs=1e-14)
-    law = mechanism.distribution(EXAMPLE)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-14)
-    assert law[frozenset({"a", "b"})] == pytest.approx(chances["a"] * chances["b"], rel=1e-12)
+    distribution = mechanism.distribution(EXAMPLE)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-14)
+    assert distribution[frozenset({"a", "b"})] == pytest.approx(chances["a"] * chances["b"], rel=1e-12)
 
 
 def test_only_what_is_above_the_next_count_takes_part() -> None:
@@ -71,7 +71,7 @@ def test_a_release_is_a_set_and_pays_for_all_k() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ((0, 1, "0.01"), "k=0 is not valid. Allowed: a whole number, 1 or more."),
+        ((0, 1, "0.01"), "k=0 is not valid. Allowed: an integer, 1 or more."),
         ((1, 0, "0.01"), "epsilon_per_item=0 is not valid. Allowed: a number above 0."),
         (
             (1, 1, 0),

@@ -1,4 +1,4 @@
-"""The hybrids: their public numbers, their errors, and their law against a second derivation."""
+"""The hybrids: their public numbers, their errors, and their distribution against a second derivation."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_huge_domain_takes_no_time() -> None:
 
 
 @pytest.mark.parametrize("first", BOTH)
-def test_law_against_numerical_integration(first: Priority) -> None:
+def test_distribution_against_numerical_integration(first: Priority) -> None:
     """A second derivation: the noises' order by quadrature over the last one named."""
     mechanism = HybridTopK("1.5", 2, 3, first=first)
     scales = mechanism.scales()
@@ -93,10 +93,10 @@ def test_law_against_numerical_integration(first: Priority) -> None:
     def below(name: Any, x: float) -> float:
         return float(-np.expm1(-max(x - places[name], 0.0) / widths[name]))
 
-    law = mechanism.distribution(Histogram({"a": 3, "b": 1, "c": 2}))
-    assert sum(law.values()) == pytest.approx(1, abs=1e-13)
+    distribution = mechanism.distribution(Histogram({"a": 3, "b": 1, "c": 2}))
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-13)
     cuts = sorted({*places.values(), *np.linspace(0, 60, 40).tolist()})
-    for outcome, expected in law.items():
+    for outcome, expected in distribution.items():
         *ahead, last = outcome
         rest = [name for name in places if name not in outcome]
 
@@ -146,7 +146,7 @@ def test_density_outside_its_support() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
     ({"epsilon": 0}, "epsilon=0 is not valid. Allowed: a number above 0."),
     ({"first": "gaps"}, "first='gaps' is not valid. Allowed: 'identities' or 'estimates'."),
     ({"first": "estimates", "theta": 0}, "theta=0 is not valid. Allowed: a number with 0 < value < 1."),
@@ -197,7 +197,7 @@ def test_bad_data() -> None:
             lambda: mechanism.distribution(Histogram({}, domain_size=10**6)),
             (
                 "histogram='a domain of 1000000 items' is not valid. Allowed: a domain on which at most 100000 "
-                "outcomes are possible. An exact law lists every outcome; release() has no such limit."
+                "outcomes are possible. An exact distribution lists every outcome; release() has no such limit."
             ),
         ),
     ]

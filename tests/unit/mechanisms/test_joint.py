@@ -15,6 +15,7 @@ import pytest
 from podium.errors import EntropyFailure, InvalidArgument
 from podium.histogram import Histogram, Scores
 from podium.mechanisms import JointTopK
+from podium.mechanisms.joint import sampler as joint_sampler
 from podium.mechanisms.joint.sampler import Ladder, SequenceSampler, pieces_of
 from podium.privacy.events import SetSelection
 from podium.randomness.replay import ConstantBits, ReplayableBits
@@ -28,35 +29,35 @@ def _loss(sequence: tuple[str, ...], counts: dict[str, int]) -> int:
     return max(top - counts[item] for top, item in zip(best, sequence, strict=False))
 
 
-def test_the_law_by_hand() -> None:
+def test_the_distribution_by_hand() -> None:
     counts = {"a": 9, "b": 7, "c": 6, "d": 3}
     # Two places, losses: ab 0, ac 1, ba 2, bc 2, ca 3, cb 3, ad 4, bd 4, cd 4, da db dc 6.
     weights = {0: 1, 1: 1, 2: 2, 3: 2, 4: 3, 6: 3}
     total = sum(size * math.exp(-0.25 * loss) for loss, size in weights.items())
-    law = JointTopK(2, "0.5").distribution(_EXAMPLE)
-    assert len(law) == 12
+    distribution = JointTopK(2, "0.5").distribution(_EXAMPLE)
+    assert len(distribution) == 12
     for sequence in itertools.permutations("abcd", 2):
-        assert law[sequence] == pytest.approx(math.exp(-0.25 * _loss(sequence, counts)) / total, abs=1e-14)
-    assert sum(law.values()) == pytest.approx(1.0, abs=1e-14)
+        assert distribution[sequence] == pytest.approx(math.exp(-0.25 * _loss(sequence, counts)) / total, abs=1e-14)
+    assert sum(distribution.values()) == pytest.approx(1.0, abs=1e-14)
 
 
 def test_one_place_is_the_exponential_mechanism_at_half_the_epsilon() -> None:
-    law = JointTopK(1, 1).distribution(_EXAMPLE)
+    distribution = JointTopK(1, 1).distribution(_EXAMPLE)
     weights = {item: math.exp(0.5 * count) for item, count in zip("abcd", (9, 7, 6, 3), strict=True)}
-    assert law == pytest.approx({(item,): w / sum(weights.values()) for item, w in weights.items()}, abs=1e-14)
+    assert distribution == pytest.approx({(item,): w / sum(weights.values()) for item, w in weights.items()}, abs=1e-14)
 
 
 def test_every_place_can_be_asked_for() -> None:
-    law = JointTopK(3, 2).distribution(Histogram({"a": 2, "b": 1, "c": 0}))
-    assert len(law) == 6
-    assert law["a", "b", "c"] / law["b", "a", "c"] == pytest.approx(math.e, abs=1e-12)
-    assert law["a", "b", "c"] / law["c", "b", "a"] == pytest.approx(math.exp(2), abs=1e-12)
+    distribution = JointTopK(3, 2).distribution(Histogram({"a": 2, "b": 1, "c": 0}))
+    assert len(distribution) == 6
+    assert distribution["a", "b", "c"] / distribution["b", "a", "c"] == pytest.approx(math.e, abs=1e-12)
+    assert distribution["a", "b", "c"] / distribution["c", "b", "a"] == pytest.approx(math.exp(2), abs=1e-12)
 
 
 def test_a_loss_is_never_negative_and_ties_are_equal() -> None:
-    law = JointTopK(2, 1).distribution(Histogram({"a": 4, "b": 2, "c": 2, "d": 2}))
-    assert law["a", "b"] == law["a", "c"] == law["a", "d"] == max(law.values())
-    assert law["b", "a"] == law["b", "c"] == law["d", "b"]
+    distribution = JointTopK(2, 1).distribution(Histogram({"a": 4, "b": 2, "c": 2, "d": 2}))
+    assert distribution["a", "b"] == distribution["a", "c"] == distribution["a", "d"] == max(distribution.values())
+    assert distribution["b", "a"] == distribution["b", "c"] == distribution["d", "b"]
     flat = JointTopK(2, 5).distribution(Histogram.from_arrays(range(5), [0] * 5))
     assert list(flat.values()) == [pytest.approx(0.05, abs=1e-14)] * 20
 
@@ -178,7 +179,7 @@ def _text(call: Callable[[], object]) -> str:
 
 def test_error_texts() -> None:
     wrong: Any = JointTopK
-    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: a whole number, 1 or more."
+    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
     assert _text(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
     assert _text(lambda: wrong(2, 1, monotone=1)) == "monotone=1 is not valid. Allowed: True or False."
     few = (
@@ -203,7 +204,7 @@ def test_broken_bits_release_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sampler = SequenceSampler(ladder, Fraction(1, 4))
     with pytest.raises(EntropyFailure):
         sampler.draw(ConstantBits(255))
-    monkeypatch.setattr(sampler, "_TRIES", 0)
+    monkeypatch.setattr(joint_sampler, "_TRIES", 0)
     with pytest.raises(EntropyFailure) as caught:
         sampler.draw(ReplayableBits(1))
     assert str(caught.value) == (

@@ -26,10 +26,10 @@ CLEAR = Histogram({"a": 900, "b": 600, "c": 300}, known=False)
 
 
 def test_the_example_of_the_formulas() -> None:
-    law = LimitedDomain(2, 3, "0.5", "0.01").distribution(EXAMPLE)
-    assert law[(BOTTOM,)] == pytest.approx(0.976783769692097, abs=1e-15)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-14)
-    assert set(law) >= {("a", "b"), ("a", BOTTOM)}
+    distribution = LimitedDomain(2, 3, "0.5", "0.01").distribution(EXAMPLE)
+    assert distribution[(BOTTOM,)] == pytest.approx(0.976783769692097, abs=1e-15)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-14)
+    assert set(distribution) >= {("a", "b"), ("a", BOTTOM)}
 
 
 def test_the_example_of_the_private_k_bar() -> None:
@@ -49,7 +49,7 @@ def test_the_private_k_bar_minimises_the_noisy_threshold() -> None:
     assert LimitedDomain(2, 3, 1, "0.01").k_bar_distribution(CLIFF) == {3: 1.0}
 
 
-def test_the_law_with_a_private_k_bar_mixes_the_laws_at_each_k_bar() -> None:
+def test_the_distribution_with_a_private_k_bar_mixes_the_distributions_at_each_k_bar() -> None:
     mechanism = LimitedDomain(2, PrivateKBar(7), "0.5", "0.01", max_items_per_user=3)
     mixed: dict[Any, float] = {}
     for k_bar, chance in mechanism.k_bar_distribution(CLIFF).items():
@@ -83,11 +83,11 @@ def test_the_strict_domain_leaves_out_what_ties_with_the_next_count() -> None:
 def test_few_items_none_and_ties_are_ordinary_inputs(counts: Mapping[str, int], noise: Any) -> None:
     mechanism = LimitedDomain(2, 3, "0.5", "0.01", max_items_per_user=2, noise=noise)
     histogram = Histogram(counts, known=False)
-    law = mechanism.distribution(histogram)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-12)
-    assert mechanism.release(histogram, bits=ReplayableBits(1)).outcome in law
+    distribution = mechanism.distribution(histogram)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-12)
+    assert mechanism.release(histogram, bits=ReplayableBits(1)).outcome in distribution
     if not any(counts.values()):
-        assert law == {(BOTTOM,): 1.0}
+        assert distribution == {(BOTTOM,): 1.0}
 
 
 def test_each_symbol_is_paid_for() -> None:
@@ -157,7 +157,7 @@ def test_an_item_that_only_one_neighbour_has_passes_with_dbar() -> None:
     assert found == pytest.approx(0.01 / 4 * (2 + math.log(100)), rel=1e-12)
 
 
-def test_the_laplace_law_against_quadrature() -> None:
+def test_the_laplace_distribution_against_quadrature() -> None:
     mechanism = LimitedDomain(1, 2, "0.5", "0.1", max_items_per_user=1, noise="laplace")
     histogram = Histogram({"a": 5, "b": 4, "c": 1})
     scores = {"a": 5.0, "b": 4.0, BOTTOM: 1 + float(mechanism.margin)}
@@ -172,26 +172,26 @@ def test_the_laplace_law_against_quadrature() -> None:
 
         return float(integrate.quad(integrand, -60, 80, limit=400, points=sorted(scores.values()))[0])
 
-    law = mechanism.distribution(histogram)
-    assert law == pytest.approx({(item,): win(item) for item in scores}, abs=1e-9)
+    distribution = mechanism.distribution(histogram)
+    assert distribution == pytest.approx({(item,): win(item) for item in scores}, abs=1e-9)
 
 
 def laplace_cdf(x: float) -> float:
     return math.exp(x) / 2 if x < 0 else 1 - math.exp(-x) / 2
 
 
-def test_the_density_integrates_to_the_law() -> None:
+def test_the_density_integrates_to_the_distribution() -> None:
     mechanism = LimitedDomain(2, 2, "0.5", "0.1", max_items_per_user=2, noise="laplace")
     histogram = Histogram({"a": 5, "b": 4, "c": 1})
-    law = mechanism.distribution(histogram)
-    assert mechanism.density(histogram, (BOTTOM,), ()) == pytest.approx(law[(BOTTOM,)], rel=1e-12)
+    distribution = mechanism.distribution(histogram)
+    assert mechanism.density(histogram, (BOTTOM,), ()) == pytest.approx(distribution[(BOTTOM,)], rel=1e-12)
     cuts = sorted({-30.0, -10.0, 4.0, 5.0, 1 + float(mechanism.margin), 20.0, 35.0, 60.0})
 
     def density(x: float) -> float:
         return mechanism.density(histogram, ("a", BOTTOM), (Fraction(x),))
 
     single = math.fsum(integrate.quad(density, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(cuts))
-    assert single == pytest.approx(law["a", BOTTOM], rel=1e-6)
+    assert single == pytest.approx(distribution["a", BOTTOM], rel=1e-6)
 
 
 def test_the_density_of_what_cannot_happen_is_zero() -> None:
@@ -212,16 +212,16 @@ VALID: dict[str, Any] = {"k": 2, "k_bar": 3, "epsilon_per_item": "0.5", "delta":
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
-        ({"k": 2.0}, "k=2.0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
+        ({"k": 2.0}, "k=2.0 is not valid. Allowed: an integer, 1 or more."),
         (
             {"k_bar": 1},
-            "k_bar=1 is not valid. Allowed: a whole number, k=2 or more. Ask for fewer items or read more rows.",
+            "k_bar=1 is not valid. Allowed: an integer, k=2 or more. Ask for fewer items or read more rows.",
         ),
         (
             {"k_bar": PrivateKBar(1)},
             (
-                "k_bar=PrivateKBar(limit=1) is not valid. Allowed: a whole number, k=2 or more. "
+                "k_bar=PrivateKBar(limit=1) is not valid. Allowed: an integer, k=2 or more. "
                 "Ask for fewer items or read more rows."
             ),
         ),
@@ -240,20 +240,20 @@ VALID: dict[str, Any] = {"k": 2, "k_bar": 3, "epsilon_per_item": "0.5", "delta":
                 "An unknown domain cannot be private with delta=0."
             ),
         ),
-        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: an integer, 1 or more."),
         ({"noise": "gaussian"}, "noise='gaussian' is not valid. Allowed: 'gumbel' or 'laplace'."),
         ({"strict": 1}, "strict=1 is not valid. Allowed: True or False."),
         (
             {"noise": "laplace"},
             (
-                "max_items_per_user=None is not valid. Allowed: a whole number from 1 to k_bar=3 where "
+                "max_items_per_user=None is not valid. Allowed: an integer from 1 to k_bar=3 where "
                 "noise='laplace'. Bound the items of each user, or use noise='gumbel', which needs no bound."
             ),
         ),
         (
             {"noise": "laplace", "max_items_per_user": 4},
             (
-                "max_items_per_user=4 is not valid. Allowed: a whole number from 1 to k_bar=3 where "
+                "max_items_per_user=4 is not valid. Allowed: an integer from 1 to k_bar=3 where "
                 "noise='laplace'. Bound the items of each user, or use noise='gumbel', which needs no bound."
             ),
         ),
@@ -290,7 +290,7 @@ def test_what_is_refused(changes: dict[str, Any], text: str) -> None:
 def test_a_limit_must_be_a_positive_whole_number() -> None:
     with pytest.raises(InvalidArgument) as caught:
         PrivateKBar(0)
-    assert str(caught.value) == "limit=0 is not valid. Allowed: a whole number, 1 or more."
+    assert str(caught.value) == "limit=0 is not valid. Allowed: an integer, 1 or more."
 
 
 def test_a_density_needs_laplace_noise_and_a_value_per_item() -> None:

@@ -43,7 +43,7 @@ from podium.mechanisms import (
 )
 from podium.mechanisms.catalogue import catalogue
 from podium.planning.memory_table import PairsReader
-from podium.privacy import spent, worst_case
+from podium.privacy import actual_cost, worst_case
 from podium.privacy.theorems.adaptive_optimum import scheduled_optimum
 from podium.randomness.replay import ReplayableBits
 from podium.release import Receipt, Release
@@ -138,7 +138,7 @@ def test_what_is_paid_is_what_was_drawn(case: Case, seed: int, monkeypatch: pyte
     assert owed
     check_receipt(release.paid, owed)
     check_links(meter, case.facts)
-    assert spent(release.paid.events) <= worst_case(case.mechanism.worst_case)
+    assert actual_cost(release.paid.events) <= worst_case(case.mechanism.worst_case)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{type(case.mechanism).__name__}")

@@ -23,14 +23,14 @@ ALL: tuple[NoiseName, ...] = tuple(NOISES)
 
 
 def test_permute_and_flip_has_the_value_of_the_formulas() -> None:
-    law = PermuteAndFlip("0.5").distribution(H)
-    assert law[(0,)] == pytest.approx(0.474233013105400, abs=5e-16)
-    assert law[(1,)] == law[(2,)]
-    assert sum(law.values()) == pytest.approx(1, abs=1e-14)
+    distribution = PermuteAndFlip("0.5").distribution(H)
+    assert distribution[(0,)] == pytest.approx(0.474233013105400, abs=5e-16)
+    assert distribution[(1,)] == distribution[(2,)]
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-14)
 
 
 def test_permute_and_flip_is_the_race_with_exponential_noise() -> None:
-    """Two derivations of one law: the polynomial of the flips, and piecewise exponentials of the race."""
+    """Two derivations of one distribution: the polynomial of the flips, and piecewise exponentials of the race."""
     for counts in itertools.combinations_with_replacement(range(4), 4):
         h = Histogram(dict(enumerate(counts)))
         flips = PermuteAndFlip("0.7").distribution(h)
@@ -39,8 +39,8 @@ def test_permute_and_flip_is_the_race_with_exponential_noise() -> None:
 
 
 def test_laplace_has_the_value_of_the_formulas() -> None:
-    law = NoisyTopK(1, "0.5", noise="laplace").distribution(Histogram({0: 3, 1: 1, 2: 0}))
-    assert law[(0,)] == pytest.approx(0.639215162648624, abs=5e-16)
+    distribution = NoisyTopK(1, "0.5", noise="laplace").distribution(Histogram({0: 3, 1: 1, 2: 0}))
+    assert distribution[(0,)] == pytest.approx(0.639215162648624, abs=5e-16)
 
 
 def test_gumbel_is_peeling_at_epsilon_over_k() -> None:
@@ -142,7 +142,7 @@ TOO_MANY = (
     "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
 )
 ERRORS: list[tuple[Callable[[], object], str]] = [
-    (lambda: NoisyTopK(0, 1), "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    (lambda: NoisyTopK(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
     (lambda: NoisyTopK(1, 0), "epsilon=0 is not valid. Allowed: a number above 0."),
     (
         lambda: NoisyTopK(1, 1, noise="gauss"),  # type: ignore[arg-type]

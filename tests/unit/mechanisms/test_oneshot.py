@@ -20,7 +20,7 @@ from podium.release import Release
 H = Histogram({0: 3, 1: 1, 2: 0})
 
 
-def test_the_law_has_the_value_of_the_formulas() -> None:
+def test_the_distribution_has_the_value_of_the_formulas() -> None:
     mechanism = OneshotLaplace(1, "0.5")
     assert mechanism.scale(H) == 2
     assert mechanism.distribution(H)[frozenset({0})] == pytest.approx(0.639215162648624, abs=5e-16)
@@ -87,14 +87,14 @@ def test_measuring_is_a_step_that_costs() -> None:
         release = mechanism.release(H, bits=ReplayableBits(1))
         measured = mechanism.measure(release, H, bits=ReplayableBits(2))
         assert measured.outcome == release.outcome
-        assert measured.paid.events == (LaplaceNoise(more / 2),) * 2 == mechanism.measuring(H)
+        assert measured.paid.events == (LaplaceNoise(more / 2),) * 2 == mechanism.measurement_events(H)
         assert measured.paid.epsilon == measured.guarantee.epsilon() == more
         assert measured.value_kind == "counts"
         assert measured.values is not None
         assert all((value * 2**20).denominator == 1 for value in measured.values)
         assert Release.from_json(measured.to_json()) == measured
     scores = Scores({0: 1, 1: 0, 2: 5}, rises_by=3, falls_by=1)
-    assert sum(event.epsilon or 0 for event in OneshotLaplace(2, 1).measuring(scores)) == 2 * 3 / Fraction(8)
+    assert sum(event.epsilon or 0 for event in OneshotLaplace(2, 1).measurement_events(scores)) == 2 * 3 / Fraction(8)
 
 
 def test_measured_values_are_near_the_counts_in_the_order_of_the_items() -> None:
@@ -132,7 +132,7 @@ TOO_MANY = (
     "Ask for fewer items, or give the whole domain (domain=... or domain_size=...)."
 )
 ERRORS: list[tuple[Callable[[], object], str]] = [
-    (lambda: OneshotLaplace(0, 1), "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    (lambda: OneshotLaplace(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
     (lambda: OneshotLaplace(1, 0), "epsilon=0 is not valid. Allowed: a number above 0."),
     (lambda: OneshotLaplace(1, 1, delta=1), "delta=1 is not valid. Allowed: a number with 0 <= value < 1."),
     (lambda: OneshotLaplace(1, 1, delta=-1), "delta=-1 is not valid. Allowed: a number with 0 <= value < 1."),

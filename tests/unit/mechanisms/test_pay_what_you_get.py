@@ -127,8 +127,8 @@ def test_threads_together_never_pass_the_plan() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ((0, 1, 1, "0.01"), "k_star=0 is not valid. Allowed: a whole number, 1 or more."),
-        ((1, 0, 1, "0.01"), "l_star=0 is not valid. Allowed: a whole number, 1 or more."),
+        ((0, 1, 1, "0.01"), "k_star=0 is not valid. Allowed: an integer, 1 or more."),
+        ((1, 0, 1, "0.01"), "l_star=0 is not valid. Allowed: an integer, 1 or more."),
         ((1, 1, 0, "0.01"), "epsilon_per_item=0 is not valid. Allowed: a number above 0."),
         (
             (1, 1, 1, 0),

@@ -1,4 +1,4 @@
-"""RisingTopK: its quarters, its law by hand, what leaves the domain, and error texts."""
+"""RisingTopK: its quarters, its distribution by hand, what leaves the domain, and error texts."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_quarters() -> None:
     assert mechanism.worst_case == tuple(Selection(Fraction(rate, 10)) for rate in (3, 4, 5, 6))
 
 
-def test_the_law_by_hand() -> None:
-    law: Any = RisingTopK(2, "0.1").distribution(Histogram({"a": 3, "b": 1, "c": 0}))
+def test_the_distribution_by_hand() -> None:
+    distribution: Any = RisingTopK(2, "0.1").distribution(Histogram({"a": 3, "b": 1, "c": 0}))
     first = [math.exp(0.4 * count) for count in (3, 1, 0)]
     then = [math.exp(0.6 * count) for count in (1, 0)]
-    assert len(law) == 6
-    assert law["a", "b"] == pytest.approx(first[0] / sum(first) * then[0] / sum(then), rel=1e-12)
+    assert len(distribution) == 6
+    assert distribution["a", "b"] == pytest.approx(first[0] / sum(first) * then[0] / sum(then), rel=1e-12)
 
 
 @pytest.mark.parametrize("counts", [[5, 4, 4, 4, 2, 2, 0, 0], [0] * 8])
@@ -100,7 +100,7 @@ def test_a_test_before_costs_at_most_what_it_moves() -> None:
 def test_error_texts() -> None:
     wrong: Any = RisingTopK
     for call, text in (
-        (lambda: wrong(0, 1), "k=0 is not valid. Allowed: a whole number, 1 or more."),
+        (lambda: wrong(0, 1), "k=0 is not valid. Allowed: an integer, 1 or more."),
         (lambda: wrong(1, 0), "unit=0 is not valid. Allowed: a number above 0."),
         (lambda: wrong(1, 1, monotone=1), "monotone=1 is not valid. Allowed: True or False."),
         (
@@ -109,7 +109,7 @@ def test_error_texts() -> None:
         ),
         (
             lambda: scheduled_optimum(1, (), "1e-6", resolution=8),
-            "multiples=() is not valid. Allowed: at least one whole number above 0.",
+            "multiples=() is not valid. Allowed: at least one integer above 0.",
         ),
         (
             lambda: scheduled_optimum(1, (1,), "1e-6", resolution=8, test=-1),

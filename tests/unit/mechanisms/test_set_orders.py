@@ -11,7 +11,7 @@ import pytest
 from tests.support.collisions import COLLIDING, told
 
 from podium import Histogram
-from podium.audit.targets.inputs import reading
+from podium.audit.targets.inputs import mechanism_input
 from podium.audit.targets.shipped import EXAMPLES
 from podium.histogram import Scores
 from podium.mechanisms import CanonicalTopK, FixedThreshold, NoisyTopK, OneshotLaplace, PayWhatYouGet, TestedTopK
@@ -74,7 +74,7 @@ def test_no_other_mechanism_releases_a_set() -> None:
             continue
         bits = ReplayableBits(1)
         for high in (0, 3, 40):
-            release = mechanism.release(reading(mechanism, {"a": high, "b": 2, "c": 1}, bits=bits), bits=bits)
+            release = mechanism.release(mechanism_input(mechanism, {"a": high, "b": 2, "c": 1}, bits=bits), bits=bits)
             assert isinstance(release.outcome, tuple), name
 
 
@@ -86,7 +86,7 @@ def test_parameters_have_a_public_order_and_values_one_type(name: str) -> None:
     bits = ReplayableBits(2)
     stated = [field.name for field in fields(mechanism)]
     for counts in ({"a": 60, "b": 50, "c": 1}, {"a": 0, "b": 1, "c": 60}, {"a": 1, "b": 0, "c": 0}):
-        release = mechanism.release(reading(mechanism, counts, bits=bits), bits=bits)
+        release = mechanism.release(mechanism_input(mechanism, counts, bits=bits), bits=bits)
         names = list(release.parameters)
         assert names[: len(stated)] == stated
         assert names[len(stated) :] in ([], ["found"], ["chosen_k_bar"])

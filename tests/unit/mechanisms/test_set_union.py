@@ -64,15 +64,15 @@ def test_the_stages_run_one_after_the_other_give_the_same() -> None:
     assert len(staged.items) == min(2, len(found.items))
 
 
-def test_the_law_mixes_peeling_over_found_sets() -> None:
-    law = UNION.distribution(READINGS)
-    assert math.fsum(law.values()) == pytest.approx(1, abs=1e-14)
+def test_the_distribution_mixes_peeling_over_found_sets() -> None:
+    distribution = UNION.distribution(READINGS)
+    assert math.fsum(distribution.values()) == pytest.approx(1, abs=1e-14)
     chances = UNION.discovery.inclusion(READINGS.weighted)
-    assert law["a",] == pytest.approx(chances["a"] * (1 - chances["b"]) * (1 - chances["c"]), rel=1e-13)
+    assert distribution["a",] == pytest.approx(chances["a"] * (1 - chances["b"]) * (1 - chances["c"]), rel=1e-13)
     two = chances["a"] * chances["b"] * (1 - chances["c"]) / (1 + math.exp(-1))
     first = 1 / (1 + 2 * math.exp(-1))
     three = chances["a"] * chances["b"] * chances["c"] * first / 2
-    assert law["a", "b"] == pytest.approx(two + three, rel=1e-13)
+    assert distribution["a", "b"] == pytest.approx(two + three, rel=1e-13)
 
 
 def test_mistakes_are_named() -> None:

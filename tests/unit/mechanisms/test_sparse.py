@@ -104,25 +104,25 @@ def test_inclusion_is_the_normal_tail() -> None:
     assert "d" not in mechanism.inclusion(WORLD)
 
 
-def test_the_density_integrates_to_the_law() -> None:
+def test_the_density_integrates_to_the_distribution() -> None:
     one, level = bounded(k=1), float(bounded().threshold)
-    law = one.distribution(WORLD)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-14)
-    assert one.density(WORLD, (), []) == pytest.approx(law[()], rel=1e-13)
+    distribution = one.distribution(WORLD)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-14)
+    assert one.density(WORLD, (), []) == pytest.approx(distribution[()], rel=1e-13)
     for item in "abc":
         found, _ = integrate.quad(lambda v, item=item: one.density(WORLD, (item,), [v]), level, level + 25, epsrel=1e-9)
-        assert found == pytest.approx(law[(item,)], rel=1e-8)
+        assert found == pytest.approx(distribution[(item,)], rel=1e-8)
 
 
-def test_the_law_of_two_places_against_quadrature() -> None:
+def test_the_distribution_of_two_places_against_quadrature() -> None:
     two, level = bounded(k=2), float(bounded().threshold)
-    law = two.distribution(WORLD)
-    assert set(law) == {(), *((x,) for x in "abc"), *((x, y) for x in "abc" for y in "abc" if x != y)}
+    distribution = two.distribution(WORLD)
+    assert set(distribution) == {(), *((x,) for x in "abc"), *((x, y) for x in "abc" for y in "abc" if x != y)}
 
     def ahead(t: float) -> float:
         return float(stats.norm.sf(t, 9, 2) * stats.norm.pdf(t, 7, 2) * stats.norm.cdf(t, 5, 2))
 
-    assert law["a", "b"] == pytest.approx(integrate.quad(ahead, level, 40, epsrel=1e-10)[0], rel=1e-9)
+    assert distribution["a", "b"] == pytest.approx(integrate.quad(ahead, level, 40, epsrel=1e-10)[0], rel=1e-9)
     pair = Histogram({"a": 9, "b": 7}, known=False)
     both = sum(chance for outcome, chance in bounded().distribution(pair).items() if len(outcome) == 2)
     assert both == pytest.approx(math.prod(bounded().inclusion(pair).values()), rel=1e-13)
@@ -156,7 +156,7 @@ def test_impossible_outcomes_have_density_0() -> None:
          "weights=3 is not valid. Allowed: a Weights, such as Weights.floored(20, 1000)."),
         ({"sigma": 0, "delta": DELTA, "max_items_per_user": 1}, "sigma=0 is not valid. Allowed: a number above 0."),
         ({"sigma": 1, "delta": DELTA, "max_items_per_user": 1, "k": 0},
-         "k=0 is not valid. Allowed: a whole number, 1 or more."),
+         "k=0 is not valid. Allowed: an integer, 1 or more."),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(arguments: dict[str, object], text: str) -> None:
@@ -173,7 +173,7 @@ def test_inputs_that_it_cannot_take() -> None:
         "Read all counts, or how many items have each count (from_counts_of_counts)."
     )
     with pytest.raises(
-        InvalidArgument, match=r"^k=None is not valid\. Allowed: at most 2 for the exact law of the order"
+        InvalidArgument, match=r"^k=None is not valid\. Allowed: at most 2 for the exact distribution of the order"
     ):
         bounded().distribution(WORLD)
     with pytest.raises(InvalidArgument, match=r"^values=\(9,\) is not valid"):

@@ -1,4 +1,4 @@
-"""Sparse vector: its public numbers, its session, its errors, and its law against a second derivation."""
+"""Sparse vector: its public numbers, its session, its errors, and its distribution against a second derivation."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_stream_stops_by_itself() -> None:
 
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
 @pytest.mark.parametrize("branches", [1, 2])
-def test_law_against_numerical_integration(noise: SparseNoise, branches: int) -> None:
+def test_distribution_against_numerical_integration(noise: SparseNoise, branches: int) -> None:
     """A second derivation: SciPy's distributions and quadrature over the threshold."""
     mechanism = SparseVector(2, 2, 2, noise=noise, branches=branches)
     family, plan = (stats.laplace if noise == "laplace" else stats.expon), mechanism.plan()
@@ -212,14 +212,14 @@ def test_law_against_numerical_integration(noise: SparseNoise, branches: int) ->
             chance = chance * fails
         return chance
 
-    law = mechanism.distribution(Histogram(counts))
-    assert sum(law.values()) == pytest.approx(1, abs=1e-13)
+    distribution = mechanism.distribution(Histogram(counts))
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-13)
     cut = 2 - float(plan.threshold_center)
     low = cut - 200 if noise == "laplace" else cut
     kinks = [float(count - b.center - b.margin) for count in counts.values() for b in plan.branches]
     x, weights = panels(np.unique([*np.linspace(low, cut + 400, 601), cut, *(kink for kink in kinks if kink > low)]))
     density = family.pdf((x - cut) / float(plan.threshold_scale)) / float(plan.threshold_scale)
-    for outcome, expected in law.items():
+    for outcome, expected in distribution.items():
         numbers: dict[Any, int] = dict(outcome)  # type: ignore[arg-type]
         stopped = mechanism.epsilon - mechanism.cost(outcome) < plan.price  # type: ignore[arg-type]
         asked = {item: count for item, count in counts.items() if not stopped or item <= max(numbers)}
@@ -236,9 +236,9 @@ def panels(cuts: Floats) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
-def test_densities_integrate_to_the_law(noise: SparseNoise) -> None:
+def test_densities_integrate_to_the_distribution(noise: SparseNoise) -> None:
     mechanism, histogram = SparseVector(2, 1, 2, noise=noise), Histogram({"a": 3, "b": 1})
-    law = mechanism.distribution(histogram)
+    distribution = mechanism.distribution(histogram)
     for outcome in [(Found("b", 1),), (Found("a", 2),)]:
         margin = float(mechanism.plan().branch(outcome[0].branch).margin)
         points = [margin, margin + 1, margin + 2, margin + 4, margin + 8, margin + 16, margin + 80]
@@ -246,17 +246,17 @@ def test_densities_integrate_to_the_law(noise: SparseNoise) -> None:
             integrate.quad(lambda gap, outcome=outcome: mechanism.density(histogram, outcome, [gap]), a, b)[0]
             for a, b in itertools.pairwise(points)
         )
-        assert total == pytest.approx(law[outcome], rel=1e-4)
+        assert total == pytest.approx(distribution[outcome], rel=1e-4)
 
 
-def test_integer_gaps_sum_to_the_law() -> None:
+def test_integer_gaps_sum_to_the_distribution() -> None:
     mechanism, histogram = SparseVector(2, 2, 3, noise="geometric"), Histogram({"a": 3, "b": 1})
-    law = mechanism.distribution(histogram)
+    distribution = mechanism.distribution(histogram)
     for outcome in [(Found("b", 1),), (Found("a", 2),), (Found("a", 2), Found("b", 1))]:
         total = 0.0
         for gaps in np.ndindex(*(90 if len(outcome) == 1 else 40,) * len(outcome)):
             total += mechanism.density(histogram, outcome, [int(gap) for gap in gaps])
-        assert total == pytest.approx(law[outcome], rel=1e-6 if len(outcome) == 1 else 1e-2)
+        assert total == pytest.approx(distribution[outcome], rel=1e-6 if len(outcome) == 1 else 1e-2)
 
 
 def test_impossible_outcomes_have_density_zero() -> None:
@@ -268,13 +268,13 @@ def test_impossible_outcomes_have_density_zero() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
+    ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
     ({"epsilon": 0}, "epsilon=0 is not valid. Allowed: a number above 0."),
     ({"epsilon": "-1"}, "epsilon='-1' is not valid. Allowed: a number above 0."),
     ({"theta": 1}, "theta=1 is not valid. Allowed: a number with 0 < value < 1."),
     ({"noise": "gumbel"}, "noise='gumbel' is not valid. Allowed: one of laplace, exponential, geometric."),
-    ({"branches": 0}, "branches=0 is not valid. Allowed: a whole number, 1 or more."),
-    ({"branches": 17}, "branches=17 is not valid. Allowed: a whole number from 1 to 16."),
+    ({"branches": 0}, "branches=0 is not valid. Allowed: an integer, 1 or more."),
+    ({"branches": 17}, "branches=17 is not valid. Allowed: an integer from 1 to 16."),
     (
         {"branches": 2, "adaptive": False},
         "branches=2 is not valid. Allowed: 1, or None, where adaptive=False.",
@@ -285,8 +285,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (
         {"threshold": "2.5", "noise": "geometric"},
         (
-            "threshold='2.5' is not valid. Allowed: a whole number where the noise is geometric. "
-            "Counts are whole numbers, so rounding the threshold up changes nothing."
+            "threshold='2.5' is not valid. Allowed: an integer where the noise is geometric. "
+            "Counts are integers, so rounding the threshold up changes nothing."
         ),
     ),
 ]
@@ -327,7 +327,7 @@ def test_bad_data() -> None:
             lambda: integers.open().ask("1.5"),
             (
                 "value='a query value of the wrong kind' is not valid. "
-                "Allowed: a whole number, because the noise is geometric."
+                "Allowed: an integer, because the noise is geometric."
             ),
         ),
         (
@@ -340,7 +340,7 @@ def test_bad_data() -> None:
         ),
         (
             lambda: integers.open(rises_by="0.5"),
-            "rises_by=1/2 is not valid. Allowed: whole numbers, falls_by too, where the noise is geometric.",
+            "rises_by=1/2 is not valid. Allowed: integers, falls_by too, where the noise is geometric.",
         ),
         (
             lambda: mechanism.density(HISTOGRAM, [Found("a", 1)], []),

@@ -61,17 +61,17 @@ def test_the_log_odds_by_hand() -> None:
     assert both_ways.log_odds(Histogram({"a": 9, "b": 7, "c": 6})) == Fraction(1, 2) * (Fraction(2, 5) - 6)
 
 
-def test_the_law_is_a_mixture_of_two() -> None:
+def test_the_distribution_is_a_mixture_of_two() -> None:
     for delta in (0, "0.01"):
         mechanism = TestedTopK(2, 1, delta=delta)
-        law: Any = mechanism.distribution(_EXAMPLE)
+        distribution: Any = mechanism.distribution(_EXAMPLE)
         odds = math.exp(mechanism.log_odds(_EXAMPLE))
         at_once, in_turn = mechanism.at_once.distribution(_EXAMPLE), mechanism.in_turn.distribution(_EXAMPLE)
-        assert len(law) == len(at_once) + len(in_turn) == 10 + 20
+        assert len(distribution) == len(at_once) + len(in_turn) == 10 + 20
         for outcome, chance in at_once.items():
-            assert law[outcome] == pytest.approx(chance * odds / (1 + odds), abs=1e-12)
+            assert distribution[outcome] == pytest.approx(chance * odds / (1 + odds), abs=1e-12)
         for outcome, chance in in_turn.items():
-            assert law[outcome] == pytest.approx(chance / (1 + odds), abs=1e-12)
+            assert distribution[outcome] == pytest.approx(chance / (1 + odds), abs=1e-12)
 
 
 def test_far_from_the_cliff_the_test_is_certain() -> None:
@@ -127,7 +127,7 @@ def _text(call: Callable[[], object]) -> str:
 
 def test_error_texts() -> None:
     wrong: Any = TestedTopK
-    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: a whole number, 1 or more."
+    assert _text(lambda: wrong(0, 1)) == "k=0 is not valid. Allowed: an integer, 1 or more."
     assert _text(lambda: wrong(2, 0)) == "epsilon=0 is not valid. Allowed: a number above 0."
     assert _text(lambda: wrong(2, 1, delta=1)) == "delta=1 is not valid. Allowed: a number with 0 <= value < 1."
     for share in (0, 1, "3/2"):

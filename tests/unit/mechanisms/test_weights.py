@@ -106,7 +106,7 @@ def test_own_steps() -> None:
     assert [weights.weight(t) for t in (1, 2, 3, 5, 6, 9)] == [10, 10, 10, 10, 3, 3]
     assert weights.squared_sensitivity == 500
     assert str(weights) == "((2, 10), (5, 10), (9, 3)) in units of 1/10"
-    with pytest.raises(InvalidArgument, match=r"^items=10 is not valid\. Allowed: a whole number from 1 to cap=9\.$"):
+    with pytest.raises(InvalidArgument, match=r"^items=10 is not valid\. Allowed: an integer from 1 to cap=9\.$"):
         weights.weight(10)
 
 
@@ -123,13 +123,13 @@ def test_steps_that_are_no_steps(steps: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Weights.bounded(0), "max_items_per_user=0 is not valid. Allowed: a whole number, 1 or more."),
-        (lambda: Weights.spread(0), "cap=0 is not valid. Allowed: a whole number, 1 or more."),
-        (lambda: Weights.floored(5, 4), "m=5 is not valid. Allowed: a whole number from 1 to cap=4."),
-        (lambda: Weights.spread(26, unit=5), "unit=5 is not valid. Allowed: a whole number of at least sqrt(cap=26)."),
+        (lambda: Weights.bounded(0), "max_items_per_user=0 is not valid. Allowed: an integer, 1 or more."),
+        (lambda: Weights.spread(0), "cap=0 is not valid. Allowed: an integer, 1 or more."),
+        (lambda: Weights.floored(5, 4), "m=5 is not valid. Allowed: an integer from 1 to cap=4."),
+        (lambda: Weights.spread(26, unit=5), "unit=5 is not valid. Allowed: an integer of at least sqrt(cap=26)."),
         (lambda: Weights.spread(2**40 + 1),
-         "cap=1099511627777 is not valid. Allowed: a whole number from 1 to 1099511627776."),
-        (lambda: Weights([(1, 0)]), "steps=0 is not valid. Allowed: a whole number, 1 or more."),
+         "cap=1099511627777 is not valid. Allowed: an integer from 1 to 1099511627776."),
+        (lambda: Weights([(1, 0)]), "steps=0 is not valid. Allowed: an integer, 1 or more."),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(make: object, text: str) -> None:

@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_table() -> None:
 @pytest.mark.parametrize(
     ("described", "message"),
     [
-        ({"users": 0}, "users=0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"users": 0}, "users=0 is not valid. Allowed: an integer, 1 or more."),
         ({"items_per_user": 0}, "items_per_user=0 is not valid. Allowed: a number above 0."),
         ({"items_per_user": 91}, "items_per_user=91 is not valid. Allowed: at most 0.9 times items=100."),
         ({"items": 10**8}, "items=100000000 is not valid. Allowed: a whole number from 1 to 10000000."),

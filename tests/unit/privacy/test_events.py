@@ -20,9 +20,9 @@ from podium.privacy import (
     PureMechanism,
     Selection,
     SetSelection,
+    actual_cost,
     limited_domain_delta,
     limited_domain_events,
-    spent,
     worst_case,
 )
 
@@ -61,7 +61,7 @@ def test_outcome_cost_is_pure_only() -> None:
     assert event.epsilon == Fraction(1, 10)
     assert event.rho == Fraction(8, 100)
     assert event.renyi(3) == PureMechanism("0.4").renyi(3)
-    assert spent([event]) == Cost(epsilon="0.1", rho="0.08")
+    assert actual_cost([event]) == Cost(epsilon="0.1", rho="0.08")
     assert worst_case([event]) == Cost(epsilon="0.4", rho="0.08")
 
 
@@ -153,17 +153,17 @@ def test_approximate_mechanism_keeps_its_full_delta() -> None:
 def test_limited_domain_call_costs_its_delta_once() -> None:
     receipt = limited_domain_events("0.5", "0.01", items=2, bottom=True)
     assert receipt == (LimitedDomainCall("0.01"), Selection("0.5"), Selection("0.5"), BottomEvent("0.5"))
-    cost = spent(receipt)
+    cost = actual_cost(receipt)
     assert cost.delta == Fraction(1, 101)
     assert cost.rho == 3 * Selection("0.5").rho
     assert cost.epsilon == Fraction(3, 2)
     # Added up over calls the deltas stay above the exact joint failure probability, and below l * delta.
-    calls = spent([LimitedDomainCall("0.01")] * 5).delta
+    calls = actual_cost([LimitedDomainCall("0.01")] * 5).delta
     assert limited_domain_delta("0.01", 5) <= calls < 5 * Fraction(1, 100)
 
 
 def test_an_empty_answer_still_pays_for_bottom() -> None:
-    assert spent(limited_domain_events(1, "0.01", items=0, bottom=True)).rho == Selection(1).rho
+    assert actual_cost(limited_domain_events(1, "0.01", items=0, bottom=True)).rho == Selection(1).rho
     with pytest.raises(InvalidArgument, match="items="):
         limited_domain_events(1, "0.01", items=0, bottom=False)
 

@@ -103,7 +103,7 @@ def test_sums() -> None:
     assert mixed.cost == Cost(epsilon=None, rho=1, delta="1e-6")
     ruined = Guarantee.approximate(1, "0.6") + Guarantee.approximate(1, "0.6")
     assert ruined.cost.delta == 1
-    assert "no promise" in ruined.sentence()
+    assert "no guarantee" in ruined.sentence()
     with pytest.raises(InvalidArgument):
         ruined.epsilon(delta="0.99")
 

@@ -7,34 +7,34 @@ from fractions import Fraction
 import pytest
 
 from podium.exact import ball
-from podium.privacy.rounding import above, below, certified, display, significant_above, significant_below
+from podium.privacy.rounding import above, below, certified_bound, display, significant_above, significant_below
 
 
 def test_certified_brackets_a_transcendental_number() -> None:
-    low = certified(lambda: ball(2).log(), below)
-    high = certified(lambda: ball(2).log(), above)
+    low = certified_bound(lambda: ball(2).log(), below)
+    high = certified_bound(lambda: ball(2).log(), above)
     assert high - low == Fraction(1, 2**64)
     assert low < Fraction(69314718055994530941723212145817656807, 10**38) < high
 
 
 def test_certified_grows_its_precision_until_it_can_decide() -> None:
     """1 + e^-400 is above the grid point 1 by 2^-577: 128 and 256 bits cannot see it."""
-    assert certified(lambda: 1 + ball(-400).exp(), above) == 1 + Fraction(1, 2**64)
-    assert certified(lambda: 1 - ball(-400).exp(), below) == 1 - Fraction(1, 2**64)
+    assert certified_bound(lambda: 1 + ball(-400).exp(), above) == 1 + Fraction(1, 2**64)
+    assert certified_bound(lambda: 1 - ball(-400).exp(), below) == 1 - Fraction(1, 2**64)
 
 
 def test_certified_on_a_grid_point_takes_the_safe_end() -> None:
     def two() -> object:
         return ball(2).sqrt() ** 2
 
-    assert certified(two, above) == 2 + Fraction(1, 2**64)  # type: ignore[arg-type]
-    assert certified(two, below) == 2 - Fraction(1, 2**64)  # type: ignore[arg-type]
-    assert certified(lambda: ball(2), above) == 2
+    assert certified_bound(two, above) == 2 + Fraction(1, 2**64)  # type: ignore[arg-type]
+    assert certified_bound(two, below) == 2 - Fraction(1, 2**64)  # type: ignore[arg-type]
+    assert certified_bound(lambda: ball(2), above) == 2
 
 
 def test_certified_refuses_what_has_no_value() -> None:
     with pytest.raises(ArithmeticError):
-        certified(lambda: ball(-1).log(), above)
+        certified_bound(lambda: ball(-1).log(), above)
 
 
 def test_small_numbers_keep_their_significant_bits() -> None:
@@ -44,11 +44,11 @@ def test_small_numbers_keep_their_significant_bits() -> None:
 
 
 def test_unimaginably_small_numbers_do_not_fill_the_memory() -> None:
-    assert certified(lambda: ball(-(10**7)).exp(), significant_above) == Fraction(1, 2**4096)
-    assert certified(lambda: ball(-(10**7)).exp(), significant_below) == 0
-    assert certified(lambda: ball(-(10**7)).exp(), above) == Fraction(1, 2**64)
-    assert certified(lambda: -ball(-(10**7)).exp(), above) == 0
-    assert certified(lambda: -ball(-(10**7)).exp(), below) == -Fraction(1, 2**64)
+    assert certified_bound(lambda: ball(-(10**7)).exp(), significant_above) == Fraction(1, 2**4096)
+    assert certified_bound(lambda: ball(-(10**7)).exp(), significant_below) == 0
+    assert certified_bound(lambda: ball(-(10**7)).exp(), above) == Fraction(1, 2**64)
+    assert certified_bound(lambda: -ball(-(10**7)).exp(), above) == 0
+    assert certified_bound(lambda: -ball(-(10**7)).exp(), below) == -Fraction(1, 2**64)
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from podium.randomness import (
     geometric,
     noisy_value,
     noisy_values,
-    passing,
     race,
+    race_above,
     uniform_below,
 )
 from podium.randomness import bits as bits_module
@@ -174,7 +174,7 @@ def test_a_snapshot_restored_twice_does_not_repeat_the_noise(monkeypatch: pytest
 
 DRAWS: dict[str, Callable[[], object]] = {
     "race": lambda: race([3, 2, 1], k=1, scale=1, noise="gumbel"),
-    "passing": lambda: passing([3, 2, 1], scale=1, above=2),
+    "race_above": lambda: race_above([3, 2, 1], scale=1, above=2),
     "choose": lambda: choose([3, 2, 1], k=1, rate=1),
     "noisy_value": lambda: noisy_value(3, scale=1),
     "noisy_values": lambda: noisy_values([3, 2], scale=1),

@@ -99,7 +99,7 @@ def test_a_difference_is_rounded_only_once_every_continuation_rounds_alike() -> 
 def test_arguments_are_checked() -> None:
     with pytest.raises(InvalidArgument, match=r"^scale=0 is not valid\. Allowed: a number above 0"):
         centred_values([1, 2], scale=0)
-    with pytest.raises(InvalidArgument, match=r"^grid_bits=1.5 is not valid\. Allowed: a whole number"):
+    with pytest.raises(InvalidArgument, match=r"^grid_bits=1.5 is not valid\. Allowed: an integer"):
         centred_values([1, 2], scale=1, grid_bits=1.5)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match=r"^value=nan is not valid\."):
         centred_values([1, float("nan")], scale=1)

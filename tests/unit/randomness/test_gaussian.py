@@ -13,9 +13,9 @@ import scipy.special
 from podium.errors import InvalidArgument
 from podium.exact import ball_precision, rational_bounds
 from podium.mechanisms import CanonicalTopK, HybridTopK, LimitedDomain, NoisyTopK, SparseVector
-from podium.randomness import noise_named, noisy_value, race
+from podium.randomness import lipschitz_noise, noisy_value, race
 from podium.randomness.noise import NOISES, exponential_bounds
-from podium.randomness.normal import GAUSSIAN, family_named, gaussian_stage_is_sound
+from podium.randomness.normal import GAUSSIAN, gaussian_stage_is_sound, noise_family
 
 RATES = np.concatenate(
     [2.0 ** np.arange(-1070, -40, 37.0), 10.0 ** np.arange(-18, 2.7, 0.073), [np.log(2.0), 0.6931471805599452, 511.9]]
@@ -98,12 +98,12 @@ def test_first_digits_bound_the_noise_of_every_continuation() -> None:
 
 
 def test_it_takes_part_in_races_but_is_no_lipschitz_family() -> None:
-    assert family_named("gaussian") is GAUSSIAN
-    assert family_named("gumbel") is NOISES["gumbel"]
+    assert noise_family("gaussian") is GAUSSIAN
+    assert noise_family("gumbel") is NOISES["gumbel"]
     assert race([100, 0], k=1, noise="gaussian").groups == (0,)
     assert abs(noisy_value(5, scale=Fraction(1, 1000), noise="gaussian") - 5) < 1
     with pytest.raises(InvalidArgument, match=r"^noise='gaussian' is not valid\. Allowed: one of exponential, laplace"):
-        noise_named("gaussian")
+        lipschitz_noise("gaussian")
     with pytest.raises(InvalidArgument, match=r"^noise='normal' is not valid\. Allowed: .*half-logistic, gaussian\.$"):
         race([1], k=1, noise="normal")
 

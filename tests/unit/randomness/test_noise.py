@@ -13,7 +13,7 @@ from tests.support.survival import SURVIVAL, SURVIVAL_BALL
 from podium.errors import InvalidArgument
 from podium.exact import ball_precision, rational_bounds
 from podium.randomness import noise as noise_module
-from podium.randomness.noise import NOISES, Noise, NoiseName, exponential_bounds, float_stage_is_sound, noise_named
+from podium.randomness.noise import NOISES, Noise, NoiseName, exponential_bounds, float_stage_is_sound, lipschitz_noise
 
 RATES = np.concatenate([10.0 ** np.arange(-18, 2.8, 0.173), [np.log(2.0), 0.6931471805599452, 1.0]])
 
@@ -115,7 +115,7 @@ def test_exponential_bounds_at_the_extremes(head: int) -> None:
 
 def test_unknown_family() -> None:
     with pytest.raises(InvalidArgument) as caught:
-        noise_named("cauchy")
+        lipschitz_noise("cauchy")
     assert str(caught.value) == (
         "noise='cauchy' is not valid. Allowed: one of exponential, laplace, gumbel, logistic, half-logistic."
     )

@@ -133,8 +133,8 @@ def test_threads_race_side_by_side() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"k": 0}, "k=0 is not valid. Allowed: a whole number, 1 or more."),
-        ({"k": 2.0}, "k=2.0 is not valid. Allowed: a whole number, 1 or more."),
+        ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
+        ({"k": 2.0}, "k=2.0 is not valid. Allowed: an integer, 1 or more."),
         ({"scale": 0}, "scale=0 is not valid. Allowed: a number above 0."),
         ({"scale": "-1"}, "scale='-1' is not valid. Allowed: a number above 0."),
         (
@@ -152,14 +152,14 @@ def test_threads_race_side_by_side() -> None:
                 "Write a number like '0.1' or '1e-6'."
             ),
         ),
-        ({"gap_bits": 1.5}, "gap_bits=1.5 is not valid. Allowed: a whole number."),
+        ({"gap_bits": 1.5}, "gap_bits=1.5 is not valid. Allowed: an integer."),
         (
             {"multiplicities": [1, 0]},
-            "multiplicities=[1, 0] is not valid. Allowed: 2 whole numbers, each 1 or more, one per score.",
+            "multiplicities=[1, 0] is not valid. Allowed: 2 integers, each 1 or more, one per score.",
         ),
         (
             {"multiplicities": [1]},
-            "multiplicities=[1] is not valid. Allowed: 2 whole numbers, each 1 or more, one per score.",
+            "multiplicities=[1] is not valid. Allowed: 2 integers, each 1 or more, one per score.",
         ),
         ({"scores": "ab"}, "scores='ab' is not valid. Allowed: a sequence of exact numbers."),
         (

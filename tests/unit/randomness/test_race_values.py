@@ -55,4 +55,4 @@ def test_no_values_unless_asked_for() -> None:
     assert race([1, 2], k=1).values == ()
     with pytest.raises(InvalidArgument) as caught:
         race([1, 2], k=1, value_bits=1.5)  # type: ignore[arg-type]
-    assert str(caught.value) == "value_bits=1.5 is not valid. Allowed: a whole number."
+    assert str(caught.value) == "value_bits=1.5 is not valid. Allowed: an integer."

@@ -99,7 +99,7 @@ def test_scores_carry_the_sensitivity_of_their_method() -> None:
     ("arguments", "match"),
     [
         ({"comparisons_per_pair": 0}, "comparisons_per_pair=0 is not valid"),
-        ({"comparisons_per_pair": 10**10}, "a whole number from 1 to 1,000,000,000"),
+        ({"comparisons_per_pair": 10**10}, "an integer from 1 to 1,000,000,000"),
         ({"max_comparisons_per_user": 0}, "max_comparisons_per_user=0 is not valid"),
         ({"mixing": 0}, "mixing=0 is not valid"),
         ({"mixing": 1}, "mixing=1 is not valid"),

@@ -1,4 +1,4 @@
-"""The laws of noise, and what decides when it is certain."""
+"""The distributions of noise, and what decides when it is certain."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MUTANTS = (
         "return self.geometric(scale, count) - self.geometric(scale, count)",
         "return self.geometric(scale, count) - self.geometric(scale / 2, count)",
         "discrete Laplace noise is the difference of two equal draws",
-        ("statistical/randomness/test_laws.py::test_integer_noises",),
+        ("statistical/randomness/test_distributions.py::test_integer_noises",),
     ),
     Mutant(
         "randomness/noise.py",
         "return -rate - np.log(-np.expm1(-rate))",
         "return -rate / 2 - np.log(-np.expm1(-rate))",
-        "the float stage has the law of the noise",
+        "the float stage has the distribution of the noise",
         ("unit/randomness/test_noise.py::test_quantile_is_the_textbook_one",),
     ),
     Mutant(
@@ -54,7 +54,7 @@ MUTANTS = (
         "heat = Heat(lineup, family, FreshStreams(source), places=places, floor=level / width)",
         "heat = Heat(lineup, family, FreshStreams(source), places=places, floor=level / width / 2)",
         "the level of a race against a threshold",
-        ("property/randomness/test_passing.py::test_nobody_everybody_and_units",),
+        ("property/randomness/test_race_above.py::test_nobody_everybody_and_units",),
     ),
     Mutant(
         "randomness/race.py",
@@ -96,7 +96,7 @@ MUTANTS = (
         "if value < limit:",
         "if value <= limit:",
         "a uniform number is below its limit",
-        ("statistical/randomness/test_laws.py::test_uniform_integers",),
+        ("statistical/randomness/test_distributions.py::test_uniform_integers",),
     ),
     Mutant(
         "randomness/choice.py",

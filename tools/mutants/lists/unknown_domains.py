@@ -201,7 +201,7 @@ MUTANTS = (
         "if uniform_below(chosen, source) < power:",
         "if True:",
         "k_bar has weight 1/i",
-        ("statistical/mechanisms/test_limited_domain.py::test_the_chosen_k_bar_follows_its_law",),
+        ("statistical/mechanisms/test_limited_domain.py::test_the_chosen_k_bar_follows_its_distribution",),
     ),
     Mutant(
         "mechanisms/limited_domain/pay_what_you_get.py",

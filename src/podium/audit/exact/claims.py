@@ -1,4 +1,4 @@
-"""Two exact laws against a claim: a guarantee's whole curve, a pure epsilon, or a bounded range.
+"""Two exact distributions against a claim: a guarantee's whole curve, a pure epsilon, or a bounded range.
 
 "Kept" is a proof for the pair that was compared, up to the slack of ``podium.audit.exact.divergence``; "violated" is a
 counterexample.
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from podium.audit.exact.divergence import (
     PRECISION,
     SLACK,
-    ExactLaw,
+    ExactDistribution,
     Ratio,
     extreme_ratios,
     hockey_stick,
@@ -48,11 +48,11 @@ class Finding:
     text: str
 
 
-Comparison: TypeAlias = Callable[[ExactLaw, ExactLaw], Finding]
+Comparison: TypeAlias = Callable[[ExactDistribution, ExactDistribution], Finding]
 
 
 def comparison(claim: Guarantee | Number, kind: Kind) -> Comparison:
-    """How to hold two laws against a claim, in both directions.
+    """How to hold two distributions against a claim, in both directions.
 
     ``kind="pure"`` and ``"bounded_range"`` bound log ratios; a number is then the epsilon, and of a guarantee its pure
     part is taken.
@@ -110,7 +110,7 @@ class _Claims:
         return cls(points, factors, np.array([float(delta) for _, delta in points]))
 
 
-def _against_guarantee(p: ExactLaw, q: ExactLaw, guarantee: Guarantee, claims: _Claims) -> Finding:
+def _against_guarantee(p: ExactDistribution, q: ExactDistribution, guarantee: Guarantee, claims: _Claims) -> Finding:
     findings = []
     cost = guarantee.cost
     # A pure claim is proved by the curve alone; with delta > 0 zCDP is meant in the sense of the curve.
@@ -125,7 +125,7 @@ def _against_guarantee(p: ExactLaw, q: ExactLaw, guarantee: Guarantee, claims: _
     return max(findings, key=lambda finding: (finding.violated, finding.excess))
 
 
-def _clearly_kept(p: ExactLaw, q: ExactLaw, claims: _Claims) -> list[Finding | None]:
+def _clearly_kept(p: ExactDistribution, q: ExactDistribution, claims: _Claims) -> list[Finding | None]:
     """Floats settle the claims that hold by far: their error is below 1e-12 (1 + e^epsilon), the margin above it."""
     here = np.array([float(x) for x in p.values()])
     there = np.array([float(q[outcome]) if outcome in q else 0.0 for outcome in p])
@@ -134,7 +134,9 @@ def _clearly_kept(p: ExactLaw, q: ExactLaw, claims: _Claims) -> list[Finding | N
     return [Finding(excess, False, "") if kept else None for excess, kept in zip(excesses.tolist(), clear, strict=True)]
 
 
-def _against_delta(p: ExactLaw, q: ExactLaw, epsilon: Fraction, delta: Fraction, names: tuple[str, str]) -> Finding:
+def _against_delta(
+    p: ExactDistribution, q: ExactDistribution, epsilon: Fraction, delta: Fraction, names: tuple[str, str]
+) -> Finding:
     found = hockey_stick(p, q, epsilon + SLACK)
     with ball_precision(PRECISION):
         excess = found - ball(delta * (1 + SLACK))
@@ -151,7 +153,9 @@ def _against_delta(p: ExactLaw, q: ExactLaw, epsilon: Fraction, delta: Fraction,
         return Finding(float(excess.upper().mid()), violated, text)
 
 
-def _against_renyi(p: ExactLaw, q: ExactLaw, rho: Fraction, order: Fraction, names: tuple[str, str]) -> Finding:
+def _against_renyi(
+    p: ExactDistribution, q: ExactDistribution, rho: Fraction, order: Fraction, names: tuple[str, str]
+) -> Finding:
     found = renyi(p, q, order)
     with ball_precision(PRECISION):
         excess = found - ball(order * rho) - ball(order * SLACK)
@@ -163,13 +167,13 @@ def _against_renyi(p: ExactLaw, q: ExactLaw, rho: Fraction, order: Fraction, nam
         return Finding(float(excess.upper().mid()), violated, text)
 
 
-def _against_pure(p: ExactLaw, q: ExactLaw, epsilon: Fraction) -> Finding:
+def _against_pure(p: ExactDistribution, q: ExactDistribution, epsilon: Fraction) -> Finding:
     low, high = extreme_ratios(p, q)
     outcome, size = max(((high[0], high[1]), (low[0], -low[1])), key=_size)
     return _ratio_finding(size, epsilon, f"|log ratio| of outcome {outcome!r}")
 
 
-def _against_range(p: ExactLaw, q: ExactLaw, epsilon: Fraction) -> Finding:
+def _against_range(p: ExactDistribution, q: ExactDistribution, epsilon: Fraction) -> Finding:
     low, high = extreme_ratios(p, q)
     with ball_precision(PRECISION):
         size = high[1] - low[1]

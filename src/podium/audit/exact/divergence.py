@@ -1,7 +1,7 @@
-"""How far two exact laws are apart: certified divergences between outcome -> probability maps in balls.
+"""How far two exact distributions are apart: certified divergences between outcome -> probability maps in balls.
 
-The slack: laws are balls with a relative radius of at most 2^-46, and a claim may hold with equality. So every log
-ratio may exceed its bound by 2^-40, and every delta by the factor 1 + 2^-40. With P = delta + e^eps Q the radius of
+The slack: distributions are balls with a relative radius of at most 2^-46, and a claim may hold with equality. So every
+log ratio may exceed its bound by 2^-40, and every delta by the factor 1 + 2^-40. With P = delta + e^eps Q the radius of
 P - e^eps Q is at most 2^-46 (delta + 2 e^eps Q), so no sound claim is rejected because of the radii.
 """
 
@@ -15,9 +15,18 @@ import flint
 
 from podium.exact import Number, ball, ball_precision, exact_fraction
 
-__all__ = ["PRECISION", "SLACK", "ExactLaw", "Ratio", "extreme_ratios", "hockey_stick", "largest_part", "renyi"]
+__all__ = [
+    "PRECISION",
+    "SLACK",
+    "ExactDistribution",
+    "Ratio",
+    "extreme_ratios",
+    "hockey_stick",
+    "largest_part",
+    "renyi",
+]
 
-ExactLaw: TypeAlias = Mapping[Any, flint.arb]
+ExactDistribution: TypeAlias = Mapping[Any, flint.arb]
 Ratio: TypeAlias = tuple[Hashable, flint.arb]
 
 PRECISION = 160
@@ -25,7 +34,7 @@ SLACK = Fraction(1, 1 << 40)
 _NOTHING = flint.arb(0)
 
 
-def hockey_stick(p: ExactLaw, q: ExactLaw, epsilon: Number) -> flint.arb:
+def hockey_stick(p: ExactDistribution, q: ExactDistribution, epsilon: Number) -> flint.arb:
     """The sum of (p - e^epsilon q)_+ over all outcomes, as a ball."""
     with ball_precision(PRECISION):
         factor = ball(exact_fraction(epsilon, "epsilon")).exp()
@@ -33,7 +42,7 @@ def hockey_stick(p: ExactLaw, q: ExactLaw, epsilon: Number) -> flint.arb:
         return sum(((x - factor * q.get(outcome, zero)).max(zero) for outcome, x in p.items()), zero)
 
 
-def renyi(p: ExactLaw, q: ExactLaw, order: Number) -> flint.arb:
+def renyi(p: ExactDistribution, q: ExactDistribution, order: Number) -> flint.arb:
     """The Renyi divergence of this order (above 1); not finite where p has an outcome that q has not."""
     with ball_precision(PRECISION):
         exact = exact_fraction(order, "order")
@@ -46,8 +55,8 @@ def renyi(p: ExactLaw, q: ExactLaw, order: Number) -> flint.arb:
         return total.log() / ball(exact - 1)
 
 
-def extreme_ratios(p: ExactLaw, q: ExactLaw) -> tuple[Ratio, Ratio]:
-    """The outcomes with the smallest and the largest log(p/q); infinite where one law lacks the outcome."""
+def extreme_ratios(p: ExactDistribution, q: ExactDistribution) -> tuple[Ratio, Ratio]:
+    """The outcomes with the smallest and the largest log(p/q); infinite where one distribution lacks the outcome."""
     ratios: list[Ratio] = []
     with ball_precision(PRECISION):
         for outcome, x in _positive(p):
@@ -61,7 +70,7 @@ def extreme_ratios(p: ExactLaw, q: ExactLaw) -> tuple[Ratio, Ratio]:
     return min(ratios, key=_by_size), max(ratios, key=_by_size)
 
 
-def largest_part(p: ExactLaw, q: ExactLaw, epsilon: Fraction) -> Any:
+def largest_part(p: ExactDistribution, q: ExactDistribution, epsilon: Fraction) -> Any:
     """The outcome that contributes most to the hockey-stick divergence."""
     factor = ball(epsilon).exp()
     return max(p, key=lambda outcome: float((p[outcome] - factor * q.get(outcome, _NOTHING)).mid()))
@@ -71,5 +80,5 @@ def _by_size(ratio: Ratio) -> float:
     return float(ratio[1])
 
 
-def _positive(law: ExactLaw) -> list[tuple[Hashable, flint.arb]]:
-    return [(outcome, value) for outcome, value in law.items() if not value.is_zero()]
+def _positive(distribution: ExactDistribution) -> list[tuple[Hashable, flint.arb]]:
+    return [(outcome, value) for outcome, value in distribution.items() if not value.is_zero()]

@@ -1,8 +1,8 @@
 """The exact audit: every pair of a small world, the exact privacy profile against the claimed one, certified.
 
-What it proves is said in its report: the stated law keeps the claim on this world, or here is a pair on which it does
-not. That a mechanism is private for all inputs is the business of a proof; that its sampler has the law that it states,
-and shows nothing beside its outcome, is that of the audits that sample.
+The report says what is proved: the stated distribution keeps the claim on this world, or here is a pair on which
+it does not. That a mechanism is private for all inputs takes a proof; that its sampler has the
+distribution that it states, and shows nothing beside its outcome, is that of the audits that sample.
 """
 
 from __future__ import annotations
@@ -22,17 +22,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.audit.exact.claims import Comparison, Finding, Kind, comparison, headline
-from podium.audit.exact.divergence import PRECISION, SLACK, ExactLaw, extreme_ratios, hockey_stick
+from podium.audit.exact.divergence import PRECISION, SLACK, ExactDistribution, extreme_ratios, hockey_stick
 from podium.audit.exact.worlds import SmallHistogram, World
 from podium.audit.reports import ExactReport, ProfilePoint
-from podium.audit.targets.inputs import reading
+from podium.audit.targets.inputs import mechanism_input
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, positive_integer, rational_bounds
 from podium.privacy.guarantee import Guarantee
 
-__all__ = ["LawOf", "WorstPair", "as_law", "cached", "exact_audit", "picklable", "worst_pair"]
+__all__ = [
+    "DistributionOf",
+    "WorstPair",
+    "as_distribution",
+    "cache_distribution",
+    "exact_audit",
+    "picklable",
+    "worst_pair",
+]
 
-LawOf: TypeAlias = Callable[[SmallHistogram], ExactLaw]
+DistributionOf: TypeAlias = Callable[[SmallHistogram], ExactDistribution]
 
 _GRID = 20
 _REACH = Fraction(5, 4)
@@ -40,30 +48,30 @@ _FLOAT_ERROR = 1e-9
 _LARGE_EPSILON = 50.0
 
 
-def as_law(subject: Any) -> LawOf:
-    """The exact law of anything with ``distribution``, or of a function from counts to a law.
+def as_distribution(subject: Any) -> DistributionOf:
+    """The exact distribution of anything with ``distribution``, or of a function from counts to a distribution.
 
     A ``distribution`` that gives floats is taken at its word: each float stands for a ball of relative radius 2^-47.
     """
     if not hasattr(subject, "distribution"):
         if not callable(subject):
             raise InvalidArgument(
-                "subject", type(subject).__name__, allowed="a mechanism with distribution(), or a law"
+                "subject", type(subject).__name__, allowed="a mechanism with distribution(), or a distribution"
             )
         return lambda counts: _in_balls(subject(counts))
 
     options = {"exact": True} if "exact" in inspect.signature(subject.distribution).parameters else {}
 
-    def law(counts: SmallHistogram) -> ExactLaw:
-        return _in_balls(subject.distribution(reading(subject, counts), **options))
+    def distribution(counts: SmallHistogram) -> ExactDistribution:
+        return _in_balls(subject.distribution(mechanism_input(subject, counts), **options))
 
-    return law
+    return distribution
 
 
-def _in_balls(law: Mapping[Any, Any]) -> ExactLaw:
-    if all(isinstance(value, flint.arb) for value in law.values()):
-        return law
-    return {outcome: _in_ball(value) for outcome, value in law.items()}
+def _in_balls(distribution: Mapping[Any, Any]) -> ExactDistribution:
+    if all(isinstance(value, flint.arb) for value in distribution.values()):
+        return distribution
+    return {outcome: _in_ball(value) for outcome, value in distribution.items()}
 
 
 def _in_ball(value: Any) -> flint.arb:
@@ -75,20 +83,20 @@ def _in_ball(value: Any) -> flint.arb:
     return flint.arb(float(value), abs(float(value)) * 2.0**-47)
 
 
-def cached(law: LawOf) -> LawOf:
-    """The same law, computed once per histogram; and checked to be one: its probabilities sum to 1."""
-    known: dict[tuple[tuple[str, int], ...], ExactLaw] = {}
+def cache_distribution(distribution: DistributionOf) -> DistributionOf:
+    """The same distribution, computed once per histogram; and checked to be one: its probabilities sum to 1."""
+    known: dict[tuple[tuple[str, int], ...], ExactDistribution] = {}
 
-    def lookup(counts: SmallHistogram) -> ExactLaw:
+    def lookup(counts: SmallHistogram) -> ExactDistribution:
         key = tuple(counts.items())
         if key not in known:
-            known[key] = law(counts)
+            known[key] = distribution(counts)
             with ball_precision(PRECISION):
                 total = sum(known[key].values(), flint.arb(0))
                 if not abs(total - 1) < ball(SLACK):
                     raise InvalidArgument(
-                        "law",
-                        f"a law that sums to {float(total.mid()):.6g}, not to 1",
+                        "distribution",
+                        f"a distribution that sums to {float(total.mid()):.6g}, not to 1",
                         allowed="probabilities of all outcomes",
                     )
         return known[key]
@@ -105,13 +113,13 @@ class WorstPair:
     right: SmallHistogram
 
 
-def worst_pair(law: LawOf, compare: Comparison, world: World) -> WorstPair:
+def worst_pair(distribution: DistributionOf, compare: Comparison, world: World) -> WorstPair:
     """All histograms of a world against all their neighbours, both directions."""
-    lookup = cached(law)
+    lookup = cache_distribution(distribution)
     return _worst([_worst_at(lookup, compare, world, counts) for counts in world.histograms()])
 
 
-def _worst_at(lookup: LawOf, compare: Comparison, world: World, counts: SmallHistogram) -> WorstPair:
+def _worst_at(lookup: DistributionOf, compare: Comparison, world: World, counts: SmallHistogram) -> WorstPair:
     here = lookup(counts)
     return _worst([WorstPair(compare(here, lookup(more)), counts, more) for more in world.neighbours(counts)])
 
@@ -132,10 +140,10 @@ def exact_audit(
 ) -> ExactReport:
     """Enumerate a small world: the worst pair, the exact profile against the claimed one, and the margin.
 
-    ``subject`` is anything with ``distribution(histogram)``, or a function from counts to a law. ``claim`` is its
-    ``guarantee`` unless stated; a number is a pure epsilon. ``kind`` holds log ratios against the pure part or the
+    ``subject`` is anything with ``distribution(histogram)``, or a function from counts to a distribution. ``claim`` is
+    its ``guarantee`` unless stated; a number is a pure epsilon. ``kind`` holds log ratios against the pure part or the
     bounded range instead. ``workers`` above 1 runs that many processes, for which the subject must be picklable.
-    ``progress(done, histograms)`` is told how far it is.
+    ``progress(done, histograms)`` reports the progress.
     """
     stated = subject.guarantee if claim is None and hasattr(subject, "guarantee") else claim
     if stated is None:
@@ -148,7 +156,7 @@ def exact_audit(
     grid = tuple(epsilon * _REACH * step / _GRID for step in range(_GRID + 1))
     job = _Job(subject, stated if kind != "guarantee" else guarantee, kind, there, grid, delta)
     parts = _run(job, there.histograms(), positive_integer(workers, "workers"), progress)
-    total = _merged(parts)
+    total = _merge(parts)
     return ExactReport(
         subject=name or type(subject).__name__,
         claim=guarantee,
@@ -202,7 +210,7 @@ def _run(
     job: _Job, histograms: list[SmallHistogram], workers: int, progress: Callable[[int, int], None] | None
 ) -> list[_Part]:
     if workers == 1:
-        lookup = cached(as_law(job.subject))
+        lookup = cache_distribution(as_distribution(job.subject))
         parts = []
         for done, counts in enumerate(histograms, start=1):
             parts.append(_part(job, [counts], lookup))
@@ -211,15 +219,16 @@ def _run(
         return parts
     if not picklable(job):
         raise InvalidArgument("workers", workers, allowed="1 where the subject cannot be pickled")
-    # Neighbours mostly lie in the same stretch of a world in lexicographic order, so few laws are computed twice.
+    # Neighbours mostly lie in the same stretch of a world in lexicographic order, so few distributions are computed
+    # twice.
     size = -(-len(histograms) // workers)
     stretches = [histograms[start : start + size] for start in range(0, len(histograms), size)]
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         return list(pool.map(_part, [job] * len(stretches), stretches))
 
 
-def _part(job: _Job, histograms: list[SmallHistogram], lookup: LawOf | None = None) -> _Part:
-    lookup = lookup or cached(as_law(job.subject))
+def _part(job: _Job, histograms: list[SmallHistogram], lookup: DistributionOf | None = None) -> _Part:
+    lookup = lookup or cache_distribution(as_distribution(job.subject))
     compare = comparison(job.claim, job.kind)
     factors = np.exp(np.minimum([float(epsilon) for epsilon in job.grid], _LARGE_EPSILON))
     worst: list[WorstPair] = []
@@ -229,27 +238,27 @@ def _part(job: _Job, histograms: list[SmallHistogram], lookup: LawOf | None = No
         worst.append(_worst_at(lookup, compare, job.world, counts))
         for more in job.world.neighbours(counts):
             for p, q in ((lookup(counts), lookup(more)), (lookup(more), lookup(counts))):
-                here, there = _floats(p, q)
+                here, there = _as_floats(p, q)
                 deltas = np.maximum(deltas, _profile(p, q, here, there, factors, job.grid, deltas))
-                epsilon = max(epsilon, _needed(p, q, here, there, job.delta, epsilon))
+                epsilon = max(epsilon, _epsilon_needed(p, q, here, there, job.delta, epsilon))
             pairs += 1
     return _Part(_worst(worst), tuple(deltas.tolist()), epsilon, pairs)
 
 
-def _merged(parts: Sequence[_Part]) -> _Part:
+def _merge(parts: Sequence[_Part]) -> _Part:
     deltas = tuple(max(column) for column in zip(*(part.deltas for part in parts), strict=True))
     worst = _worst([part.worst for part in parts])
     return _Part(worst, deltas, max(part.epsilon for part in parts), sum(part.pairs for part in parts))
 
 
-def _floats(p: ExactLaw, q: ExactLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _as_floats(p: ExactDistribution, q: ExactDistribution) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     here = np.array([float(x.mid()) for x in p.values()])
     return here, np.array([float(q[outcome].mid()) if outcome in q else 0.0 for outcome in p])
 
 
 def _profile(
-    p: ExactLaw,
-    q: ExactLaw,
+    p: ExactDistribution,
+    q: ExactDistribution,
     here: NDArray[np.float64],
     there: NDArray[np.float64],
     factors: NDArray[np.float64],
@@ -272,9 +281,9 @@ def _upper(value: flint.arb) -> float:
     return max(0.0, math.nextafter(float(top), math.inf)) if top > 0 else 0.0
 
 
-def _needed(
-    p: ExactLaw,
-    q: ExactLaw,
+def _epsilon_needed(
+    p: ExactDistribution,
+    q: ExactDistribution,
     here: NDArray[np.float64],
     there: NDArray[np.float64],
     delta: Fraction,

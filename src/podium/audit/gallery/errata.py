@@ -180,7 +180,7 @@ algorithm_1: Exhibit = Exhibit(
 
 
 def _gap(rate_of_gap: float) -> Callable[[BitSource], BatchSampler]:
-    """Ding et al., Algorithm 8: an exponential mechanism of epsilon = 1/4, and its gap from a logistic law."""
+    """Ding et al., Algorithm 8: an exponential mechanism of epsilon = 1/4, and its gap from a logistic distribution."""
 
     def build(bits: BitSource) -> BatchSampler:
         noise = FloatNoise(bits)

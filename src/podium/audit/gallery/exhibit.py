@@ -1,4 +1,4 @@
-"""What an exhibit of the gallery is, and how the auditor is let loose on it."""
+"""What an exhibit of the gallery is, and how the auditor runs on it."""
 
 from __future__ import annotations
 

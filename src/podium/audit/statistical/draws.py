@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from podium.audit.exact.exhaustive import picklable
 from podium.audit.statistical.observation import REAL, Entries, Raised, SeenRelease, look
-from podium.audit.targets.inputs import reading
+from podium.audit.targets.inputs import mechanism_input
 from podium.errors import InvalidArgument, SamplerFailed, UnusableOutcome
 from podium.exact import positive_integer
 from podium.randomness import BitSource
@@ -43,7 +43,7 @@ class MechanismSampler:
     def __call__(self, counts: dict[str, int]) -> Release:
         """One release on a histogram."""
         options = {} if self.bits is None else {"bits": self.bits}
-        released: Release = self.mechanism.release(reading(self.mechanism, counts, bits=self.bits), **options)
+        released: Release = self.mechanism.release(mechanism_input(self.mechanism, counts, bits=self.bits), **options)
         return released
 
 
@@ -55,7 +55,7 @@ class Draws(NamedTuple):
 
     def __add__(self, other: Draws) -> Draws:  # type: ignore[override]
         width = max(self.reals.shape[1], other.reals.shape[1])
-        reals = np.concatenate([_padded(self.reals, width), _padded(other.reals, width)])
+        reals = np.concatenate([_pad(self.reals, width), _pad(other.reals, width)])
         return Draws(np.concatenate([self.codes, other.codes]), reals)
 
     @property
@@ -64,7 +64,7 @@ class Draws(NamedTuple):
         return len(self.codes)
 
 
-def _padded(reals: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+def _pad(reals: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     return np.pad(reals, ((0, 0), (0, width - reals.shape[1])), constant_values=np.nan)
 
 
@@ -104,18 +104,18 @@ class Recorder:
 
     def describe(self, code: int) -> str:
         """What a report says of a discrete part."""
-        return self._described(self.outcomes[code])
+        return self._describe(self.outcomes[code])
 
     def raised(self, draws: Draws) -> int:
         """How many of the draws were errors."""
         codes = [code for code, outcome in enumerate(self.outcomes) if isinstance(outcome, Raised)]
         return int(np.isin(draws.codes, codes).sum())
 
-    def _described(self, shown: Any) -> str:
+    def _describe(self, shown: Any) -> str:
         if isinstance(shown, SeenRelease):
             return shown.describe(self._varying)
         if type(shown) is tuple:
-            return f"({', '.join(map(self._described, shown))}{',' * (len(shown) == 1)})"
+            return f"({', '.join(map(self._describe, shown))}{',' * (len(shown) == 1)})"
         return repr(shown)
 
     def _split(self, outcome: Any, *, orders: bool) -> tuple[int, tuple[float, ...]]:
@@ -195,7 +195,7 @@ class BlackBox:
             return _together(recorder.record(part) for part in self._ask.parts(data, size, where))
         share = -(-size // self._workers)
         sizes = [min(share, size - start) for start in range(0, size, share)]
-        futures = [self._pool.submit(self._ask.listed, data, number, where) for number in sizes]
+        futures = [self._pool.submit(self._ask.draw_many, data, number, where) for number in sizes]
         # A plain set is put together anew on its way here, by the hashes of another process.
         return _together(recorder.record(part, orders=False) for future in futures for part in future.result())
 
@@ -221,7 +221,7 @@ class _Ask:
     outcome: Callable[[Any], Any] | None
     errors: bool
 
-    def listed(self, data: Any, size: int, where: str) -> list[Any]:
+    def draw_many(self, data: Any, size: int, where: str) -> list[Any]:
         return list(self.parts(data, size, where))
 
     def parts(self, data: Any, size: int, where: str) -> Iterable[Any]:
@@ -236,13 +236,13 @@ class _Ask:
         found: list[Any] = []
         for _ in range(size):
             try:
-                drawn = self._drawn(data)
+                drawn = self._draw(data)
                 found.append(drawn if self.outcome is None or isinstance(drawn, Raised) else self.outcome(drawn))
             except Exception as error:
                 raise SamplerFailed(type(error).__name__, where, before + len(found)) from error
         return found
 
-    def _drawn(self, data: Any) -> Any:
+    def _draw(self, data: Any) -> Any:
         if not self.errors:
             return self.sampler(data)
         try:

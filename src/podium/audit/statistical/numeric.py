@@ -1,4 +1,4 @@
-"""The numeric audit: traces of floating-point arithmetic in a sampler, and draws that do not follow their law."""
+"""The numeric audit: traces of floating-point arithmetic in a sampler, and draws from the wrong distribution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from podium.audit.reports import LawReport, StatisticalReport
+from podium.audit.reports import DistributionReport, StatisticalReport
 from podium.audit.statistical.draws import BlackBox, Recorder
 from podium.audit.statistical.sequential import DEFAULT_ALPHA, statistical_audit
 from podium.audit.statistical.views import NUMERIC_VIEWS
@@ -17,7 +17,7 @@ from podium.errors import InvalidArgument, UnusableOutcome
 from podium.exact import Number, positive_integer, probability
 from podium.privacy.guarantee import Guarantee
 
-__all__ = ["law_audit", "numeric_audit"]
+__all__ = ["distribution_audit", "numeric_audit"]
 
 _MIN_CELL = 10.0
 _TOLERANCE = 1e-9
@@ -34,9 +34,9 @@ def numeric_audit(
     return statistical_audit(sampler, claim, pairs=pairs, views=NUMERIC_VIEWS, **options)
 
 
-def law_audit(
+def distribution_audit(
     sampler: Any,
-    law: Mapping[Any, float],
+    distribution: Mapping[Any, float],
     data: Any,
     *,
     draws: int = 5_000,
@@ -44,23 +44,23 @@ def law_audit(
     batch: bool = False,
     outcome: Callable[[Any], Hashable] | None = None,
     name: str | None = None,
-) -> LawReport:
-    """Pearson's chi-square test of a sampler's draws on one input against the law that it claims to have.
+) -> DistributionReport:
+    """Pearson's chi-square test of a sampler's draws on one input against the distribution that it claims to have.
 
     Outcomes that are expected fewer than 10 times share a cell. An outcome of probability 0 is a certain violation.
     """
     number, level = positive_integer(draws, "draws"), float(probability(alpha, "alpha"))
-    total = float(sum(law.values()))
-    if abs(total - 1.0) > _TOLERANCE or min(law.values()) < 0:
-        raise InvalidArgument("law", f"one that sums to {total:.12g}", allowed="probabilities that sum to 1")
+    total = float(sum(distribution.values()))
+    if abs(total - 1.0) > _TOLERANCE or min(distribution.values()) < 0:
+        raise InvalidArgument("distribution", f"one that sums to {total:.12g}", allowed="probabilities that sum to 1")
     box = BlackBox(sampler, batch=batch, outcome=outcome)
     # Recording checks that outcomes can be counted at all, with the errors of the other audits.
-    seen = _counted(box, data, number)
-    expected, observed, names = _cells(law, seen, number)
+    seen = _count_outcomes(box, data, number)
+    expected, observed, names = _cells(distribution, seen, number)
     terms = (observed - expected) ** 2 / expected
     statistic = float(terms.sum())
-    impossible = tuple(repr(out) for out in seen if law.get(out, 0.0) <= 0.0)
-    return LawReport(
+    impossible = tuple(repr(out) for out in seen if distribution.get(out, 0.0) <= 0.0)
+    return DistributionReport(
         subject=name or str(getattr(sampler, "__name__", type(sampler).__name__)),
         draws=number,
         cells=len(expected),
@@ -72,25 +72,26 @@ def law_audit(
     )
 
 
-def _counted(box: BlackBox, data: Any, number: int) -> Counter[Hashable]:
+def _count_outcomes(box: BlackBox, data: Any, number: int) -> Counter[Hashable]:
     recorder = Recorder()
     drawn = box.draw(recorder, data, number, "given")
     if drawn.reals.shape[1]:
         raise UnusableOutcome(
-            "the sampler returned real numbers, which a law of single outcomes does not describe. "
-            "Allowed: outcomes that are keys of the law. Give outcome=..., for example a function that bins numbers."
+            "the sampler returned real numbers, which a distribution of single outcomes does not describe. "
+            "Allowed: outcomes that are keys of the distribution. Give outcome=..., for example a function that bins "
+            "numbers."
         )
     seen: Counter[Hashable] = Counter()
     for code, times in enumerate(np.bincount(drawn.codes).tolist()):
         if times:
-            # To a law sets are equal in whatever order they are listed.
+            # To a distribution sets are equal in whatever order they are listed.
             seen[recorder.outcomes[code]] += times
     return seen
 
 
-def _cells(law: Mapping[Any, float], seen: Counter[Hashable], draws: int) -> tuple[Any, Any, list[str]]:
+def _cells(distribution: Mapping[Any, float], seen: Counter[Hashable], draws: int) -> tuple[Any, Any, list[str]]:
     """Expected and observed counts; the rare outcomes share one cell, the largest of the others if that is rare too."""
-    often = {out: p for out, p in law.items() if p * draws >= _MIN_CELL}
+    often = {out: p for out, p in distribution.items() if p * draws >= _MIN_CELL}
     expected = [p * draws for p in often.values()]
     observed = [float(seen[out]) for out in often]
     names = [repr(out) for out in often]

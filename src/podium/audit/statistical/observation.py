@@ -50,9 +50,9 @@ class Raised:
     @classmethod
     def of(cls, error: BaseException) -> Raised:
         """The error, and those that it came from as far as a traceback would show them."""
-        kind, text = _told(error)
+        kind, text = _describe_error(error)
         while (cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__)) is not None:
-            text += "; from {}: {}".format(*_told(cause))
+            text += "; from {}: {}".format(*_describe_error(cause))
             error = cause
         return cls(kind, text)
 
@@ -65,7 +65,7 @@ class Raised:
         return f"raised {self.named}"
 
 
-def _told(error: BaseException) -> tuple[str, str]:
+def _describe_error(error: BaseException) -> tuple[str, str]:
     kind = type(error)
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
     return (
@@ -205,11 +205,11 @@ def _without(release: Release, write: Callable[[Release], str]) -> str:
         return repr(Raised.of(error))
     for hidden in (release.values, release.paid.entry):
         if hidden is not None:
-            text = text.replace(repr(hidden), "#").replace(_written(hidden), "#")
+            text = text.replace(repr(hidden), "#").replace(_render(hidden), "#")
     return text
 
 
-def _written(hidden: Any) -> str:
+def _render(hidden: Any) -> str:
     return json.dumps([str(value) for value in hidden] if isinstance(hidden, tuple) else hidden, ensure_ascii=False)
 
 
@@ -218,7 +218,7 @@ def _json(release: Release) -> str:
 
 
 def _is_real(value: Any, *, outermost: bool) -> bool:
-    """Fractions and floats; a whole number only where it is the whole outcome: elsewhere it may be a name."""
+    """Fractions and floats; an integer only where it is the whole outcome: elsewhere it may be a name."""
     if isinstance(value, (bool, np.bool_)):
         return False
     if isinstance(value, (float, np.floating, Fraction, Decimal)):
@@ -230,7 +230,7 @@ def _rest(value: Any, number: float) -> Fraction | None:
     """What a float cannot hold of an exact number."""
     if not math.isfinite(number) or not isinstance(value, (int, np.integer, Fraction, Decimal)):
         return None
-    # NumPy compares whole numbers with floats as floats.
+    # NumPy compares integers with floats as floats.
     exact = int(value) if isinstance(value, np.integer) else value
     return None if exact == number else Fraction(exact) - Fraction(number)
 

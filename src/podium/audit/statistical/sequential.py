@@ -149,7 +149,7 @@ class _Budget:
         return min(1.0, max([*parts, *([self.elapsed / self.seconds] if self.seconds else [])]))
 
     def affordable(self, pairs: int) -> int:
-        """Draws for each side of each of so many pairs; decided before they are drawn, at the speed so far."""
+        """Draws for each side of each pair, fixed before drawing from the speed so far."""
         most = _MAX_DRAWS
         if self.samples is not None:
             most = min(most, (self.samples - self.drawn) // (2 * pairs))
@@ -231,7 +231,7 @@ class _Run:
                 allowed=f"at least {8 * _MIN_DRAWS * len(contests)} for {len(contests)} pairs",
             )
         for contest in contests:
-            self._learn(contest, *self._drawn(contest, size))
+            self._learn(contest, *self._draw(contest, size))
         _require_answers(contests)
         stage = 0
         while (size := self._next_size(size, stage, len(contests))) >= _MIN_DRAWS:
@@ -254,7 +254,7 @@ class _Run:
         affordable = self._budget.affordable(contests)
         return min(2 * size, affordable) if stage else max(_MIN_DRAWS, min(size, affordable))
 
-    def _drawn(self, contest: _Contest, size: int) -> tuple[Draws, Draws]:
+    def _draw(self, contest: _Contest, size: int) -> tuple[Draws, Draws]:
         pair = contest.pair
         left = self._box.draw(contest.recorder, pair.left, size, f"left of '{pair.name}'")
         right = self._box.draw(contest.recorder, pair.right, size, f"right of '{pair.name}'")
@@ -266,7 +266,7 @@ class _Run:
         spending = self._alpha / (stage * (stage + 1)) / len(contests)
         each = spending * (1 - _REPETITION_SHARE) / _EVENTS
         for contest in contests:
-            left, right = self._drawn(contest, size)
+            left, right = self._draw(contest, size)
             self._require_independence(left, contest, spending * _REPETITION_SHARE)
             before = len(self.tests)
             for event in distinct_events(contest.events):

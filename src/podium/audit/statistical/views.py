@@ -88,7 +88,7 @@ def fit_views(training: Draws, views: tuple[View, ...] = VIEWS) -> list[FittedVi
 
 
 class FittedView:
-    """A view with bins: symbols are whole numbers, the same for all draws of the same recorder."""
+    """A view with bins: symbols are integers, the same for all draws of the same recorder."""
 
     def __init__(self, view: View, scales: list[_Scale]) -> None:
         self.name: str = view.name

@@ -1,1 +1,1 @@
-"""What the auditor can be pointed at: our mechanisms, pairs of inputs, whole sessions, a question end to end."""
+"""What the auditor can be pointed at: podium mechanisms, pairs of inputs, whole sessions, a question end to end."""

@@ -12,10 +12,10 @@ from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram, SetUnionThe
 from podium.randomness import BitSource
 from podium.release import Release
 
-__all__ = ["reading"]
+__all__ = ["mechanism_input"]
 
 
-def reading(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None = None) -> Any:
+def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None = None) -> Any:
     """A histogram; for mechanisms that weigh users by their number of items, a table where each user has one."""
     if not isinstance(mechanism, (AdaptiveTopK, SetUnionThenTopK)):
         return Histogram(counts)
@@ -28,10 +28,10 @@ def reading(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None
         )
     if isinstance(mechanism, AdaptiveTopK):
         return _OneItemEach(counts, bits)
-    return TwoReadings(weighted=_weighted(counts, mechanism.weights), counts=Histogram(counts))
+    return TwoReadings(weighted=_weigh(counts, mechanism.weights), counts=Histogram(counts))
 
 
-def _weighted(counts: Mapping[Any, int], weights: Weights) -> Histogram:
+def _weigh(counts: Mapping[Any, int], weights: Weights) -> Histogram:
     return Histogram({item: weights.weight(1) * count for item, count in counts.items()})
 
 
@@ -45,7 +45,7 @@ class _OneItemEach:
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
         """What the stage releases of all items but these."""
         rest = {item: count for item, count in self.counts.items() if item not in without}
-        return stage.release(_weighted(rest, stage.weights), bits=self.bits)
+        return stage.release(_weigh(rest, stage.weights), bits=self.bits)
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """Every user of these items has one of them, and the first edge is 1."""

@@ -1,4 +1,4 @@
-"""Our own mechanisms as the auditor meets them: an example of each, the inputs it reads, and where it decides."""
+"""The mechanisms of podium as audit targets: an example of each, the inputs it reads, and where it decides."""
 
 from __future__ import annotations
 
@@ -70,17 +70,17 @@ def mechanism_names() -> dict[str, type[Any]]:
     """Every mechanism class by its name with hyphens: limited-domain is LimitedDomain."""
     classes = (getattr(mechanisms, name) for name in mechanisms.__all__)
     found = [cls for cls in classes if hasattr(cls, "guarantee") and cls is not Mechanism]
-    return {_hyphenated(cls.__name__): cls for cls in found}
+    return {_hyphenate(cls.__name__): cls for cls in found}
 
 
-def _hyphenated(name: str) -> str:
+def _hyphenate(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
 def build(name: str, parameters: Mapping[str, Any]) -> Any:
     """The mechanism of that name with these parameters (None: not given); without any, the example."""
     given = {key: value for key, value in parameters.items() if value is not None}
-    key = name if name in EXAMPLES else _hyphenated(name)
+    key = name if name in EXAMPLES else _hyphenate(name)
     if not given and key in EXAMPLES:
         return EXAMPLES[key]
     known = mechanism_names()
@@ -119,7 +119,7 @@ def _bound_of(mechanism: Any) -> int | None:
 
 def pairs_for(mechanism: Any) -> tuple[Pair, ...]:
     """Neighbours around the place where the mechanism decides."""
-    k_bar = getattr(mechanism, "most_rows", None)
+    k_bar = getattr(mechanism, "max_rows", None)
     items = _ITEMS if k_bar is None else max(_ITEMS, min(k_bar, 5) + 1)
     return worst_pairs(
         items=items,

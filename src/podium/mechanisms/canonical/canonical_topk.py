@@ -15,11 +15,12 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
-from podium.mechanisms.base import Law, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.classes import Loss, Ranking, block_size
 from podium.mechanisms.canonical.rejection import CanonicalNoise, SubsetSampler
-from podium.mechanisms.domain import flag, listed
+from podium.mechanisms.domain import flag, list_scores
 from podium.privacy.events import Event, PureMechanism, SetSelection
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, system_bits
 from podium.release import Release
 
@@ -39,14 +40,14 @@ class CanonicalTopK(Mechanism):
     Guarantee
         epsilon-DP for the whole set. With Gumbel noise it is epsilon-bounded-range, so the set costs one rho(epsilon);
         with exponential noise epsilon^2/2. Neighbours: one user added or removed; replaced if monotone=False.
-    Law
+    Distribution
         A set with worst score m inside and M = max(m, best score outside) has the score gamma*m - (1-gamma)*M, times
         epsilon/span. Gumbel: probability proportional to its exponential. Exponential: permute-and-flip over all sets.
         It is excellent until the gaps between ranks no longer pay for the number of sets, and poor from there on.
     Symbols
         k; epsilon = eps, the total of the call; gamma; span: 1 for counts, 2 if they may move both ways
         (monotone=False), rises_by + falls_by for Scores. rounded_loss: with gamma=1/2 the loss (M - m)/span is rounded
-        up to a whole number, that of the users who would have to change for the set to be the top k; the same as
+        up to an integer, that of the users who would have to change for the set to be the top k; the same as
         not rounded for monotone counts.
     Source
         Shekelyan & Loukides 2022, Theorems 3.5 and 4.1, Lemma 3.1, with corrected class sizes; docs/proofs/canonical.md
@@ -56,6 +57,10 @@ class CanonicalTopK(Mechanism):
         than k items.
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/canonical.md", "section 4"),
+        Proof("docs/proofs/canonical.md", "section 5"),
+    )
     theorem: ClassVar[str] = "Shekelyan & Loukides 2022, Theorems 3.5 and 4.1 (canonical Lipschitz mechanism)"
 
     k: int
@@ -105,28 +110,28 @@ class CanonicalTopK(Mechanism):
         ranking = Ranking(histogram.groups(), self.k)
         sampler = SubsetSampler(ranking, self._loss(histogram, ranking), self.noise)
         ranks = sampler.draw(system_bits() if bits is None else bits)
-        return self._released(ranking.items(ranks), self.worst_case, k=self.k)
+        return self._make_release(ranking.items(ranks), self.worst_case, k=self.k)
 
     def _loss(self, histogram: KnownDomain, ranking: Ranking) -> Loss:
         rate = self.epsilon / histogram.span(monotone=self.monotone) * ranking.unit
         step = self.epsilon / 2 if self.rounded_loss else None
         return Loss((1 - self.gamma) * rate, self.gamma * rate, step)
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         ranking = Ranking(groups, self.k)
-        items, scores = listed(groups, outcomes=math.comb(ranking.size, self.k))
+        items, scores = list_scores(groups, outcomes=math.comb(ranking.size, self.k))
         loss = self._loss(histogram, ranking)
         sizes = _class_sizes(ranking, loss)
         chance = _gumbel_chances(sizes) if self.noise == "gumbel" else _exponential_chances(sizes)
         values = [int(score / ranking.unit) for score in scores]
-        law: Law = {}
+        distribution: Distribution = {}
         for chosen in itertools.combinations(range(len(items)), self.k):
             worst = min(values[i] for i in chosen)
             missed = max(values[i] for i in range(len(items)) if i not in chosen)
             rise, drop = max(worst, missed) - ranking.cut, ranking.cut - worst
-            law[frozenset(items[i] for i in chosen)] = chance[loss.exact(int(rise), int(drop))]
-        return law
+            distribution[frozenset(items[i] for i in chosen)] = chance[loss.exact(int(rise), int(drop))]
+        return distribution
 
 
 def _class_sizes(ranking: Ranking, loss: Loss) -> Mapping[Fraction, int]:

@@ -107,7 +107,7 @@ class Ranking:
         self._groups = groups
         self._order = np.argsort(values)[::-1]
         self.k = k
-        self.size: int = _checked_size(groups, k)
+        self.size: int = _require_size(groups, k)
         self._values = values[self._order]
         self._ends: Integers | None = None
         if groups.multiplicities is not None:
@@ -156,7 +156,7 @@ class Ranking:
         return frozenset(name(group, member) for group, member in zip(groups, members, strict=True))
 
 
-def _checked_size(groups: Groups, k: int) -> int:
+def _require_size(groups: Groups, k: int) -> int:
     size = domain_size(groups)
     if k >= size:
         raise InvalidArgument(

@@ -1,4 +1,4 @@
-"""An envelope over the classes of subsets: whole-number weights that dominate the true ones, and few of them.
+"""An envelope over the classes of subsets: integer weights that dominate the true ones, and few of them.
 
 The classes (a, t) are covered by rectangles, split only where they carry weight and their losses differ. The true
 weight of a rectangle, a count of subsets times an exponential, is bounded by one binomial and the smallest loss
@@ -24,7 +24,7 @@ from podium.randomness.noise import float_stage_is_sound
 __all__ = ["GRID", "LOOSENESS", "SLACK", "Envelope", "binomial", "log_binomial"]
 
 GRID = 40
-"""Weights are whole multiples of 2^-40 of the heaviest: from whole numbers one can choose exactly."""
+"""Weights are whole multiples of 2^-40 of the heaviest: from integers one can choose exactly."""
 LOOSENESS = 0.0065
 """By how much the bound on a log binomial may exceed it, beside rounding."""
 SLACK = 2.0**-40
@@ -86,7 +86,7 @@ class _Rectangles:
             self.corners[:, chosen], self.size[chosen], self.best[chosen], self.spread[chosen], self.kind[chosen]
         )
 
-    def joined(self, other: _Rectangles) -> _Rectangles:
+    def join(self, other: _Rectangles) -> _Rectangles:
         return _Rectangles(
             np.concatenate([self.corners, other.corners], axis=1),
             np.concatenate([self.size, other.size]),
@@ -106,7 +106,7 @@ class Envelope:
         self._k = ranking.k
         self._loss = loss
         self._heads, self._tails = ranking.blocks(loss)
-        self._rectangles = self._refined()
+        self._rectangles = self._refine()
         heights = np.append(self._rectangles.size - self._rectangles.best, 0.0)
         top = float(heights.max())
         self.top: Fraction = Fraction(top)
@@ -143,10 +143,10 @@ class Envelope:
         """How a rectangle proposes: bit 0, a is free; bit 1, t is free."""
         return int(self._rectangles.kind[index])
 
-    def _refined(self) -> _Rectangles:
+    def _refine(self) -> _Rectangles:
         """Split until what the losses inside rectangles may waste is a fraction of what is surely there."""
         whole = np.array([[0], [len(self._heads) - 1], [0], [len(self._tails) - 1]], dtype=np.intp)
-        rectangles = self._measured(whole)
+        rectangles = self._measure(whole)
         while True:
             heights = rectangles.size - rectangles.best
             top = max(float(heights.max()), 0.0)
@@ -161,7 +161,7 @@ class Envelope:
                 return rectangles
             keep = np.ones(len(weights), dtype=np.bool_)
             keep[split] = False
-            rectangles = rectangles.where(keep).joined(self._measured(self._halves(rectangles.corners[:, split])))
+            rectangles = rectangles.where(keep).join(self._measure(self._halves(rectangles.corners[:, split])))
 
     def _halves(self, corners: NDArray[np.intp]) -> NDArray[np.intp]:
         """Each rectangle cut in the direction in which its loss varies more."""
@@ -174,7 +174,7 @@ class Envelope:
         lower = np.array([np.where(across, head + 1, first), last, np.where(across, left, tail + 1), right])
         return np.concatenate([upper, lower], axis=1)
 
-    def _measured(self, corners: NDArray[np.intp]) -> _Rectangles:
+    def _measure(self, corners: NDArray[np.intp]) -> _Rectangles:
         first, last, left, right = corners
         heads, tails = self._heads, self._tails
         best = self._loss.rounded_floats(heads.floats[last] + tails.floats[left]) * (1.0 - SLACK)

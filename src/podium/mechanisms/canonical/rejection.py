@@ -130,7 +130,7 @@ def uniform_subset(size: int, count: int, bits: BitSource) -> Integers:
 
 
 class SubsetSampler:
-    """Draws subsets with the law of the canonical mechanism.
+    """Draws subsets with the distribution of the canonical mechanism.
 
     With Gumbel noise a subset is drawn in proportion to e^-loss. With exponential noise the same proposals arrive at
     the times of a Poisson process and a second factor thins them: permute-and-flip, for sets too many to permute.
@@ -188,7 +188,7 @@ class _Clock:
         return self._low * unit * (1.0 - _WIDE_SLACK), self._high * unit * (1.0 + _WIDE_SLACK) + _TINY
 
     def balls(self, digits: int) -> tuple[flint.arb, flint.arb]:
-        """The same from so many digits of every stream."""
+        """The same from this many digits of every stream."""
         unit = ball(-self._envelope.top).exp() * ball(Fraction(1 << GRID, self._envelope.total))
         low = high = flint.arb(0)
         for uniform in self._uniforms:

@@ -19,6 +19,7 @@ from podium.mechanisms.reader import Reader, Reads, RoundsReader
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_gaussian, calibrate_sigma, total
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
+from podium.privacy.proofs import Proof
 from podium.privacy.theorems.conversion import split_delta
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Receipt, Release
@@ -38,7 +39,7 @@ _WIDE, _SIGMAS, _BIASED = 3, 2, Fraction(1, 20)
 """A first estimate may be wrong by a factor, because heavy users count for little; a later one by 5 percent."""
 _GRID = 1 << 10
 _CANDIDATES, _MORE, _MAX_CANDIDATES = 20, 200, 20_000
-"""What a round may find: so many per place and some more. Whoever is not among them is not near the border."""
+"""Items that one round may find: a number per place, plus a constant. Items beyond are not near the border."""
 _MAX_EXCLUDED = 10_000
 """What a source leaves out of a count in one go; whatever is found beyond may be found again."""
 
@@ -54,7 +55,7 @@ class AdaptiveTopK:
     Guarantee
         delta-approximate mu-Gaussian DP over all rounds, mu^2 = mu_squared, hence also rho = mu^2/2. Neighbours:
         one user added or removed. Every round is Gaussian noise; the shares of mu^2 may depend on earlier rounds.
-    Law
+    Distribution
         Round 1 releases noisy counts weighted by 1/sqrt(t) above a threshold (GaussianSparseHistogram) with a tenth
         of what is not kept for counts. If too few came out, the next finds more of the rest, where users do not spend
         weight on what is out. What is clearly inside the k is settled; the items around the k-th place are measured
@@ -70,7 +71,8 @@ class AdaptiveTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
-    theorem: ClassVar[str] = "docs/proofs/adaptive.md, Theorem 2: adaptively chosen Gaussian noise"
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/adaptive.md", "Theorem 2"),)
+    theorem: ClassVar[str] = f"{proofs[0]}: adaptively chosen Gaussian noise"
 
     k: int
     mu_squared: Fraction
@@ -102,12 +104,12 @@ class AdaptiveTopK:
     @property
     def worst_case(self) -> tuple[Event, ...]:
         """What all rounds together may cost."""
-        # In units of the noise, so exactly mu^2: a sigma on a grid would promise less than all rounds may add up to.
+        # In units of the noise, so exactly mu^2: a sigma on a grid would guarantee less than all rounds may add up to.
         return GaussianNoise(1, sensitivity_squared=self.mu_squared), HiddenItems(self.delta)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised whatever comes out."""
+        """The guarantee, which holds for every outcome."""
         return total(self.worst_case)
 
     @property
@@ -125,11 +127,11 @@ class AdaptiveTopK:
         weights = _spread(self.max_items_per_user)
         sigma = calibrate_sigma(self.mu_squared * share / 2, sensitivity_squared=weights.sensitivity_squared)
         return GaussianSparseHistogram(
-            k=self.most_candidates, sigma=sigma, delta=self.delta / _DISCOVERIES, weights=weights
+            k=self.max_candidates, sigma=sigma, delta=self.delta / _DISCOVERIES, weights=weights
         )
 
     @property
-    def most_candidates(self) -> int:
+    def max_candidates(self) -> int:
         """How many items one round may find, however many pass: the best are enough."""
         return max(2 * self.k, min(_CANDIDATES * self.k + _MORE, _MAX_CANDIDATES))
 
@@ -201,15 +203,15 @@ class _Rounds:
             if self.left and len(self.found) <= k:
                 self._discover(self.left)
         if not self.left or len(self.found) <= k:
-            return self._ranked()[:k]
-        return self._refined()[:k]
+            return self._rank()[:k]
+        return self._refine()[:k]
 
-    def _ranked(self) -> tuple[Item, ...]:
+    def _rank(self) -> tuple[Item, ...]:
         return tuple(sorted(self.found, key=lambda item: self.found[item].estimate, reverse=True))
 
     def _discover(self, share: Fraction) -> None:
         stage = self.mechanism.stage(share)
-        release = self.reader.discover(stage, self._ranked()[:_MAX_EXCLUDED])
+        release = self.reader.discover(stage, self._rank()[:_MAX_EXCLUDED])
         self._pay(share, *stage.worst_case)
         self.threshold = stage.count_threshold
         self.crowded = len(release.items) == stage.k
@@ -228,7 +230,7 @@ class _Rounds:
 
     def _first_border(self) -> tuple[Fraction, Fraction]:
         """Above the first an item is surely in, below the second surely out."""
-        ranked = self._ranked()
+        ranked = self._rank()
         k = self.mechanism.k
         last, next_ = (self.found[item] for item in ranked[k - 1 : k + 1])
         middle, margin = (last.estimate + next_.estimate) / 2, _SIGMAS * last.sigma
@@ -242,7 +244,7 @@ class _Rounds:
         number, wanted = len(self.found), self.mechanism.k
         if number < _FEW:
             return self.left if number <= wanted else whole * _MAX_SECOND
-        middle = self.found[self._ranked()[number // 2 - 1]].estimate
+        middle = self.found[self._rank()[number // 2 - 1]].estimate
         power = math.log(2) / max(1e-9, math.log(middle / self.threshold)) if middle > self.threshold else 3.0
         power = min(max(power, 0.3), 3.0)
         first = float(whole * _FIRST)
@@ -252,11 +254,11 @@ class _Rounds:
         share = Fraction(math.ceil(need * _GRID), _GRID)
         return min(max(share, whole * _MIN_SECOND), whole * _MAX_SECOND)
 
-    def _refined(self) -> tuple[Item, ...]:
+    def _refine(self) -> tuple[Item, ...]:
         """Settle what is sure, and measure the rest again, until nothing is left to decide."""
         sure: list[Item] = []
         high, low = self._first_border()
-        border = list(self._ranked())
+        border = list(self._rank())
         for turn in range(_REFINEMENTS):
             sure += [item for item in border if self.found[item].estimate > high]
             border = [item for item in border if low <= self.found[item].estimate <= high]

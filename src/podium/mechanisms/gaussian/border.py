@@ -32,7 +32,7 @@ _BIAS = 1.5
 
 
 def energy(items: int, of: int) -> Fraction:
-    """How far a user with so many of the items moves their differences, squared; the most that fewer do is n/4."""
+    """The most by which a user with up to ``items`` of ``of`` items moves their differences, squared; at most of/4."""
     within = min(items, of // 2)
     return Fraction(within * (of - within), of)
 

@@ -1,4 +1,4 @@
-"""Scores plus Gaussian noise against a level: exact laws and densities, in balls at the current precision."""
+"""Scores plus Gaussian noise against a level: exact distributions and densities, in balls at the current precision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import flint
 
 from podium.exact import ball
 from podium.histogram import Item
-from podium.mechanisms.base import Law
+from podium.mechanisms.base import Distribution
 
 __all__ = ["MAX_ORDER", "GaussianRace", "normal_below"]
 
@@ -41,17 +41,17 @@ class GaussianRace:
         self._k = len(self._items) + 1 if k is None else k
         self._leads = [(score - level) / sigma for score in scores]
 
-    def passing(self) -> list[flint.arb]:
+    def pass_probabilities(self) -> list[flint.arb]:
         """The probability of each item to be above the level."""
         return [normal_below(ball(lead)) for lead in self._leads]
 
-    def law(self) -> Law:
+    def distribution(self) -> Distribution:
         """Every outcome with its probability; for at most ``MAX_ORDER`` places."""
-        law: Law = {}
+        distribution: Distribution = {}
         for length in range(min(self._k, len(self._items)) + 1):
             for order in itertools.permutations(range(len(self._items)), length):
-                law[tuple(self._items[i] for i in order)] = self._chance(order)
-        return law
+                distribution[tuple(self._items[i] for i in order)] = self._chance(order)
+        return distribution
 
     def _chance(self, order: tuple[int, ...]) -> flint.arb:
         behind, rest = [lead for i, lead in enumerate(self._leads) if i not in order], flint.arb(1)

@@ -14,12 +14,13 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Histogram, Item
-from podium.mechanisms.base import Law, Mechanism, describe
+from podium.mechanisms.base import Distribution, Mechanism, describe
 from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event, Selection
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
 from podium.release import Release
 
@@ -52,7 +53,7 @@ class SetUnionThenTopK(Mechanism):
         delta/2-approximate zCDP with rho = s^2/(2 sigma^2) for the discovery (s <= 1) and rho(epsilon_per_item) for
         each item chosen; the other half of delta is for the conversion to an epsilon. If fewer than k items are found,
         all of them are put in order, and only that many selections are paid. Neighbours: one user added or removed.
-    Law
+    Distribution
         Every item with a weighted count x_i > 0, x_i = the sum of 1/sqrt(t_u) over its users, is found if
         x_i + N(0, sigma^2) > T = max over t of 1/sqrt(t) + sigma Phi^-1((1-delta/2)^(1/t)); then peeling with weights
         exp(epsilon_per_item h_i) over what was found.
@@ -66,9 +67,8 @@ class SetUnionThenTopK(Mechanism):
         Weighted sums as in GaussianSparseHistogram with ``weights``; each user adds at most 1 to each plain count.
     """
 
-    theorem: ClassVar[str] = (
-        "docs/proofs/gaussian-histograms.md, Theorem 2 (set union, then peeling), after Dick, Joseph & Raman 2026"
-    )
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/gaussian-histograms.md", "Theorem 2"),)
+    theorem: ClassVar[str] = f"{proofs[0]} (set union, then peeling), after Dick, Joseph & Raman 2026"
 
     k: int
     epsilon_per_item: Fraction
@@ -123,30 +123,30 @@ class SetUnionThenTopK(Mechanism):
         second = self.selection(len(found.items))
         chosen = None if second is None else second.release(counts, bits=bits)
         paid = (*self.discovery.worst_case, *(() if chosen is None else chosen.paid.events))
-        release = self._released(() if chosen is None else chosen.outcome, paid, k=self.k)
+        release = self._make_release(() if chosen is None else chosen.outcome, paid, k=self.k)
         return replace(release, parameters={**describe(self), "found": str(len(found.items))})
 
-    def _law(self, histogram: TwoReadings) -> Law:
+    def _exact_distribution(self, histogram: TwoReadings) -> Distribution:
         readings = _readings(histogram)
         if len(readings.weighted) > _MAX_ITEMS:
             raise InvalidArgument(
                 "histogram",
                 f"a reading of {len(readings.weighted)} items",
                 allowed=f"at most {_MAX_ITEMS} items",
-                hint="An exact law lists every set that may be found; release() has no such limit.",
+                hint="An exact distribution lists every set that may be found; release() has no such limit.",
             )
         chances = self.discovery.chances(readings.weighted)
         counts = _rows(readings.counts)
-        law: Law = {}
+        distribution: Distribution = {}
         for found in itertools.product((False, True), repeat=len(chances)):
             items = tuple(itertools.compress(chances, found))
             chance = flint.arb(1)
             for passes, is_in in zip(chances.values(), found, strict=True):
                 chance *= passes if is_in else 1 - passes
             scores = [counts.get(item, 0) for item in items]
-            for outcome, inner in peeling_law(items, scores, self.epsilon_per_item, self.k).items():
-                law[outcome] = law.get(outcome, flint.arb(0)) + chance * inner
-        return law
+            for outcome, inner in peeling_distribution(items, scores, self.epsilon_per_item, self.k).items():
+                distribution[outcome] = distribution.get(outcome, flint.arb(0)) + chance * inner
+        return distribution
 
 
 @lru_cache(maxsize=64)

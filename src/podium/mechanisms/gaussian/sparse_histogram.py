@@ -1,4 +1,4 @@
-"""Noisy counts of every item that somebody has, as far as they pass a public threshold."""
+"""Noisy counts of every item with a positive count, released where they pass a public threshold."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Histogram, Item
-from podium.mechanisms.base import Law, Mechanism, certified_floats
-from podium.mechanisms.domain import listed
+from podium.mechanisms.base import Distribution, Mechanism, certified_floats
+from podium.mechanisms.domain import list_scores
 from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace
 from podium.mechanisms.reader import Reader, Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
-from podium.randomness import BitSource, grid_bits_for, passing
+from podium.privacy.proofs import Proof
+from podium.randomness import BitSource, grid_bits_for, race_above
 from podium.release import Release
 
 __all__ = ["GaussianSparseHistogram"]
@@ -37,7 +38,7 @@ class GaussianSparseHistogram(Mechanism):
     Guarantee
         delta-approximate mu-Gaussian DP with mu = s/sigma, hence delta-approximate mu^2/2-zCDP. All that passes may
         be released for it, with its noisy counts; a k only shortens the list. Neighbours: one user added or removed.
-    Law
+    Distribution
         x_i = the sum of w(t_u)/unit over the users u who have item i, t_u = how many items u has. Every item with
         x_i > 0 gets x_i + N(0, sigma^2); those above T = max over t of w(t)/unit + sigma Phi^-1((1-delta)^(1/t))
         come out, largest first, at most k.
@@ -59,9 +60,9 @@ class GaussianSparseHistogram(Mechanism):
     """
 
     reads: ClassVar[Reads] = Reads.WEIGHTED_COUNTS
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/gaussian-histograms.md", "Theorem 1"),)
     theorem: ClassVar[str] = (
-        "docs/proofs/gaussian-histograms.md, Theorem 1, after Korolova et al. 2009 and Gopi et al. 2020; "
-        "Balle & Wang 2018 (Gaussian noise)"
+        f"{proofs[0]}, after Korolova et al. 2009 and Gopi et al. 2020; Balle & Wang 2018 (Gaussian noise)"
     )
     grid_bits: ClassVar[int] = 20
 
@@ -132,9 +133,9 @@ class GaussianSparseHistogram(Mechanism):
         return reader.discover(self, ())
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
-        """Run the mechanism once on weighted counts, known domain or not; items that nobody has take no part."""
-        groups = histogram.counted()
-        finish = passing(
+        """Run the mechanism once on weighted counts, known domain or not; items with count 0 take no part."""
+        groups = histogram.observed_groups()
+        finish = race_above(
             groups.scores,
             above=self.count_threshold,
             k=self.k,
@@ -146,7 +147,7 @@ class GaussianSparseHistogram(Mechanism):
         )
         items = tuple(map(groups.name, finish.groups, finish.members))
         k = len(items) if self.k is None else self.k
-        return self._released(items, self.worst_case, k=k, values=finish.values, value_kind="counts")
+        return self._make_release(items, self.worst_case, k=k, values=finish.values, value_kind="counts")
 
     def inclusion(self, histogram: Histogram) -> dict[Item, float]:
         """The probability of each item to pass the threshold."""
@@ -154,32 +155,32 @@ class GaussianSparseHistogram(Mechanism):
         return {item: float(value.mid()) for item, value in balls.items()}
 
     def chances(self, histogram: Histogram) -> dict[Item, flint.arb]:
-        """The same as balls at the current precision, for laws of what uses this mechanism as a stage."""
-        items, race = self._race(histogram.counted(), outcomes=len(histogram))
-        return dict(zip(items, race.passing(), strict=True))
+        """The same as balls at the current precision, for distributions of what uses this mechanism as a stage."""
+        items, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
+        return dict(zip(items, race.pass_probabilities(), strict=True))
 
-    def _law(self, histogram: Histogram) -> Law:
-        groups = histogram.counted()
+    def _exact_distribution(self, histogram: Histogram) -> Distribution:
+        groups = histogram.observed_groups()
         items, race = self._race(groups, outcomes=len(histogram) ** MAX_ORDER)
         if min(len(items), len(items) if self.k is None else self.k) > MAX_ORDER:
             raise InvalidArgument(
                 "k",
                 self.k,
-                allowed=f"at most {MAX_ORDER} for the exact law of the order",
+                allowed=f"at most {MAX_ORDER} for the exact distribution of the order",
                 hint="inclusion() and density() have no such limit.",
             )
-        return race.law()
+        return race.distribution()
 
     def _density(
         self, histogram: Histogram, outcome: Sequence[Item], values: list[Fraction]
     ) -> Callable[[], flint.arb]:
         if not isinstance(outcome, tuple) or len(values) != len(outcome):
             raise InvalidArgument("values", tuple(values), allowed="one value for each item of the outcome, a tuple")
-        _, race = self._race(histogram.counted(), outcomes=len(histogram))
+        _, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
         return lambda: race.density(outcome, values)
 
     def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], GaussianRace]:
-        items, sums = listed(groups, outcomes=outcomes)
+        items, sums = list_scores(groups, outcomes=outcomes)
         scores = [score / self.weights.weight(1) for score in sums]
         return items, GaussianRace(items, scores, self.count_threshold, self.count_sigma, self.k)
 

@@ -12,10 +12,11 @@ import flint
 
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import KnownDomain
-from podium.mechanisms.base import Law, Mechanism
-from podium.mechanisms.domain import flag, listed
+from podium.mechanisms.base import Distribution, Mechanism
+from podium.mechanisms.domain import flag, list_scores
 from podium.mechanisms.joint.sampler import Ladder, SequenceSampler
 from podium.privacy.events import Event, SetSelection
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, system_bits
 from podium.release import Release
 
@@ -33,7 +34,7 @@ class JointTopK(Mechanism):
     Guarantee
         epsilon-bounded-range, hence epsilon-DP, for the whole list: it costs one rho(epsilon). Neighbours: one user
         added or removed; replaced if monotone=False.
-    Law
+    Distribution
         P(s_1, ..., s_k) is proportional to exp(-epsilon/(2 span) * u) over all sequences of k different items; u is the
         largest of h_(j) - h_(s_j) over the places j. The 2 is needed for counts too: the true j-th can gain a user
         that s_j does not, and the other way round. It is excellent while few sequences lose little, and poor once
@@ -48,6 +49,10 @@ class JointTopK(Mechanism):
         A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/joint.md", "section 2"),
+        Proof("docs/proofs/joint.md", "section 3"),
+    )
     theorem: ClassVar[str] = "Gillenwater, Joseph, Medina & Diaz 2022 (joint exponential mechanism), bounded range"
 
     k: int
@@ -70,15 +75,15 @@ class JointTopK(Mechanism):
         ladder = Ladder(histogram.groups(), self.k)
         sampler = SequenceSampler(ladder, self._rate(histogram, ladder))
         ranks = sampler.draw(system_bits() if bits is None else bits)
-        return self._released(ladder.items(ranks), self.worst_case, k=self.k)
+        return self._make_release(ladder.items(ranks), self.worst_case, k=self.k)
 
     def _rate(self, histogram: KnownDomain, ladder: Ladder) -> Fraction:
         return self.epsilon / (2 * histogram.span(monotone=self.monotone)) * ladder.unit
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         ladder = Ladder(groups, self.k)
-        items, scores = listed(groups, outcomes=math.perm(ladder.size, self.k))
+        items, scores = list_scores(groups, outcomes=math.perm(ladder.size, self.k))
         values = [int(score / ladder.unit) for score in scores]
         best = sorted(values, reverse=True)[: self.k]
         losses = {

@@ -2,7 +2,7 @@
 
 A sequence of loss u must be drawn in proportion to q^u, q = e^-rate. As q^u = (1-q) (q^u + ... + q^(T-1)) + q^T for
 u <= T, that is the same as drawing an allowance t in proportion to (1-q) q^t N(t), or T to q^T N(T), and then one of
-the N(t) sequences that lose at most t, all alike. N(t) is a product of k whole numbers, one per place.
+the N(t) sequences that lose at most t, all alike. N(t) is a product of k integers, one per place.
 
 Allowances are far too many to weigh one by one. They are proposed in pieces, each as if all of it had the
 largest N and the smallest t, and coins with exactly the right odds correct for that. Floats choose the pieces,
@@ -132,7 +132,7 @@ def pieces_of(ladder: Ladder, rate: Fraction) -> list[Piece]:
     tail = ladder.log_counts([ladder.bottom])[0] - _cost(ladder.bottom, rate)
     if rate < 1:
         tail += math.log(rate.denominator) - math.log(rate.numerator)
-    pieces = _evaluated(ladder, rate, [(0, ladder.bottom - 1)])
+    pieces = _evaluate(ladder, rate, [(0, ladder.bottom - 1)])
     while True:
         least = float(np.logaddexp.reduce([tail, *(piece.low for piece in pieces)]))
         share = least - math.log(_SHARE * len(pieces))
@@ -141,7 +141,7 @@ def pieces_of(ladder: Ladder, rate: Fraction) -> list[Piece]:
             return pieces
         kept = [piece for piece, halved in zip(pieces, split, strict=True) if not halved]
         halves = [half for piece in itertools.compress(pieces, split) for half in _halves(piece.first, piece.last)]
-        pieces = kept + _evaluated(ladder, rate, halves)
+        pieces = kept + _evaluate(ladder, rate, halves)
 
 
 def _halves(first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -149,7 +149,7 @@ def _halves(first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (first, middle), (middle + 1, last)
 
 
-def _evaluated(ladder: Ladder, rate: Fraction, spans: Sequence[tuple[int, int]]) -> list[Piece]:
+def _evaluate(ladder: Ladder, rate: Fraction, spans: Sequence[tuple[int, int]]) -> list[Piece]:
     logs = iter(ladder.log_counts(list(itertools.chain.from_iterable(spans))))
     pieces = []
     for first, last in spans:

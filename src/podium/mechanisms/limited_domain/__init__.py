@@ -1,1 +1,1 @@
-"""The limited domain: top-k when nobody knows which items there are."""
+"""The limited domain: top-k over an unknown domain."""

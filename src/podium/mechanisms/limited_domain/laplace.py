@@ -1,4 +1,4 @@
-"""The limited domain with Laplace noise: its exact law, the density of its noisy counts, and its cost.
+"""The limited domain with Laplace noise: its exact distribution, the density of its noisy counts, and its cost.
 
 Every candidate i has the value score_i + Lap(scale), BOTTOM too. The items above BOTTOM come out in order, at most k
 of them. Between the scores all densities are sums of exponentials, so every probability has a closed form.
@@ -16,10 +16,10 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import ball
 from podium.histogram import Item
-from podium.mechanisms.base import Law
+from podium.mechanisms.base import Distribution
 from podium.mechanisms.piecewise import Piecewise, noise_cdf, noise_density
 from podium.privacy.events import ApproximateMechanism
-from podium.privacy.rounding import certified, significant_above
+from podium.privacy.rounding import certified_bound, significant_above
 from podium.release import BOTTOM
 
 __all__ = ["LaplaceRace", "laplace_cost"]
@@ -36,7 +36,7 @@ def laplace_cost(changing: int, epsilon: Fraction, delta: Fraction) -> Approxima
         once = ball(delta) / 4 * (2 + (ball(changing) / ball(delta)).log())
         return (ball(changing * epsilon).exp() + 1) * once
 
-    charged = certified(failure, significant_above)
+    charged = certified_bound(failure, significant_above)
     if charged >= 1:
         raise InvalidArgument(
             "delta",
@@ -53,7 +53,7 @@ class LaplaceRace:
     def __init__(self, items: Sequence[Item], scores: Sequence[int], bottom: Fraction, scale: Fraction, k: int) -> None:
         self._items = tuple(items)
         self._k = k
-        # Only differences matter to the law, and small numbers keep the balls small.
+        # Only differences matter to the distribution, and small numbers keep the balls small.
         self._origin = bottom.numerator // bottom.denominator
         self._scores = [Fraction(score - self._origin) for score in scores]
         self._density = [noise_density("laplace", score, scale) for score in self._scores]
@@ -61,25 +61,25 @@ class LaplaceRace:
         self._stop_density = noise_density("laplace", bottom - self._origin, scale)
         self._stop_below = noise_cdf("laplace", bottom - self._origin, scale)
 
-    def law(self) -> Law:
+    def distribution(self) -> Distribution:
         """Every outcome with its probability."""
-        law: Law = {}
-        self._extend((), Piecewise.constant(1), law)
-        return law
+        distribution: Distribution = {}
+        self._extend((), Piecewise.constant(1), distribution)
+        return distribution
 
-    def _extend(self, prefix: tuple[int, ...], ahead: Piecewise, law: Law) -> None:
+    def _extend(self, prefix: tuple[int, ...], ahead: Piecewise, distribution: Distribution) -> None:
         """``ahead`` is t -> P(the items of the prefix come in this order, the last one above t)."""
         named = tuple(self._items[i] for i in prefix)
-        law[(*named, BOTTOM)] = (ahead * self._stop_density * self._rest_below(prefix)).integral()
+        distribution[(*named, BOTTOM)] = (ahead * self._stop_density * self._rest_below(prefix)).integral()
         for i in range(len(self._items)):
             if i in prefix:
                 continue
             longer = (*prefix, i)
             here = ahead * self._density[i]
             if len(longer) == self._k:
-                law[(*named, self._items[i])] = (here * self._stop_below * self._rest_below(longer)).integral()
+                distribution[(*named, self._items[i])] = (here * self._stop_below * self._rest_below(longer)).integral()
             else:
-                self._extend(longer, here.tail_integral(), law)
+                self._extend(longer, here.tail_integral(), distribution)
 
     def _rest_below(self, prefix: tuple[int, ...]) -> Piecewise:
         """t -> P(every item that is not in the prefix is below t)."""

@@ -1,4 +1,4 @@
-"""Top-k when nobody knows which items there are: the limited domain of Durfee & Rogers."""
+"""Top-k over an unknown domain: the limited domain of Durfee & Rogers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from podium.exact import (
     rational_bounds,
 )
 from podium.histogram import Histogram, Item, TopRows
-from podium.mechanisms.base import Law, Mechanism, certified_floats, describe
+from podium.mechanisms.base import Distribution, Mechanism, certified_floats, describe
 from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
-from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_law
-from podium.mechanisms.peeling import peeling_law
+from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
+from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.reader import Reader, Reads
 from podium.privacy.events import Event, Selection, limited_domain_events
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release
 
@@ -55,7 +56,7 @@ class LimitedDomain(Mechanism):
         rho(epsilon_per_item); the call costs delta/(1+delta) once. Neighbours: one user added or removed.
         With ``k_bar=PrivateKBar(limit)`` the choice of k_bar is one selection more, and k_bar is released too.
         With ``noise="laplace"``: (Delta*eps, (e^(Delta*eps)+1) * (delta/4)(2+ln(Delta/delta))), noisy counts included.
-    Law
+    Distribution
         Peeling with weights exp(epsilon_per_item * h) over the true top-k_bar items of positive count and BOTTOM,
         whose score is h_(k_bar+1) + 1 + ln(min(Delta, k_bar)/delta)/epsilon_per_item; BOTTOM ends the output.
         ``strict=True``: only items above h_(k_bar+1) take part, and Delta does not help: ln(k_bar/delta).
@@ -75,6 +76,12 @@ class LimitedDomain(Mechanism):
     """
 
     reads: ClassVar[Reads] = Reads.TOP_ROWS
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/limited-domain.md", "Theorem 1"),
+        Proof("docs/proofs/limited-domain.md", "Theorem 2"),
+        Proof("docs/proofs/limited-domain.md", "Theorem 3"),
+        Proof("docs/proofs/limited-domain.md", "section 3"),
+    )
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorems 1 and 2 (limited domain, pay what you get)"
     grid_bits: ClassVar[int] = 20
 
@@ -110,11 +117,11 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument("strict", strict, allowed="True or False")
         put(self, "noise", noise)
         put(self, "strict", strict)
-        if self.most_rows < self.k:
+        if self.max_rows < self.k:
             raise InvalidArgument(
                 "k_bar",
                 k_bar,
-                allowed=f"a whole number, k={self.k} or more",
+                allowed=f"an integer, k={self.k} or more",
                 hint="Ask for fewer items or read more rows.",
             )
         if noise == "laplace":
@@ -130,13 +137,13 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument(
                 "max_items_per_user",
                 self.max_items_per_user,
-                allowed=f"a whole number from 1 to k_bar={self.k_bar} where noise='laplace'",
+                allowed=f"an integer from 1 to k_bar={self.k_bar} where noise='laplace'",
                 hint="Bound the items of each user, or use noise='gumbel', which needs no bound.",
             )
         laplace_cost(self.max_items_per_user, self.epsilon_per_item, self.delta)
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """How many rows, besides the count of the next one, the mechanism reads at most."""
         return self.k_bar.limit if isinstance(self.k_bar, PrivateKBar) else self.k_bar
 
@@ -154,7 +161,7 @@ class LimitedDomain(Mechanism):
 
         With a private k_bar, the largest that it can be.
         """
-        return self.margin_at(self.most_rows)
+        return self.margin_at(self.max_rows)
 
     def margin_at(self, k_bar: int) -> Fraction:
         """The margin for this k_bar."""
@@ -164,11 +171,11 @@ class LimitedDomain(Mechanism):
 
     def answer(self, reader: Reader) -> Release:
         """Run the mechanism once on the top rows of a table."""
-        return self.release(reader.top_rows(self.most_rows))
+        return self.release(reader.top_rows(self.max_rows))
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on the top rows of a histogram, known domain or not."""
-        rows = histogram.top(self.most_rows)
+        rows = histogram.top(self.max_rows)
         if not isinstance(self.k_bar, PrivateKBar):
             return self._run(rows, self.k_bar, bits)
         chosen = choose_k_bar(rows, self.k, self.k_bar.limit, self.epsilon_per_item, bits)
@@ -193,12 +200,12 @@ class LimitedDomain(Mechanism):
         outcome = (*items, BOTTOM) if stopped else items
         if self.noise == "laplace":
             values = finish.values[: len(items)]
-            release = self._released(outcome, self.worst_case, k=self.k, values=values, value_kind="counts")
+            release = self._make_release(outcome, self.worst_case, k=self.k, values=values, value_kind="counts")
         else:
-            release = self._released(outcome, self._paid(len(items), stopped=stopped), k=self.k)
+            release = self._make_release(outcome, self._paid_events(len(items), stopped=stopped), k=self.k)
         return replace(release, theorem=self._theorem())
 
-    def _paid(self, items: int, *, stopped: bool) -> tuple[Event, ...]:
+    def _paid_events(self, items: int, *, stopped: bool) -> tuple[Event, ...]:
         events = limited_domain_events(self.epsilon_per_item, self.delta, items=items, bottom=stopped)
         if isinstance(self.k_bar, PrivateKBar):
             return (events[0], Selection(self.epsilon_per_item), *events[1:])
@@ -218,41 +225,44 @@ class LimitedDomain(Mechanism):
         above = int(np.count_nonzero(rows.counts > rows.next_count))
         return TopRows(rows.items[:above], rows.counts[:above], rows.next_count)
 
-    def _law(self, histogram: Histogram) -> Law:
-        law: Law = {}
-        for (_, outcome), chance in self._joint_law(histogram).items():
-            law[outcome] = law[outcome] + chance if outcome in law else chance
-        return law
+    def _exact_distribution(self, histogram: Histogram) -> Distribution:
+        distribution: Distribution = {}
+        for (_, outcome), chance in self._joint_distribution(histogram).items():
+            distribution[outcome] = distribution[outcome] + chance if outcome in distribution else chance
+        return distribution
 
-    def _joint_law(self, histogram: Histogram) -> dict[tuple[int, Outcome], flint.arb]:
+    def _joint_distribution(self, histogram: Histogram) -> dict[tuple[int, Outcome], flint.arb]:
         """(k_bar, outcome) -> probability: a private k_bar is released as well."""
-        rows = histogram.top(self.most_rows)
+        rows = histogram.top(self.max_rows)
         joint: dict[tuple[int, Outcome], flint.arb] = {}
-        for k_bar, chance in self._k_bar_law(rows).items():
-            for outcome, inner in self._law_at(first_rows(rows, k_bar), k_bar).items():
+        for k_bar, chance in self._exact_k_bar_distribution(rows).items():
+            for outcome, inner in self._distribution_at(first_rows(rows, k_bar), k_bar).items():
                 joint[k_bar, outcome] = chance * inner
         return joint
 
-    def _k_bar_law(self, rows: TopRows) -> dict[int, flint.arb]:
+    def _exact_k_bar_distribution(self, rows: TopRows) -> dict[int, flint.arb]:
         if isinstance(self.k_bar, PrivateKBar):
-            return k_bar_law(rows, self.k, self.k_bar.limit, self.epsilon_per_item)
+            return k_bar_distribution(rows, self.k, self.k_bar.limit, self.epsilon_per_item)
         return {self.k_bar: flint.arb(1)}
 
-    def _law_at(self, rows: TopRows, k_bar: int) -> Law:
+    def _distribution_at(self, rows: TopRows, k_bar: int) -> Distribution:
         rows = self._domain(rows)
         if self.noise == "laplace":
-            return self._laplace_race(rows, k_bar).law()
+            return self._laplace_race(rows, k_bar).distribution()
         bottom = rows.next_count + self.margin_at(k_bar)
-        return peeling_law(rows.items, rows.counts.tolist(), self.epsilon_per_item, self.k, bottom=bottom)
+        return peeling_distribution(rows.items, rows.counts.tolist(), self.epsilon_per_item, self.k, bottom=bottom)
 
     def _laplace_race(self, rows: TopRows, k_bar: int) -> LaplaceRace:
         bottom = rows.next_count + self.margin_at(k_bar)
         return LaplaceRace(rows.items, rows.counts.tolist(), bottom, 1 / self.epsilon_per_item, self.k)
 
     def k_bar_distribution(self, histogram: Histogram) -> dict[int, float]:
-        """P(k_bar = i): with a private k_bar the law of the first selection."""
-        rows = histogram.top(self.most_rows)
-        return {i: float(chance.mid()) for i, chance in certified_floats(lambda: self._k_bar_law(rows)).items()}
+        """P(k_bar = i): with a private k_bar the distribution of the first selection."""
+        rows = histogram.top(self.max_rows)
+        return {
+            i: float(chance.mid())
+            for i, chance in certified_floats(lambda: self._exact_k_bar_distribution(rows)).items()
+        }
 
     def _density(
         self, histogram: Histogram, outcome: Sequence[Item], values: list[Fraction]
@@ -265,8 +275,8 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument("noise", self.noise, allowed="'laplace' where values are asked for")
         if len(values) != sum(item is not BOTTOM for item in outcome):
             raise InvalidArgument("values", tuple(values), allowed="one value for each item of the outcome")
-        rows = histogram.top(self.most_rows)
-        return lambda: self._laplace_race(rows, self.most_rows).density(outcome, values)
+        rows = histogram.top(self.max_rows)
+        return lambda: self._laplace_race(rows, self.max_rows).density(outcome, values)
 
 
 def value_step(epsilon_per_item: Fraction) -> Fraction:

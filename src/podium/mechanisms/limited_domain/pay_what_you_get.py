@@ -1,10 +1,10 @@
-"""Many adaptive top-k questions under one promise, each paying only for the symbols that came out."""
+"""Many adaptive top-k questions under one guarantee, each paying only for the symbols that came out."""
 
 from __future__ import annotations
 
 import threading
 from fractions import Fraction
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from podium.errors import BudgetExceeded
 from podium.exact import Number, positive_fraction, positive_integer, probability
@@ -13,6 +13,7 @@ from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, Priva
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import Event, LimitedDomainCall, Selection
 from podium.privacy.guarantee import Guarantee
+from podium.privacy.proofs import Proof
 from podium.privacy.theorems.composition import limited_domain_delta
 from podium.randomness import BitSource
 from podium.release import Receipt, Release
@@ -38,7 +39,7 @@ class PayWhatYouGet:
         The whole transcript is (1 - (1+delta)^-l_star)-approximately k_star * rho(epsilon_per_item)-zCDP and
         k_star * epsilon_per_item-DP, however the questions depend on earlier answers. Neighbours: one user
         added or removed from all histograms.
-    Law
+    Distribution
         Each call is ``LimitedDomain(k, k_bar, epsilon_per_item, delta)``; it uses up one call and as many
         selections as symbols came out, BOTTOM included, and one more if k_bar is private.
     Symbols
@@ -51,6 +52,8 @@ class PayWhatYouGet:
     The plan lives in memory, and one object may serve several threads: a call reserves its worst case before it
     reads, and gives back what did not come out. A call that fails after the reservation gives nothing back.
     """
+
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/limited-domain.md", "Theorem 5"),)
 
     def __init__(self, k_star: int, l_star: int, epsilon_per_item: Number, delta: Number) -> None:
         self.k_star: int = positive_integer(k_star, "k_star")
@@ -69,7 +72,7 @@ class PayWhatYouGet:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised for the whole transcript, known before the first question."""
+        """The guarantee of the whole transcript, known before the first question."""
         events = worst_case(self.worst_case)
         # The calls fail independently of each other, so all of them succeed with (1+delta)^-l_star.
         failure = limited_domain_delta(self.delta, self.l_star)

@@ -14,7 +14,7 @@ from podium.exact import ball, positive_integer
 from podium.histogram import Counts, TopRows, item_order
 from podium.randomness import BitSource, race, system_bits, uniform_below
 
-__all__ = ["PrivateKBar", "choose_k_bar", "first_rows", "k_bar_law"]
+__all__ = ["PrivateKBar", "choose_k_bar", "first_rows", "k_bar_distribution"]
 
 _TRIES = 256
 
@@ -42,7 +42,7 @@ def first_rows(rows: TopRows, k_bar: int) -> TopRows:
     return TopRows(tuple(kept), rows.counts[:k_bar], next_count)
 
 
-def k_bar_law(rows: TopRows, k: int, limit: int, rate: Fraction) -> dict[int, flint.arb]:
+def k_bar_distribution(rows: TopRows, k: int, limit: int, rate: Fraction) -> dict[int, flint.arb]:
     """P(i) for i = k..limit, proportional to e^(-rate * h_(i+1)) / i.
 
     The score -(h_(i+1) + 1 + ln(i/delta)/rate) makes the weight e^(-rate * h_(i+1)) * e^-rate * delta / i, and the
@@ -56,7 +56,7 @@ def k_bar_law(rows: TopRows, k: int, limit: int, rate: Fraction) -> dict[int, fl
 
 
 def choose_k_bar(rows: TopRows, k: int, limit: int, rate: Fraction, bits: BitSource | None) -> int:
-    """One draw of ``k_bar_law``, from as many groups as there are distinct counts and powers of two.
+    """One draw of ``k_bar_distribution``, from as many groups as there are distinct counts and powers of two.
 
     All i of a block share the count h_(i+1) and the largest power of two 2^e <= i. The block wins with weight
     size * e^(-rate * count) / 2^e, one of its i is drawn uniformly, and kept with probability 2^e / i, at least

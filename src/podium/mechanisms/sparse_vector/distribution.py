@@ -1,4 +1,4 @@
-"""The exact law of a sparse vector: given the noisy threshold, all answers are independent.
+"""The exact distribution of a sparse vector: given the noisy threshold, all answers are independent.
 
 So the probability of any sequence of answers is one integral over the threshold of a product of distribution
 functions: a piecewise exponential polynomial, integrated in closed form. With geometric noise it is a sum over the
@@ -16,11 +16,11 @@ import flint
 
 from podium.exact import ball
 from podium.histogram import Item
-from podium.mechanisms.base import Law
+from podium.mechanisms.base import Distribution
 from podium.mechanisms.piecewise import Piecewise, noise_cdf, noise_density, noise_survival
 from podium.mechanisms.sparse_vector.scales import Branch, SparseNoise, SparsePlan
 
-__all__ = ["Found", "lattice_sum", "noise_calculus", "sparse_density", "sparse_law"]
+__all__ = ["Found", "lattice_sum", "noise_calculus", "sparse_density", "sparse_distribution"]
 
 Queries: TypeAlias = Sequence[tuple[Item, Fraction]]
 _NoiseFunction: TypeAlias = Callable[[Fraction, Fraction], Piecewise]
@@ -55,14 +55,14 @@ def noise_calculus(noise: SparseNoise) -> Calculus:
     )
 
 
-def sparse_law(plan: SparsePlan, threshold: Fraction, queries: Queries, budget: Fraction) -> Law:
+def sparse_distribution(plan: SparsePlan, threshold: Fraction, queries: Queries, budget: Fraction) -> Distribution:
     """Every sequence of answers to these queries, asked in turn while the price of a full answer is left."""
     calculus = noise_calculus(plan.noise)
-    law: Law = {}
+    distribution: Distribution = {}
 
     def extend(index: int, found: tuple[Found, ...], left: Fraction, weight: Piecewise) -> None:
         if index == len(queries) or left < plan.price:
-            law[found] = calculus.total(weight)
+            distribution[found] = calculus.total(weight)
             return
         item, score = queries[index]
         for branch in plan.branches:
@@ -73,7 +73,7 @@ def sparse_law(plan: SparsePlan, threshold: Fraction, queries: Queries, budget: 
         extend(index + 1, found, left, weight)
 
     extend(0, (), budget - plan.threshold_price, _threshold_density(plan, calculus, threshold))
-    return law
+    return distribution
 
 
 def sparse_density(

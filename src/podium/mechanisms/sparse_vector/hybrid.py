@@ -14,18 +14,19 @@ import numpy as np
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Groups, Item, KnownDomain
-from podium.mechanisms.base import Law, Mechanism
-from podium.mechanisms.domain import domain_size, flag, listed
+from podium.mechanisms.base import Distribution, Mechanism
+from podium.mechanisms.domain import domain_size, flag, list_scores
 from podium.mechanisms.sparse_vector.hybrid_distribution import (
     Candidate,
     Field,
     chained_density,
-    hybrid_law,
+    hybrid_distribution,
     level_density,
 )
 from podium.mechanisms.sparse_vector.scales import GapScales
-from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
+from podium.mechanisms.sparse_vector.threshold_budget import Movement, movement_of, require_threshold, resolve_theta
 from podium.privacy.events import Event, PureMechanism
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race
 from podium.release import BOTTOM, Release
 
@@ -55,7 +56,7 @@ class HybridTopK(Mechanism):
         epsilon-DP, and what came out may cost less. ``first="identities"``: t output symbols, BOTTOM included,
         cost (t/k)*epsilon. ``first="estimates"``: t items, without BOTTOM, cost theta*epsilon +
         (t/k)*(1-theta)*epsilon. Neighbours: one user added or removed (``monotone=False``: or replaced).
-    Law
+    Distribution
         Identities: the threshold takes part as one more item; all have exponential noise of scale span*k/epsilon; items
         in order until BOTTOM, which stands for the threshold, at most k symbols. Gaps are leads over the next: of
         the last item over the threshold if it was reached (then they add up to estimates above it), else over the
@@ -73,6 +74,10 @@ class HybridTopK(Mechanism):
         A known domain; each user moves each count by at most 1 (or Scores as stated).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 2"),
+        Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 3"),
+    )
     theorem: ClassVar[str] = "Ding et al. 2021, Lemmas 7 and 8 (hybrids of noisy top-k and sparse vector)"
     grid_bits: ClassVar[int] = 20
 
@@ -94,7 +99,7 @@ class HybridTopK(Mechanism):
         monotone: bool = True,
     ) -> None:
         put = object.__setattr__
-        put(self, "threshold", checked_threshold(threshold))
+        put(self, "threshold", require_threshold(threshold))
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
         if first not in get_args(Priority):
@@ -108,7 +113,7 @@ class HybridTopK(Mechanism):
             )
         put(self, "first", first)
         put(self, "monotone", flag(monotone, "monotone"))
-        put(self, "theta", None if first == "identities" else checked_theta(theta, self.k, monotone=monotone))
+        put(self, "theta", None if first == "identities" else resolve_theta(theta, self.k, monotone=monotone))
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
@@ -127,7 +132,7 @@ class HybridTopK(Mechanism):
 
         Unless stated, monotone scores do not fall, and others fall as far as they rise.
         """
-        return self._scales(Movement.stated(rises_by, falls_by, monotone=self.monotone))
+        return self._scales(Movement.from_bounds(rises_by, falls_by, monotone=self.monotone))
 
     @property
     def values_are_leads(self) -> bool:
@@ -172,17 +177,17 @@ class HybridTopK(Mechanism):
         items = tuple(groups.name(group, member) for group, member in found)
         outcome = items if stop is None else (*items, BOTTOM)
         paid = (PureMechanism(self.cost(outcome), reserved=self.epsilon),)
-        return self._released(outcome, paid, k=self.k, values=finish.gaps[: len(items)], value_kind="gaps")
+        return self._make_release(outcome, paid, k=self.k, values=finish.gaps[: len(items)], value_kind="gaps")
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         size = domain_size(histogram.groups())
         outcomes = sum(math.perm(size, found) for found in range(min(self.k, size) + 1))
-        return hybrid_law(self._field(histogram, outcomes=outcomes), self.k)
+        return hybrid_distribution(self._field(histogram, outcomes=outcomes), self.k)
 
     def _field(self, data: KnownDomain, *, outcomes: int) -> Field:
         """All that take part, with the places and scales of their noise."""
         scales = self._scales(movement_of(data, monotone=self.monotone))
-        items, scores = listed(data.groups(), outcomes=outcomes)
+        items, scores = list_scores(data.groups(), outcomes=outcomes)
         entered = {item: Candidate(score, scales.query) for item, score in zip(items, scores, strict=True)}
         return Field(entered, Candidate(self.threshold + scales.lift, scales.threshold))
 
@@ -193,12 +198,12 @@ class HybridTopK(Mechanism):
         items = [item for item in outcome if item is not BOTTOM]
         if len(values) != len(items):
             raise InvalidArgument("values", list(values), allowed=f"one gap for each of {len(items)} items")
-        stopped = self._checked_ending(outcome, len(items))
+        stopped = self._ends_with_bottom(outcome, len(items))
         field = self._field(histogram, outcomes=domain_size(histogram.groups()))
         compute = chained_density if self.theta is None else level_density
         return lambda: compute(field, items, values, stopped=stopped)
 
-    def _checked_ending(self, outcome: Sequence[Item], found: int) -> bool:
+    def _ends_with_bottom(self, outcome: Sequence[Item], found: int) -> bool:
         stopped = len(outcome) > found
         if stopped and not (outcome[-1] is BOTTOM and found < self.k and len(outcome) == found + 1):
             raise InvalidArgument("outcome", outcome, allowed="fewer than k items and BOTTOM at the end, or k items")

@@ -1,4 +1,4 @@
-"""The exact laws of the hybrids: items and a threshold with exponential noise, the best few in order.
+"""The exact distributions of the hybrids: items and a threshold with exponential noise, the best few in order.
 
 All probabilities are nested integrals of piecewise exponential polynomials, in closed form.
 """
@@ -16,11 +16,11 @@ from typing import Final
 import flint
 
 from podium.histogram import Item
-from podium.mechanisms.base import Law
+from podium.mechanisms.base import Distribution
 from podium.mechanisms.piecewise import Piecewise, noise_cdf, noise_density, noise_survival
 from podium.release import BOTTOM
 
-__all__ = ["Candidate", "Field", "chained_density", "hybrid_law", "level_density"]
+__all__ = ["Candidate", "Field", "chained_density", "hybrid_distribution", "level_density"]
 
 _NOISE: Final = "exponential"
 
@@ -57,14 +57,14 @@ class Field:
         return [candidate for item, candidate in self.items.items() if item not in chosen]
 
 
-def hybrid_law(field: Field, k: int) -> Law:
+def hybrid_distribution(field: Field, k: int) -> Distribution:
     """The best items in order until the threshold (BOTTOM) comes, at most k."""
-    law: Law = {}
+    distribution: Distribution = {}
 
     def extend(chosen: tuple[Item, ...], ahead: Piecewise) -> None:
         # ``ahead``: x -> the probability (density dropped) that the chosen finish in this order, all above x.
         rest = _product(candidate.below() for candidate in field.left(chosen))
-        law[(*chosen, BOTTOM)] = (ahead * field.threshold.density() * rest).integral()
+        distribution[(*chosen, BOTTOM)] = (ahead * field.threshold.density() * rest).integral()
         for item, candidate in field.items.items():
             if item in chosen:
                 continue
@@ -73,10 +73,10 @@ def hybrid_law(field: Field, k: int) -> Law:
                 extend((*chosen, item), last.tail_integral() if chosen else candidate.above())
             else:
                 others = _product(other.below() for other in field.left((*chosen, item)))
-                law[(*chosen, item)] = (last * others * field.threshold.below()).integral()
+                distribution[(*chosen, item)] = (last * others * field.threshold.below()).integral()
 
     extend((), Piecewise.constant(1))
-    return law
+    return distribution
 
 
 def chained_density(field: Field, items: Sequence[Item], gaps: Sequence[Fraction], *, stopped: bool) -> flint.arb:

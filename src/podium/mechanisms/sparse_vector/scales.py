@@ -36,7 +36,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class SparsePlan:
-    """Everything that the sampler and the law need: the threshold's noise, and the tests in the order tried."""
+    """What the sampler and the distribution share: the threshold's noise, and the tests in the order tried."""
 
     noise: SparseNoise
     threshold_price: Fraction

@@ -13,12 +13,13 @@ import flint
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain, Scores, item_order
-from podium.mechanisms.base import Law, Mechanism
-from podium.mechanisms.domain import domain_size, flag, listed
-from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_law
+from podium.mechanisms.base import Distribution, Mechanism
+from podium.mechanisms.domain import domain_size, flag, list_scores
+from podium.mechanisms.sparse_vector.distribution import Found, sparse_density, sparse_distribution
 from podium.mechanisms.sparse_vector.scales import Branch, GapScales, SparseNoise, SparsePlan, sparse_plan
-from podium.mechanisms.sparse_vector.threshold_budget import Movement, checked_theta, checked_threshold, movement_of
+from podium.mechanisms.sparse_vector.threshold_budget import Movement, movement_of, require_threshold, resolve_theta
 from podium.privacy.events import Event, PureMechanism
+from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, NoisyNumber, geometric, grid_bits_for
 from podium.release import Receipt, Release
 
@@ -53,7 +54,7 @@ class SparseVector(Mechanism):
         costs: eps1 = (1-theta)*epsilon/k for branch 1, half of the previous for each further one; queries below are
         free. At least k queries can be found; asking stops when less than eps1 is left. Neighbours: one
         user added or removed (``monotone=False``: or replaced).
-    Law
+    Distribution
         T~ = threshold + noise of scale reach/eps0, drawn once. A query q is tested with branch m, m-1, ..., 1 in turn,
         each with noise of its own of scale span/eps_j: it passes if q~ - T~ is at least a margin, two standard
         deviations of that noise, none for branch 1. The first branch that passes is the answer, with the gap
@@ -73,6 +74,7 @@ class SparseVector(Mechanism):
         except through earlier answers.
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/thresholds-and-gaps.md", "Theorem 1"),)
     theorem: ClassVar[str] = "Ding et al. 2021, Theorem 2 (adaptive sparse vector with gap), for any number of branches"
     grid_bits: ClassVar[int] = 20
 
@@ -97,21 +99,21 @@ class SparseVector(Mechanism):
         monotone: bool = True,
     ) -> None:
         put = object.__setattr__
-        put(self, "threshold", checked_threshold(threshold))
+        put(self, "threshold", require_threshold(threshold))
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        put(self, "branches", _checked_branches(branches, adaptive=flag(adaptive, "adaptive")))
+        put(self, "branches", _require_branches(branches, adaptive=flag(adaptive, "adaptive")))
         if noise not in get_args(SparseNoise):
             raise InvalidArgument("noise", noise, allowed="one of " + ", ".join(get_args(SparseNoise)))
         put(self, "noise", noise)
         put(self, "monotone", flag(monotone, "monotone"))
-        put(self, "theta", checked_theta(theta, self.k, monotone=monotone))
+        put(self, "theta", resolve_theta(theta, self.k, monotone=monotone))
         if noise == "geometric" and self.threshold.denominator != 1:
             raise InvalidArgument(
                 "threshold",
                 threshold,
-                allowed="a whole number where the noise is geometric",
-                hint="Counts are whole numbers, so rounding the threshold up changes nothing.",
+                allowed="an integer where the noise is geometric",
+                hint="Counts are integers, so rounding the threshold up changes nothing.",
             )
 
     @property
@@ -129,7 +131,7 @@ class SparseVector(Mechanism):
 
         Unless stated, monotone queries do not fall, and others fall as far as they rise.
         """
-        return self._plan(Movement.stated(rises_by, falls_by, monotone=self.monotone))
+        return self._plan(Movement.from_bounds(rises_by, falls_by, monotone=self.monotone))
 
     @property
     def values_are_leads(self) -> bool:
@@ -150,7 +152,7 @@ class SparseVector(Mechanism):
     def _plan(self, movement: Movement) -> SparsePlan:
         if self.noise == "geometric" and (movement.reach.denominator != 1 or movement.span.denominator != 1):
             raise InvalidArgument(
-                "rises_by", movement.rises_by, allowed="whole numbers, falls_by too, where the noise is geometric"
+                "rises_by", movement.rises_by, allowed="integers, falls_by too, where the noise is geometric"
             )
         return sparse_plan(self.noise, self.epsilon, self.theta, self.k, self.branches, movement)
 
@@ -199,12 +201,12 @@ class SparseVector(Mechanism):
             )
         return self._plan(movement_of(data, monotone=self.monotone))
 
-    def _law(self, histogram: KnownDomain) -> Law:
+    def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         plan = self._data_plan(histogram)
-        listed(histogram.groups(), outcomes=self._most_outcomes(histogram))
-        return sparse_law(plan, self.threshold, _in_order(histogram), self.epsilon)
+        list_scores(histogram.groups(), outcomes=self._max_outcomes(histogram))
+        return sparse_distribution(plan, self.threshold, _in_order(histogram), self.epsilon)
 
-    def _most_outcomes(self, data: KnownDomain) -> int:
+    def _max_outcomes(self, data: KnownDomain) -> int:
         """At least as many as there are: any set of items that the cheapest answers can pay for, in any branches."""
         size, paid = domain_size(data.groups()), self.k << (self.branches - 1)
         return sum(math.comb(size, found) * self.branches**found for found in range(min(size, paid) + 1))
@@ -272,7 +274,7 @@ class SparseVectorSession:
                 hint="Open a new one with a budget of its own.",
             )
         item = self._asked if name is None else name
-        answer = self._tested(_checked_query(value, whole=self._plan.noise == "geometric"))
+        answer = self._test(_require_query(value, whole=self._plan.noise == "geometric"))
         self._asked += 1
         if answer.gap is not None:
             self._found.append(Found(item, answer.branch))
@@ -280,7 +282,7 @@ class SparseVectorSession:
             self._spent += self._plan.branch(answer.branch).price
         return answer
 
-    def _tested(self, value: Fraction) -> Answer:
+    def _test(self, value: Fraction) -> Answer:
         for branch in self._plan.branches:
             gap = self._duel.gap(value, branch)
             if gap is not None:
@@ -289,7 +291,7 @@ class SparseVectorSession:
 
     def release(self) -> Release:
         """All answers so far as one release: what was found, with its gaps; whatever else was asked is below."""
-        return self._mechanism._released(
+        return self._mechanism._make_release(
             tuple(self._found), self.paid.events, k=self._mechanism.k, values=tuple(self._gaps), value_kind="gaps"
         )
 
@@ -326,24 +328,24 @@ class _Integers:
         return gap if gap >= branch.margin else None
 
 
-def _checked_query(value: Number, *, whole: bool) -> Fraction:
+def _require_query(value: Number, *, whole: bool) -> Fraction:
     try:
         number = exact_fraction(value, "value")
     except InvalidArgument:
         number = None
     if number is None or (whole and number.denominator != 1):
         # The value itself is private; that it is of the wrong kind is a fact about the caller's code.
-        kind = "a whole number, because the noise is geometric" if whole else "an exact number"
+        kind = "an integer, because the noise is geometric" if whole else "an exact number"
         raise InvalidArgument("value", "a query value of the wrong kind", allowed=kind) from None
     return number
 
 
-def _checked_branches(branches: int | None, *, adaptive: bool) -> int:
+def _require_branches(branches: int | None, *, adaptive: bool) -> int:
     if branches is None:
         return 2 if adaptive else 1
     number = positive_integer(branches, "branches")
     if number > _MAX_BRANCHES or (number > 1 and not adaptive):
-        allowed = f"a whole number from 1 to {_MAX_BRANCHES}" if adaptive else "1, or None, where adaptive=False"
+        allowed = f"an integer from 1 to {_MAX_BRANCHES}" if adaptive else "1, or None, where adaptive=False"
         raise InvalidArgument("branches", branches, allowed=allowed)
     return number
 
@@ -359,4 +361,4 @@ def _in_order(data: KnownDomain) -> list[tuple[Item, Fraction]]:
             allowed=f"at most {_MAX_QUERIES} items, because they are asked one by one",
             hint="Use HybridTopK, which treats items that nobody has together.",
         )
-    return sorted(zip(*listed(groups, outcomes=1), strict=True), key=lambda query: item_order(query[0]))
+    return sorted(zip(*list_scores(groups, outcomes=1), strict=True), key=lambda query: item_order(query[0]))

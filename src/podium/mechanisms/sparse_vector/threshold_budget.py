@@ -13,7 +13,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, probability
 from podium.histogram import KnownDomain, Scores
 
-__all__ = ["MAX_THRESHOLD", "Movement", "checked_theta", "checked_threshold", "movement_of", "optimal_theta"]
+__all__ = ["MAX_THRESHOLD", "Movement", "movement_of", "optimal_theta", "require_threshold", "resolve_theta"]
 
 MAX_THRESHOLD = 1 << 62
 _THETA_STEPS = 1 << 20
@@ -30,7 +30,7 @@ class Movement:
     falls_by: Fraction
 
     @classmethod
-    def stated(cls, rises_by: Number, falls_by: Number | None, *, monotone: bool) -> Movement:
+    def from_bounds(cls, rises_by: Number, falls_by: Number | None, *, monotone: bool) -> Movement:
         """From what a caller says; unless stated, monotone queries do not fall and others fall as far as they rise."""
         rises = exact_fraction(rises_by, "rises_by")
         falls = (Fraction(0) if monotone else rises) if falls_by is None else exact_fraction(falls_by, "falls_by")
@@ -53,7 +53,7 @@ def movement_of(data: KnownDomain, *, monotone: bool) -> Movement:
     """Counts rise by at most 1 (and fall by as much unless monotone); scores move as stated with them."""
     if isinstance(data, Scores):
         return Movement(data.rises_by, data.falls_by)
-    return Movement.stated(1, None, monotone=monotone)
+    return Movement.from_bounds(1, None, monotone=monotone)
 
 
 def optimal_theta(k: int, *, monotone: bool) -> Fraction:
@@ -73,12 +73,12 @@ def optimal_theta(k: int, *, monotone: bool) -> Fraction:
     return Fraction(high, _THETA_STEPS)
 
 
-def checked_theta(theta: Number | None, k: int, *, monotone: bool) -> Fraction:
+def resolve_theta(theta: Number | None, k: int, *, monotone: bool) -> Fraction:
     """The share of the budget that the threshold gets; None: the optimal one."""
     return optimal_theta(k, monotone=monotone) if theta is None else probability(theta, "theta")
 
 
-def checked_threshold(threshold: Number) -> Fraction:
+def require_threshold(threshold: Number) -> Fraction:
     """A public rational threshold of moderate size."""
     level = exact_fraction(threshold, "threshold")
     if abs(level) > MAX_THRESHOLD:

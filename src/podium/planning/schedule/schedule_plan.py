@@ -15,7 +15,7 @@ from podium.planning.facts import MAX_K
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.shares import Purse, Sharing, Unit, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho, zcdp_epsilon
-from podium.privacy.guarantee import unit_named
+from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 
 __all__ = ["MOST_ITEMS", "SchedulePlan", "plan_schedule"]
@@ -105,18 +105,18 @@ class SchedulePlan:
 
     def _unit(self) -> str:
         if self.unit is Unit.USER:
-            return f"a {unit_named(self.user)}, with all rows in all periods"
+            return f"a {unit_name(self.user)}, with all rows in all periods"
         rows = (
             "" if self.parts == 1 else f"; a row is in {self.parts} lists, each capped at 1/{self.parts} of the total"
         )
-        every, user = self.schedule.every, unit_named(self.user)
+        every, user = self.schedule.every, unit_name(self.user)
         return f"a {user} and a {every}: the rows that a {user} has in one {every}{rows}"
 
     def _promise(self) -> str:
         if self.unit is Unit.USER:
             return f"all lists together are {self.promise.sentence(user=self.user)}"
         epsilon, delta = display(self.promise.epsilon()), display(self.promise.cost.delta)
-        rows = f"the rows of any one {unit_named(self.user)} in any one {self.schedule.every}"
+        rows = f"the rows of any one {unit_name(self.user)} in any one {self.schedule.every}"
         return f"({epsilon}, {delta})-differentially private for {rows}"
 
     def _lists(self) -> str:

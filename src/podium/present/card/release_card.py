@@ -21,7 +21,7 @@ from podium.exact import float_above
 from podium.present.intervals import margin_of
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.privacy import encode_event
-from podium.privacy.guarantee import unit_named
+from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import Release
 from podium.version import __version__
@@ -104,7 +104,7 @@ def _document(release: Release) -> dict[str, Any]:
 
 
 def _unit(release: Release) -> str:
-    named = "" if release.user is None else f" (one value of the column {unit_named(release.user)})"
+    named = "" if release.user is None else f" (one value of the column {unit_name(release.user)})"
     return f"one user{named}, with all their rows"
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from podium.ledger import Entry, Remaining, Status, Totals
 from podium.privacy import Cost
-from podium.privacy.guarantee import unit_named
+from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.query import QuestionRecord
 
@@ -64,7 +64,7 @@ def unit_sentence(user: str | None) -> str:
     """Whom a budget protects: the column by name."""
     if user is None:
         return "any one user; which column that is was not written down when the data set was registered"
-    return f"any one {unit_named(user)}, with all rows that have this value in the column"
+    return f"any one {unit_name(user)}, with all rows that have this value in the column"
 
 
 def left_sentence(status: Status) -> str:

@@ -25,7 +25,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
-from podium.privacy.rounding import above, below, certified, significant_above
+from podium.privacy.rounding import above, below, certified_bound, significant_above
 from podium.privacy.theorems.bounded_range import bounded_range_rho
 from podium.privacy.theorems.recursion import Aim, profile_of
 
@@ -33,7 +33,7 @@ __all__ = ["adaptive_optimum", "adaptive_optimum_delta", "resolution_for", "sche
 
 _MARGINS = (2, 16, 256)
 _CELLS = 64
-"""Into so many cells the chance of an outcome is cut."""
+"""Number of probability bins."""
 _RESOLUTIONS = (96, 64, 48, 32, 24, 16, 12, 8)
 _CORNER = 1200
 _WORK = 7.0e7
@@ -91,14 +91,14 @@ def scheduled_optimum(
     nodes = positive_integer(resolution, "resolution")
     factors = tuple(positive_integer(factor, "multiples") for factor in multiples)
     if not factors:
-        raise InvalidArgument("multiples", multiples, allowed="at least one whole number above 0")
+        raise InvalidArgument("multiples", multiples, allowed="at least one integer above 0")
     if move < 0:
         raise InvalidArgument("test", test, allowed="a number, 0 or more")
     if max(factors) * base > _MAX_EPSILON or target < _MIN_DELTA:
         return sum(factors) * base + move
     rho = sum(count * bounded_range_rho(factor * base) for factor, count in Counter(factors).items())
     widths = tuple(factor * nodes for factor in reversed(factors))
-    return _searched(base / nodes, widths, float(rho), target, _shifts(move))
+    return _search(base / nodes, widths, float(rho), target, _shifts(move))
 
 
 @lru_cache(maxsize=16)
@@ -115,7 +115,7 @@ def _shifts(move: Fraction) -> tuple[tuple[Fraction, Fraction], ...]:
         def logarithm() -> flint.arb:
             return (ball(least) + ball(1 - least) * ball(move).exp()).log()
 
-        return certified(logarithm, above)
+        return certified_bound(logarithm, above)
 
     return tuple((Fraction(_CELLS, place), shift(Fraction(place - 1, _CELLS))) for place in range(1, _CELLS + 1))
 
@@ -126,14 +126,14 @@ def _single_optimum(epsilon: Fraction, delta: Fraction) -> Fraction:
     def distance() -> flint.arb:
         return (ball(delta) * -ball(-epsilon).expm1()).sqrt()
 
-    root = certified(distance, below)
+    root = certified_bound(distance, below)
     if root >= 1:
         return Fraction(0)
-    return max(Fraction(0), certified(lambda: ball(epsilon) + 2 * ball(-root).log1p(), above))
+    return max(Fraction(0), certified_bound(lambda: ball(epsilon) + 2 * ball(-root).log1p(), above))
 
 
 def _single_delta(epsilon: Fraction, total: Fraction) -> Fraction:
-    return certified(
+    return certified_bound(
         lambda: ball((total - epsilon) / 2).expm1() ** 2 / -ball(-epsilon).expm1(),
         significant_above,
     )
@@ -163,10 +163,10 @@ def _work(k: int, nodes: int) -> float:
 
 @lru_cache(maxsize=256)
 def _adaptive_optimum(epsilon: Fraction, k: int, delta: Fraction, nodes: int) -> Fraction:
-    return _searched(epsilon / nodes, (nodes,) * k, float(k * bounded_range_rho(epsilon)), delta)
+    return _search(epsilon / nodes, (nodes,) * k, float(k * bounded_range_rho(epsilon)), delta)
 
 
-def _searched(
+def _search(
     step: Fraction,
     widths: tuple[int, ...],
     rho: float,
@@ -175,7 +175,7 @@ def _searched(
 ) -> Fraction:
     """The total at this delta, by the recursion on a window around where a Gaussian of this rho would have it.
 
-    For each of the shifts delta may be so many times as large and the total is so much larger; the worst one counts.
+    Each shift is a pair: the factor by which delta may grow, and what the total gains. The worst pair counts.
     """
     total = step * sum(widths)
     guess = _gaussian_guess(rho, float(delta), float(total))

@@ -29,6 +29,7 @@ from podium.privacy.events import (
     Selection,
     SetSelection,
 )
+from podium.privacy.proofs import Proof
 from podium.privacy.rounding import display
 from podium.privacy.theorems.adaptive_optimum import adaptive_optimum, resolution_for, scheduled_optimum
 from podium.privacy.theorems.composition import advanced, bounded_range_three_terms, optimal_pure
@@ -66,7 +67,18 @@ class Theorem(StrEnum):
         """Author, year and number."""
         return _SOURCES[self]
 
+    @property
+    def proof(self) -> Proof | None:
+        """The proof in this repository; None if the cited paper has the whole proof."""
+        return _PROOFS.get(self)
 
+
+_PROOFS = {
+    Theorem.ZCDP: Proof("docs/proofs/accounting.md", "section 2"),
+    Theorem.ADAPTIVE_OPTIMUM: Proof("docs/proofs/accounting.md", "section 3"),
+    # Rounds choose their noise on the way, which a theorem for mu_1, mu_2, ... fixed beforehand does not cover.
+    Theorem.GAUSSIAN: Proof("docs/proofs/adaptive.md", "Theorem 2"),
+}
 _SOURCES = {
     Theorem.BASIC: "Dwork, McSherry, Nissim & Smith 2006",
     Theorem.ADVANCED: "Durfee & Rogers 2019, Theorem 3",
@@ -75,9 +87,8 @@ _SOURCES = {
     Theorem.THREE_TERMS_SHARP: "Durfee & Rogers 2019, Theorem 1, mean loss e^2/8",
     Theorem.ZCDP: "Bun & Steinke 2016; Canonne, Kamath & Steinke 2020",
     Theorem.RENYI: "Mironov 2017; Canonne, Kamath & Steinke 2020",
-    Theorem.ADAPTIVE_OPTIMUM: "docs/proofs/accounting.md, after Dong, Durfee & Rogers 2020",
-    # Rounds choose their noise on the way, which a theorem for mu_1, mu_2, ... fixed beforehand does not cover.
-    Theorem.GAUSSIAN: "Balle & Wang 2018, Theorem 8; docs/proofs/adaptive.md, Theorem 2, after Smith & Thakurta 2022",
+    Theorem.ADAPTIVE_OPTIMUM: f"{_PROOFS[Theorem.ADAPTIVE_OPTIMUM].file}, after Dong, Durfee & Rogers 2020",
+    Theorem.GAUSSIAN: f"Balle & Wang 2018, Theorem 8; {_PROOFS[Theorem.GAUSSIAN]}, after Smith & Thakurta 2022",
 }
 
 

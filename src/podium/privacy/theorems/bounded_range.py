@@ -17,7 +17,7 @@ from functools import lru_cache
 import flint
 
 from podium.exact import Number, ball, positive_fraction
-from podium.privacy.rounding import GRID_BITS, above, certified
+from podium.privacy.rounding import GRID_BITS, above, certified_bound
 
 __all__ = ["bounded_range_renyi", "bounded_range_rho", "bounded_range_rho_simple"]
 
@@ -42,7 +42,7 @@ def _rho(epsilon: Fraction) -> Fraction:
     # Far below the grid x - 1 - ln x cancels completely, and the answer is one grid step either way.
     if simple <= Fraction(1, 2**GRID_BITS):
         return above(simple)
-    return certified(lambda: _kullback_leibler(ball(epsilon)), above)
+    return certified_bound(lambda: _kullback_leibler(ball(epsilon)), above)
 
 
 def _kullback_leibler(epsilon: flint.arb) -> flint.arb:

@@ -1,8 +1,8 @@
 """Composition theorems, one function each: the total epsilon of many mechanisms at a given delta.
 
-Unless a docstring says otherwise, the mechanisms may be chosen adaptively (each may depend on the answers so
-far), but their epsilons are fixed in advance. Results are exact rationals that are never below the theorem's
-value. The theorems for bounded-range selections that need more room are in ``adaptive`` and ``nonadaptive``.
+Unless a docstring says otherwise, the mechanisms may be chosen adaptively (each may depend on the answers so far), but
+their epsilons are fixed in advance. Results are exact rationals that are never below the theorem's value. The theorems
+for bounded-range selections that need longer computations are in ``adaptive_optimum`` and ``nonadaptive``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
-from podium.privacy.rounding import above, certified, significant_above
+from podium.privacy.rounding import above, certified_bound, significant_above
 from podium.privacy.theorems.bounded_range import bounded_range_renyi, bounded_range_rho, bounded_range_rho_simple
 from podium.privacy.theorems.conversion import renyi_epsilon, zcdp_epsilon
 
@@ -119,7 +119,7 @@ def optimal_pure(epsilon: Number, k: int, delta: Number) -> Fraction:
                 break
         return ball(0)
 
-    return min(times * single, max(Fraction(0), certified(total, above)))
+    return min(times * single, max(Fraction(0), certified_bound(total, above)))
 
 
 def optimal_pure_delta(epsilon: Number, k: int, total: Number) -> Fraction:
@@ -134,7 +134,7 @@ def optimal_pure_delta(epsilon: Number, k: int, total: Number) -> Fraction:
         upper, lower = next((upper, lower) for index, upper, lower in _partial_sums(single, times) if index == used)
         return (upper - lower * ball(target).exp()) / (1 + ball(single).exp()) ** times
 
-    return certified(profile, significant_above)
+    return certified_bound(profile, significant_above)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def _drift_and_spread(tally: Mapping[Fraction, int], delta: Fraction) -> flint.a
 
 
 def _smallest(tally: Counter[Fraction], terms: list[Callable[[], flint.arb]]) -> Fraction:
-    return min([basic(tally.elements()), *(certified(term, above) for term in terms)])
+    return min([basic(tally.elements()), *(certified_bound(term, above) for term in terms)])
 
 
 def _partial_sums(epsilon: Fraction, k: int) -> Iterator[tuple[int, flint.arb, flint.arb]]:

@@ -16,7 +16,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, exact_fraction, positive_fraction, probability
-from podium.privacy.rounding import GRID_BITS, above, below, certified, significant_above
+from podium.privacy.rounding import GRID_BITS, above, below, certified_bound, significant_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ def renyi_epsilon(curve: Curve, delta: Fraction) -> Fraction:
         return curve(excess) + (_slack(excess) - ball(delta).log()) / excess
 
     best = _valley(objective)
-    return max(Fraction(0), certified(lambda: objective(_excess(best)), above))
+    return max(Fraction(0), certified_bound(lambda: objective(_excess(best)), above))
 
 
 def renyi_delta(curve: Curve, epsilon: Fraction) -> Fraction:
@@ -87,7 +87,7 @@ def renyi_delta(curve: Curve, epsilon: Fraction) -> Fraction:
         return excess * (curve(excess) - ball(epsilon)) + _slack(excess)
 
     best = _valley(objective)
-    return min(Fraction(1), certified(lambda: objective(_excess(best)).exp(), significant_above))
+    return min(Fraction(1), certified_bound(lambda: objective(_excess(best)).exp(), significant_above))
 
 
 @lru_cache(maxsize=4096)
@@ -96,7 +96,7 @@ def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
         return -(ball(epsilon) - (_slack(excess) - ball(delta).log()) / excess) / (excess + 1)
 
     best = _valley(objective)
-    rho = max(Fraction(0), certified(lambda: -objective(_excess(best)), below))
+    rho = max(Fraction(0), certified_bound(lambda: -objective(_excess(best)), below))
     # The forward conversion rounds up once more, which can pass epsilon by less than one grid step of rho.
     while rho > 0 and _zcdp_epsilon(rho, delta) > epsilon:
         rho -= Fraction(1, 2**GRID_BITS)
@@ -115,7 +115,7 @@ def pure_delta(epsilon: Fraction, at: Fraction) -> Fraction:
     """
     if at >= epsilon:
         return Fraction(0)
-    return certified(
+    return certified_bound(
         lambda: -ball(at - epsilon).expm1() / (1 + ball(-epsilon).exp()),
         significant_above,
     )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
-from podium.privacy.rounding import GRID_BITS, below, certified, significant_above
+from podium.privacy.rounding import GRID_BITS, below, certified_bound, significant_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def calibrate_gaussian(epsilon: Number, delta: Number) -> Fraction:
     Noise of scale ``sigma >= s/mu`` on values of L2 sensitivity s is then (epsilon, delta)-DP.
     """
     # Reported epsilons are multiples of 2^-64: what is reported later must not be above what was asked for.
-    return _calibrated(below(positive_fraction(epsilon, "epsilon")), probability(delta, "delta"))
+    return _calibrate(below(positive_fraction(epsilon, "epsilon")), probability(delta, "delta"))
 
 
 @lru_cache(maxsize=4096)
@@ -57,7 +57,7 @@ def _delta(mu_squared: Fraction, epsilon: Fraction) -> Fraction:
         mu, loss = ball(mu_squared).sqrt(), ball(epsilon)
         return _normal_cdf(mu / 2 - loss / mu) - loss.exp() * _normal_cdf(-mu / 2 - loss / mu)
 
-    return min(Fraction(1), certified(profile, significant_above))
+    return min(Fraction(1), certified_bound(profile, significant_above))
 
 
 def _normal_cdf(x: flint.arb) -> flint.arb:
@@ -79,7 +79,7 @@ def _epsilon(mu_squared: Fraction, delta: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=4096)
-def _calibrated(epsilon: Fraction, delta: Fraction) -> Fraction:
+def _calibrate(epsilon: Fraction, delta: Fraction) -> Fraction:
     def exceeds(mu: Fraction) -> bool:
         return _delta.__wrapped__(mu**2, epsilon) > delta
 

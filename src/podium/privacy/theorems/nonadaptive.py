@@ -14,7 +14,7 @@ import numpy as np
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer, probability
-from podium.privacy.rounding import above, certified, significant_above
+from podium.privacy.rounding import above, certified_bound, significant_above
 
 if TYPE_CHECKING:
     import flint
@@ -63,7 +63,7 @@ def _best_shift(epsilon: Fraction, k: int, total: Fraction, misses: int) -> Frac
 def _partial_sum(epsilon: Fraction, k: int, total: Fraction, misses: int) -> Fraction:
     shift = _best_shift(epsilon, k, total, misses)
     if shift in (0, epsilon):
-        return Fraction(0)  # at both ends the two laws agree, and the terms cannot be positive
+        return Fraction(0)  # at both ends the two distributions agree, and the terms cannot be positive
 
     def value() -> flint.arb:
         hit = ball(-shift).expm1() / ball(-epsilon).expm1()
@@ -74,7 +74,7 @@ def _partial_sum(epsilon: Fraction, k: int, total: Fraction, misses: int) -> Fra
             mass *= odds * (k - count) / (count + 1)
         return result
 
-    return certified(value, significant_above)
+    return certified_bound(value, significant_above)
 
 
 def _float_total(epsilon: float, k: int, delta: float) -> float:

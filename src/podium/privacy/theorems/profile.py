@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, exact_fraction, probability
-from podium.privacy.rounding import above, certified, significant_above
+from podium.privacy.rounding import above, certified_bound, significant_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,7 @@ class Profile:
     """Pairs under which one mechanism is (epsilon, delta)-DP, from small epsilon to small delta.
 
     The true profile ``delta(epsilon)`` is convex in ``e^epsilon``, so it lies below every chord; and because both
-    directions of a pair of neighbours are promised, ``delta(-epsilon) = 1 - e^-epsilon (1 - delta(epsilon))`` bounds it
+    directions of a pair of neighbours are covered, ``delta(-epsilon) = 1 - e^-epsilon (1 - delta(epsilon))`` bounds it
     on the other side of 0. So what is known everywhere is the lower convex hull of the pairs and their mirror images;
     for one pair that is randomised response, the worst (epsilon, delta)-DP pair (Kairouz, Oh & Viswanath 2015).
     Pairs that another pair improves on in both numbers are dropped.
@@ -65,7 +65,7 @@ class Profile:
         useful = [point for point in sums if point[1] < 1]
         if not useful:
             raise InvalidArgument(
-                "delta", "1", allowed="a total below 1", hint="These profiles promise nothing together."
+                "delta", "1", allowed="a total below 1", hint="Together these profiles guarantee nothing."
             )
         return Profile(useful)
 
@@ -128,7 +128,7 @@ def _chord(left: _Corner, right: _Corner, epsilon: Fraction) -> Fraction:
         share = (right.across() - ball(epsilon).exp()) / (right.across() - left.across())
         return right.up() + share * (left.up() - right.up())
 
-    return min(Fraction(1), certified(value, significant_above))
+    return min(Fraction(1), certified_bound(value, significant_above))
 
 
 def _crossing(left: _Corner, right: _Corner, delta: Fraction) -> Fraction:
@@ -136,4 +136,4 @@ def _crossing(left: _Corner, right: _Corner, delta: Fraction) -> Fraction:
         share = (ball(delta) - right.up()) / (left.up() - right.up())
         return (right.across() * (1 - share) + left.across() * share).log()
 
-    return min(right.epsilon, max(Fraction(0), certified(value, above)))
+    return min(right.epsilon, max(Fraction(0), certified_bound(value, above)))

@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from podium.exact import ball, ball_precision, float_above, float_below, rational_bounds
-from podium.privacy.rounding import above, certified
+from podium.privacy.rounding import above, certified_bound
 
 __all__ = ["Aim", "Found", "Profile", "profile_of"]
 
@@ -96,7 +96,7 @@ class Profile:
         start = self.step * (self.first + index - 1)
         if share <= 0:
             return Found(start, inside=True)
-        value = certified(lambda: ball(start) + (1 + ball(share) * ball(self.step).expm1()).log(), above)
+        value = certified_bound(lambda: ball(start) + (1 + ball(share) * ball(self.step).expm1()).log(), above)
         return Found(value, inside=True)
 
     def delta(self, total: Fraction) -> Fraction:
@@ -111,7 +111,7 @@ class Profile:
         inside = total - self.step * (self.first + index)
         if inside == 0:
             return left
-        share = certified(lambda: ball(inside).expm1() / ball(self.step).expm1(), _share_below)
+        share = certified_bound(lambda: ball(inside).expm1() / ball(self.step).expm1(), _share_below)
         return left - share * (left - right)
 
 

@@ -16,7 +16,7 @@ from podium.present.plots import plot_release
 from podium.present.text.columns import ranking
 from podium.present.text.names import why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
-from podium.privacy.costs import spent
+from podium.privacy.costs import actual_cost
 from podium.service.api.bodies import QuestionBody
 from podium.service.api.job_routes import JobId, events_of
 from podium.service.api.records import Record
@@ -113,7 +113,7 @@ def preview(
         return _ask_page(request, granted, fields, lines=found.lines, status=422)
     question, planned = found
     status = granted.service.records.status(granted.dataset)
-    cap, held = status.totals.per_analyst, status.analysts.get(granted.signed.token.name, spent(()))
+    cap, held = status.totals.per_analyst, status.analysts.get(granted.signed.token.name, actual_cost(()))
     left = status.remaining if cap is None else Remaining.of(cap, held)
     return page(
         request, "preview.html", granted.signed, dataset=granted.dataset, plan=planned, most=planned.at_most, left=left,

@@ -94,7 +94,7 @@ def whole(text: str, name: str) -> int:
     """A field that must hold a whole number."""
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit() or len(digits) > 20:
-        raise InvalidArgument(name, text, allowed="a whole number, 1 or more")
+        raise InvalidArgument(name, text, allowed="an integer, 1 or more")
     return int(digits)
 
 

@@ -1,4 +1,4 @@
-"""Laws of a race against quadrature on the real line, and gap densities against the law of shifted races."""
+"""Distributions of a race against quadrature on the real line, and gap densities against shifted races."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ import numpy as np
 import pytest
 
 from podium.exact import ball_precision
-from podium.mechanisms.base import Law, certified, certified_floats
-from podium.mechanisms.finish_distribution import gap_density, order_law, rational_set_law, set_law
+from podium.mechanisms.base import Distribution, certified_ball, certified_floats
+from podium.mechanisms.finish_distribution import (
+    gap_density,
+    order_distribution,
+    rational_set_distribution,
+    set_distribution,
+)
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.randomness import NoiseName
 
@@ -65,10 +70,10 @@ def by_quadrature(noise: NoiseName, winners: Sequence[Fraction], losers: Sequenc
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "logistic", "half-logistic"])
 @pytest.mark.parametrize("offsets", OFFSETS[1:])
-def test_set_laws_agree_with_quadrature(noise: NoiseName, offsets: tuple[Fraction, ...]) -> None:
+def test_set_distributions_agree_with_quadrature(noise: NoiseName, offsets: tuple[Fraction, ...]) -> None:
     items = "abcd"[: len(offsets)]
     for k in range(1, len(offsets) + 1):
-        found = certified_floats(lambda k=k: _set_law(items, offsets, noise, k))  # type: ignore[misc]
+        found = certified_floats(lambda k=k: _set_distribution(items, offsets, noise, k))  # type: ignore[misc]
         assert sum(float(value.mid()) for value in found.values()) == pytest.approx(1, abs=1e-14)
         for chosen in itertools.combinations(range(len(items)), k):
             with mpmath.workdps(20):
@@ -79,10 +84,10 @@ def test_set_laws_agree_with_quadrature(noise: NoiseName, offsets: tuple[Fractio
             )
 
 
-def _set_law(items: str, offsets: Sequence[Fraction], noise: NoiseName, k: int) -> Law:
+def _set_distribution(items: str, offsets: Sequence[Fraction], noise: NoiseName, k: int) -> Distribution:
     if noise in {"logistic", "half-logistic"}:
-        return rational_set_law(items, offsets, noise, k)
-    return set_law(items, offsets, cast("ClosedNoise", noise), k)
+        return rational_set_distribution(items, offsets, noise, k)
+    return set_distribution(items, offsets, cast("ClosedNoise", noise), k)
 
 
 @pytest.mark.parametrize("noise", CLOSED)
@@ -91,7 +96,7 @@ def test_orders_add_up_to_sets(noise: ClosedNoise, offsets: tuple[Fraction, ...]
     items = "abcd"[: len(offsets)]
     for k in range(1, len(offsets) + 1):
         with ball_precision(128):
-            orders, sets = order_law(items, offsets, noise, k), set_law(items, offsets, noise, k)
+            orders, sets = order_distribution(items, offsets, noise, k), set_distribution(items, offsets, noise, k)
             sums: dict[frozenset[str], flint.arb] = {}
             for order, value in orders.items():
                 sums[frozenset(order)] = sums.get(frozenset(order), flint.arb(0)) + value  # type: ignore[arg-type]
@@ -103,7 +108,7 @@ def test_orders_add_up_to_sets(noise: ClosedNoise, offsets: tuple[Fraction, ...]
 def test_one_order_against_nested_quadrature(noise: ClosedNoise) -> None:
     """P(v_b > v_a > v_c) = integral over v_a of P(v_b > x) f_a(x) P(v_c < x)."""
     a, b, c = Fraction(1, 2), Fraction(-1, 3), Fraction(1)
-    found = certified_floats(lambda: order_law("abc", (a, b, c), noise, 2))[("b", "a")]
+    found = certified_floats(lambda: order_distribution("abc", (a, b, c), noise, 2))[("b", "a")]
     with mpmath.workdps(20):
         x, y, z = (mpmath.mpf(o.numerator) / o.denominator for o in (a, b, c))
         expected = mpmath.quad(
@@ -121,8 +126,8 @@ def gap_survival(
     leads = list(reversed(leads[1:] if losers else leads))
     shifted = [offset - lead for offset, lead in zip(winners, leads, strict=True)]
     k = len(winners)
-    law = certified_floats(lambda: order_law(range(k + len(losers)), [*shifted, *losers], noise, k))
-    return float(law[tuple(range(k))].mid())
+    distribution = certified_floats(lambda: order_distribution(range(k + len(losers)), [*shifted, *losers], noise, k))
+    return float(distribution[tuple(range(k))].mid())
 
 
 @pytest.mark.parametrize("noise", CLOSED)
@@ -137,7 +142,7 @@ def gap_survival(
         ((Fraction(2), Fraction(0), Fraction(1)), ()),
     ],
 )
-def test_gap_densities_integrate_to_the_law_of_shifted_races(
+def test_gap_densities_integrate_to_the_distribution_of_shifted_races(
     noise: ClosedNoise, winners: tuple[Fraction, ...], losers: tuple[Fraction, ...]
 ) -> None:
     """Over boxes in which no sum of gaps crosses a difference of offsets, where the density is smooth."""
@@ -148,7 +153,7 @@ def test_gap_densities_integrate_to_the_law_of_shifted_races(
         total = 0.0
         for index in itertools.product(range(6), repeat=count):
             gaps = [low + width * (1 + Fraction(nodes[i])) / 2 for low, i in zip(corner, index, strict=True)]
-            value = certified(lambda gaps=gaps: gap_density(winners, losers, gaps, noise))  # type: ignore[misc]
+            value = certified_ball(lambda gaps=gaps: gap_density(winners, losers, gaps, noise))  # type: ignore[misc]
             total += math.prod(weights[i] * float(width) / 2 for i in index) * float(value.mid())
         expected = 0.0
         for ends in itertools.product((0, 1), repeat=count):
@@ -165,7 +170,7 @@ def test_negative_gaps_do_not_happen() -> None:
 @pytest.mark.parametrize("noise", ["logistic", "half-logistic"])
 def test_quadrature_keeps_its_accuracy_far_from_the_contest(noise: NoiseName) -> None:
     offsets = [Fraction(0), Fraction(-90), Fraction(-91), Fraction(-60)]
-    found = certified_floats(lambda: _set_law("abcd", offsets, noise, 2))
+    found = certified_floats(lambda: _set_distribution("abcd", offsets, noise, 2))
     assert all(value.rel_accuracy_bits() > 40 for value in found.values())
     with ball_precision(128):
         assert sum(found.values(), flint.arb(0)).overlaps(flint.arb(1))

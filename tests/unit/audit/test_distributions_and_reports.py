@@ -1,4 +1,4 @@
-"""Law audits, what reports say, and the picture."""
+"""Distribution audits, what reports say, and the picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from podium.audit import World, audit_mechanism, exact_audit, law_audit, numeric_audit, statistical_audit
+from podium.audit import World, audit_mechanism, distribution_audit, exact_audit, numeric_audit, statistical_audit
 from podium.audit.picture import plot_audit
 from podium.audit.targets.shipped import EXAMPLES, build, level_of, mechanism_names, pairs_for
 from podium.errors import InvalidArgument, UnusableOutcome
@@ -19,43 +19,45 @@ from podium.mechanisms import LimitedDomain, SetUnionThenTopK
 LAW = {"a": 0.5, "b": 0.3, "c": 0.2}
 
 
-def sampler(law: dict[str, float], seed: int = 0) -> Any:
+def sampler(distribution: dict[str, float], seed: int = 0) -> Any:
     generator = np.random.default_rng(seed)
-    return lambda data, size: generator.choice(list(law), p=list(law.values()), size=size)
+    return lambda data, size: generator.choice(list(distribution), p=list(distribution.values()), size=size)
 
 
-def test_draws_that_follow_a_law_and_draws_that_do_not() -> None:
-    good = law_audit(sampler(LAW), LAW, None, batch=True)
+def test_draws_that_follow_a_distribution_and_draws_that_do_not() -> None:
+    good = distribution_audit(sampler(LAW), LAW, None, batch=True)
     assert not good.violated
-    assert good.verdict == "No difference from the claimed law found in 5,000 draws."
-    bad = law_audit(sampler({"a": 0.4, "b": 0.4, "c": 0.2}), LAW, None, batch=True)
+    assert good.verdict == "No difference from the claimed distribution found in 5,000 draws."
+    bad = distribution_audit(sampler({"a": 0.4, "b": 0.4, "c": 0.2}), LAW, None, batch=True)
     assert bad.violated
-    assert bad.verdict.startswith("WRONG LAW: the draws do not follow the claimed law; most at 'b'")
-    impossible = law_audit(sampler(LAW), {"a": 0.7, "b": 0.3, "c": 0.0}, None, batch=True)
-    assert impossible.verdict == "WRONG LAW: 'c' came out, which the claimed law says is impossible."
+    assert bad.verdict.startswith("WRONG DISTRIBUTION: the draws do not follow the claimed distribution; most at 'b'")
+    impossible = distribution_audit(sampler(LAW), {"a": 0.7, "b": 0.3, "c": 0.0}, None, batch=True)
+    assert impossible.verdict == "WRONG DISTRIBUTION: 'c' came out, which the claimed distribution says is impossible."
 
 
 def test_rare_outcomes_share_a_cell() -> None:
-    law = {"a": 0.9, **{f"r{i}": 0.001 for i in range(100)}}
-    report = law_audit(sampler(law), law, None, batch=True, draws=2_000)
+    distribution = {"a": 0.9, **{f"r{i}": 0.001 for i in range(100)}}
+    report = distribution_audit(sampler(distribution), distribution, None, batch=True, draws=2_000)
     assert report.cells == 2
     assert not report.violated
     wrong = {"a": 0.8, **{f"r{i}": 0.002 for i in range(100)}}
-    assert law_audit(sampler(wrong), law, None, batch=True, draws=2_000).violated
+    assert distribution_audit(sampler(wrong), distribution, None, batch=True, draws=2_000).violated
 
 
-def test_bad_laws() -> None:
-    with pytest.raises(InvalidArgument, match=re.escape("law='one that sums to 0.8' is not valid")):
-        law_audit(sampler(LAW), {"a": 0.5, "b": 0.3}, None, batch=True)
-    with pytest.raises(UnusableOutcome, match="the sampler returned real numbers, which a law of single outcomes"):
-        law_audit(lambda data: 0.5, LAW, None)
+def test_bad_distributions() -> None:
+    with pytest.raises(InvalidArgument, match=re.escape("distribution='one that sums to 0.8' is not valid")):
+        distribution_audit(sampler(LAW), {"a": 0.5, "b": 0.3}, None, batch=True)
+    with pytest.raises(
+        UnusableOutcome, match="the sampler returned real numbers, which a distribution of single outcomes"
+    ):
+        distribution_audit(lambda data: 0.5, LAW, None)
 
 
 def reports() -> list[Any]:
     exact = exact_audit(LimitedDomain(1, 1, "0.5", "0.05"), world=World(2, 1, lift={"a": 6}))
     good = statistical_audit(sampler(LAW), 1, pairs=[(0, 1)], batch=True, samples=4_000, name="dice")
     bad = statistical_audit(str, 1, pairs=[(0, 1)], samples=4_000, name="echo")
-    return [exact, good, bad, law_audit(sampler(LAW), LAW, None, batch=True)]
+    return [exact, good, bad, distribution_audit(sampler(LAW), LAW, None, batch=True)]
 
 
 def test_no_report_says_that_anything_is_private() -> None:

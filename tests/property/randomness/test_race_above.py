@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from podium.errors import InvalidArgument
 from podium.exact import ball, ball_precision, rational_bounds
-from podium.randomness import passing
+from podium.randomness import race_above
 from podium.randomness.candidates import Lineup, exact_integers, multiplicity_vector
-from podium.randomness.normal import family_named
+from podium.randomness.normal import noise_family
 from podium.randomness.race import Heat
 from podium.randomness.replay import KeyedStreams, ReplayableBits
 
@@ -69,7 +69,7 @@ def truth(
     level=st.one_of(st.fractions(min_value=-9, max_value=9, max_denominator=8), st.just(Fraction(2**40 + 1))),
     k=st.one_of(st.none(), st.integers(1, 4)),
 )
-def test_passing_agrees_with_ground_truth(
+def test_race_above_agrees_with_ground_truth(
     name: str,
     head: int,
     scores: list[int],
@@ -85,7 +85,7 @@ def test_passing_agrees_with_ground_truth(
     values, unit = exact_integers(scores)
     lineup = Lineup(values, unit / scale, *multiplicity_vector(counts, len(scores)))
     places = lineup.size() if k is None else min(k, lineup.size())
-    heat = Heat(lineup, family_named(name), streams, places=places, head=head, floor=level / scale)
+    heat = Heat(lineup, noise_family(name), streams, places=places, head=head, floor=level / scale)
     with ball_precision(2 * DIGITS + 200):
         expected = truth(scores, counts, scale, name, level, streams)[:places]
     assert list(zip(heat.groups, heat.orders, strict=True)) == [(group, order) for _, group, order in expected]
@@ -99,10 +99,10 @@ def test_screening_loses_nobody(seed: int, size: int, scale: int, level: int) ->
     streams = KeyedStreams(seed)
     scores = (np.arange(size) * 7919 + seed) % 1009
     lineup = Lineup(scores.astype(np.int64), Fraction(1, scale))
-    heat = Heat(lineup, family_named("gaussian"), streams, places=size, floor=Fraction(level, scale))
+    heat = Heat(lineup, noise_family("gaussian"), streams, places=size, floor=Fraction(level, scale))
     words = streams.heads(np.arange(size), np.ones(1, dtype=np.intp))
     v = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
-    noisy = scores + scale * np.array([family_named("gaussian").quantile(float(p)) for p in v])
+    noisy = scores + scale * np.array([noise_family("gaussian").quantile(float(p)) for p in v])
     passed = np.flatnonzero(noisy > level)
     assert np.min(np.abs(noisy - level)) > 1e-9, "floats could not decide this case"
     assert sorted(heat.groups) == passed.tolist()
@@ -110,26 +110,26 @@ def test_screening_loses_nobody(seed: int, size: int, scale: int, level: int) ->
 
 def test_far_tails_of_huge_groups() -> None:
     """10^40 items of score 0: the largest noise is near 13.3, and only a few are above a level just below it."""
-    finish = passing([0], above=13, multiplicities=[10**40], value_bits=20, bits=ReplayableBits(5))
+    finish = race_above([0], above=13, multiplicities=[10**40], value_bits=20, bits=ReplayableBits(5))
     # 10^40 Q(13) = 61.2 in the mean.
     assert 20 < len(finish.groups) < 120
     assert len(set(finish.members)) == len(finish.members)
     assert list(finish.values) == sorted(finish.values, reverse=True)
     assert 13 <= finish.values[-1] < finish.values[0] < 15
-    assert passing([0], above=40, multiplicities=[10**40], bits=ReplayableBits(6)).groups == ()
+    assert race_above([0], above=40, multiplicities=[10**40], bits=ReplayableBits(6)).groups == ()
 
 
 def test_nobody_everybody_and_units() -> None:
-    assert passing([], above=0, bits=ReplayableBits(1)).groups == ()
-    assert passing([1, 2, 3], above=1000, value_bits=20, bits=ReplayableBits(1)).values == ()
+    assert race_above([], above=0, bits=ReplayableBits(1)).groups == ()
+    assert race_above([1, 2, 3], above=1000, value_bits=20, bits=ReplayableBits(1)).values == ()
     # The level is in the units of the result, whatever the scale of the noise is.
-    assert passing([1, 2, 3], above="5/2", scale="1e-9", bits=ReplayableBits(4)).groups == (2,)
-    everybody = passing([1, 2, 3], above=-1000, scale="1e-9", bits=ReplayableBits(1))
+    assert race_above([1, 2, 3], above="5/2", scale="1e-9", bits=ReplayableBits(4)).groups == (2,)
+    everybody = race_above([1, 2, 3], above=-1000, scale="1e-9", bits=ReplayableBits(1))
     assert everybody.groups == (2, 1, 0)
-    halves = passing([1, 2, 3], above=-1, unit="1/2", scale="1e-9", value_bits=3, k=1, bits=ReplayableBits(2))
+    halves = race_above([1, 2, 3], above=-1, unit="1/2", scale="1e-9", value_bits=3, k=1, bits=ReplayableBits(2))
     assert halves.groups == (2,)
     assert halves.values[0] in (Fraction(11, 8), Fraction(3, 2))
-    assert passing([0] * 5000, above=0, k=7, bits=ReplayableBits(3)).members == (0,) * 7
+    assert race_above([0] * 5000, above=0, k=7, bits=ReplayableBits(3)).members == (0,) * 7
 
 
 @pytest.mark.parametrize(
@@ -139,4 +139,4 @@ def test_nobody_everybody_and_units() -> None:
 )  # fmt: skip
 def test_bad_arguments_are_named(arguments: dict[str, object], name: str) -> None:
     with pytest.raises(InvalidArgument, match=f"^{name}="):
-        passing([1], **arguments)  # type: ignore[arg-type]
+        race_above([1], **arguments)  # type: ignore[arg-type]
