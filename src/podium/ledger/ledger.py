@@ -18,7 +18,7 @@ from podium.ledger.account import Contradiction
 from podium.ledger.budget import Budget
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.receipts import Presented
-from podium.ledger.registration import Registration, new_totals, register
+from podium.ledger.registration import RegistrationRequest, new_totals, register
 from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of, require_failures
 from podium.ledger.status import Status, status_of
 from podium.ledger.tables.consistency import Checker
@@ -86,12 +86,12 @@ class Ledger:
 
         ``source`` says where the data is (a location, never a fingerprint of rows): registering the same source under
         a second name is refused without ``force``, because both totals then add up. ``user`` names the column
-        whose values are protected; once named, the data set has no other. Registration again with the same budget,
+        whose values are protected; once named, the data set has no other. Registering again with the same budget,
         source and user changes nothing; with ``force`` another source counts as a copy of the first. After
         ``failures_allowed`` forfeited reservations of one analyst that analyst is locked out, after ten times as many
         everybody. A data set that belongs to a ``schedule`` answers no other questions.
         """
-        wanted = Registration(
+        wanted = RegistrationRequest(
             label(dataset, "dataset"),
             budget,
             long_text(source, "source"),

@@ -1,4 +1,4 @@
-"""Registration data sets: a name, a total and the rules that it is kept by, once and for all."""
+"""Registering data sets: a name, a total and the rules that it is kept by, once and for all."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from podium.ledger.entries import Entry
 from podium.ledger.status import require_user
 from podium.ledger.tables.store import Located, Store
 
-__all__ = ["Registration", "new_totals", "register"]
+__all__ = ["RegistrationRequest", "new_totals", "register"]
 
 
 @dataclass(frozen=True, slots=True)
-class Registration:
+class RegistrationRequest:
     """What is registered, checked. ``schedule`` names whose questions alone are answered."""
 
     dataset: str
@@ -39,7 +39,7 @@ class Registration:
         }
 
 
-def register(store: Store, head: str, located: Located | None, wanted: Registration) -> Entry:
+def register(store: Store, head: str, located: Located | None, wanted: RegistrationRequest) -> Entry:
     """The registration, made now or before with the same budget, source, user and schedule."""
     if located is not None:
         return _registered_before(store, located, wanted)
@@ -49,7 +49,7 @@ def register(store: Store, head: str, located: Located | None, wanted: Registrat
     return store.register(head, wanted.dataset, wanted.data_version, wanted.facts())
 
 
-def _registered_before(store: Store, located: Located, wanted: Registration) -> Entry:
+def _registered_before(store: Store, located: Located, wanted: RegistrationRequest) -> Entry:
     first, account = store.registered(located), located.account
     known = (account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
     # An owner who forces it says that another source is a copy.

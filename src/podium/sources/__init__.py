@@ -14,14 +14,6 @@ from podium.sources.protocol import (
 )
 
 __all__ = [
-    "CountQuery",
-    "Domain",
-    "DomainFile",
-    "DomainItems",
-    "DomainSize",
-    "DomainTable",
-    "DuckDBSource",
-    "Snapshot",
-    "Source",
-    "open_source",
+    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Snapshot",
+    "Source", "open_source",
 ]  # fmt: skip

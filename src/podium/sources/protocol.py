@@ -17,14 +17,7 @@ from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
 __all__ = [
-    "CountQuery",
-    "Domain",
-    "DomainFile",
-    "DomainItems",
-    "DomainSize",
-    "DomainTable",
-    "Snapshot",
-    "Source",
+    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "Snapshot", "Source",
 ]  # fmt: skip
 
 _SALT = re.compile(r"[0-9a-f]{32,128}")
