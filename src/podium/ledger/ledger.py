@@ -24,12 +24,12 @@ from podium.ledger.status import Status, status_of
 from podium.ledger.tables.consistency import Checker
 from podium.ledger.tables.copying import read_copy
 from podium.ledger.tables.migrations import migrate
-from podium.ledger.tables.rows import whole_number
-from podium.ledger.tables.store import Holder, Located, Store
+from podium.ledger.tables.rows import stored_integer
+from podium.ledger.tables.store import DatasetRecord, Holder, Store
 from podium.ledger.verification import Verification, verify_copy
 from podium.privacy import Charge, Cost, Event
 from podium.storage.backend import Backend, BrokenRule
-from podium.storage.labels import label, long_text, withheld_text
+from podium.storage.labels import label, long_text, private_text
 
 __all__ = ["Ledger"]
 
@@ -101,29 +101,29 @@ class Ledger:
             force,
             None if schedule is None else long_text(schedule, "schedule"),
         )
-        with self._honest(wanted.dataset), self._backend.transaction(write=True) as session:
+        with self._report_tampering(wanted.dataset), self._backend.transaction(write=True) as session:
             store = Store(session)
             head = store.lock_registry()
-            return register(store, head, self._checker.located(store, wanted.dataset, lock=True), wanted)
+            return register(store, head, self._checker.find(store, wanted.dataset, lock=True), wanted)
 
     def raise_total(self, dataset: str, budget: Budget) -> Entry:
         """Replace the total by a larger one of the same kind; the promise made before no longer holds."""
-        with self._writing(dataset) as (store, located):
-            totals = new_totals(located.account.totals, budget)
-            return store.append(located, Kind.RAISED, facts={"totals": totals.to_json()})
+        with self._write(dataset) as (store, record):
+            totals = new_totals(record.account.totals, budget)
+            return store.append(record, Kind.RAISED, facts={"totals": totals.to_json()})
 
     def set_data_version(self, dataset: str, data_version: str) -> Entry:
         """Say that the data changed: questions asked before cost again, once."""
         version = label(data_version, "data_version")
-        with self._writing(dataset) as (store, located):
-            return store.append(located, Kind.RELABELLED, data_version=version)
+        with self._write(dataset) as (store, record):
+            return store.append(record, Kind.RELABELLED, data_version=version)
 
     def unlock(self, dataset: str, *, analyst: str | None = None) -> Entry:
         """Let questions in again after failures, of one analyst or of everybody; what they reserved stays charged."""
         who = None if analyst is None else label(analyst, "analyst")
-        with self._writing(dataset) as (store, located):
-            require_failures(located, who)
-            return store.append(located, Kind.UNLOCKED, analyst=who)
+        with self._write(dataset) as (store, record):
+            require_failures(record, who)
+            return store.append(record, Kind.UNLOCKED, analyst=who)
 
     # What a question does
 
@@ -150,7 +150,7 @@ class Ledger:
         """
         request = _request(worst_case, question, question_key, analyst, idempotency_key)
         request = replace(request, after=after, schedule=schedule)
-        return self._held(dataset, lambda store, located: reservations.reserve(store, located, request))
+        return self._reserve_in_hand(dataset, lambda store, record: reservations.reserve(store, record, request))
 
     def reserve_once(
         self,
@@ -172,18 +172,20 @@ class Ledger:
         request = _request(worst_case, question, question_key, analyst, idempotency_key)
         end = time.monotonic() + patience
         while True:
-            claimed = self._held(dataset, lambda store, located: single_flight.claim(store, located, request, answers))
+            claimed = self._reserve_in_hand(
+                dataset, lambda store, record: single_flight.claim(store, record, request, answers)
+            )
             if not isinstance(claimed, Holder):
                 return claimed
-            if not self._closed(claimed, end):
+            if not self._wait_until_closed(claimed, end):
                 raise QuestionPending(dataset, patience)
 
-    def _held(self, dataset: str, work: Callable[[Store, Located], _T]) -> _T:
+    def _reserve_in_hand(self, dataset: str, work: Callable[[Store, DatasetRecord], _T]) -> _T:
         """Do the work in a transaction; a reservation that it makes is in hand before anybody else can see it."""
         made: _T | None = None
         try:
-            with self._writing(dataset) as (store, located):
-                made = work(store, located)
+            with self._write(dataset) as (store, record):
+                made = work(store, record)
                 if isinstance(made, Reservation) and made.fresh:
                     single_flight.in_hand.add(made.hash)
         except BaseException:
@@ -193,25 +195,25 @@ class Ledger:
             raise
         return made
 
-    def _closed(self, holder: Holder, end: float) -> bool:
+    def _wait_until_closed(self, holder: Holder, end: float) -> bool:
         """Wait until a reservation is closed, or close it if nobody works on it; False if it takes too long."""
         pauses = single_flight.pauses()
-        while (reason := single_flight.given_up(holder)) is None:
+        while (reason := single_flight.abandonment(holder)) is None:
             pause = next(pauses)
             if time.monotonic() + pause > end:
                 return False
             time.sleep(pause)
-            with self._reading(holder.dataset) as (_, located):
-                if holder.number not in located.state.opened:
+            with self._read(holder.dataset) as (_, record):
+                if holder.number not in record.state.opened:
                     return True
         self._give_up(holder, reason)
         return True
 
     def _give_up(self, holder: Holder, reason: Reason) -> tuple[Entry, ...]:
-        with self._writing(holder.dataset) as (store, located):
-            if holder.number not in located.state.opened:
+        with self._write(holder.dataset) as (store, record):
+            if holder.number not in record.state.opened:
                 return ()
-            return (reservations.forfeit(store, located, holder.number, reason),)
+            return (reservations.forfeit(store, record, holder.number, reason),)
 
     def settle(self, reservation: Reservation, release_json: str, events: Charge) -> Entry:
         """Store the release and charge what it cost, in one transaction; only then may it be shown.
@@ -219,17 +221,17 @@ class Ledger:
         The entry's ``hash`` is the head of the chain, for the receipt. Settling again with the same release returns the
         same entry, so a lost answer of the database can be asked for again.
         """
-        release = withheld_text(release_json, "release_json")
+        release = private_text(release_json, "release_json")
         actual = _charge(events)
-        with self._writing(reservation.dataset) as (store, located):
-            entry = reservations.settle(store, located, reservation, release, actual)
+        with self._write(reservation.dataset) as (store, record):
+            entry = reservations.settle(store, record, reservation, release, actual)
         single_flight.in_hand.discard(reservation.hash)
         return entry
 
     def release_of(self, reservation: Reservation) -> StoredRelease | None:
         """What a reservation was settled with; None if it was not."""
-        with self._reading(reservation.dataset) as (store, located):
-            return reservations.release_of(store, located, reservation)
+        with self._read(reservation.dataset) as (store, record):
+            return reservations.release_of(store, record, reservation)
 
     def forfeit(self, reservation: Reservation, reason: Reason = Reason.FAILED) -> Entry:
         """Close a reservation without a release. All of it stays charged, and it counts as a failure.
@@ -237,8 +239,8 @@ class Ledger:
         If the database cannot be reached, the next equal question of this process closes it, or the next recovery.
         """
         single_flight.in_hand.discard(reservation.hash)
-        with self._writing(reservation.dataset) as (store, located):
-            return reservations.forfeit(store, located, reservation, Reason(reason))
+        with self._write(reservation.dataset) as (store, record):
+            return reservations.forfeit(store, record, reservation, Reason(reason))
 
     def recover(self, *, force: bool = False) -> tuple[Entry, ...]:
         """Forfeit the open reservations that nobody works on any more (done at every opening, too).
@@ -250,10 +252,10 @@ class Ledger:
             holders = Store(session).holders()
         forfeited: list[Entry] = []
         for holder in holders:
-            with self._honest(str(holder.dataset)):
-                whole_number(holder.number)
-            reason = single_flight.given_up(holder)
-            if reason is None and force and not single_flight.ours(holder):
+            with self._report_tampering(str(holder.dataset)):
+                stored_integer(holder.number)
+            reason = single_flight.abandonment(holder)
+            if reason is None and force and not single_flight.is_ours(holder):
                 reason = Reason.ABANDONED
             if reason is not None:
                 forfeited += self._give_up(holder, reason)
@@ -277,28 +279,28 @@ class Ledger:
         key = key_of(long_text(question_key, "question_key"))
         who = None if analyst is None else label(analyst, "analyst")
 
-        def look(store: Store, located: Located) -> StoredRelease | None:
-            reservations.require_analyst(located.account, who)
-            version = located.account.data_version if data_version is None else data_version
-            return reservations.find(store, located, key, version, who, answers)
+        def look(store: Store, record: DatasetRecord) -> StoredRelease | None:
+            reservations.require_analyst(record.account, who)
+            version = record.account.data_version if data_version is None else data_version
+            return reservations.find(store, record, key, version, who, answers)
 
-        with self._reading(dataset) as (store, located):
-            if located.account.totals.per_analyst is None:
-                return look(store, located)
-        with self._writing(dataset) as (store, located):
-            return look(store, located)
+        with self._read(dataset) as (store, record):
+            if record.account.totals.per_analyst is None:
+                return look(store, record)
+        with self._write(dataset) as (store, record):
+            return look(store, record)
 
     # What anybody may look at
 
     def status(self, dataset: str) -> Status:
         """Totals, what is charged, what is left, and the promise."""
-        with self._reading(dataset) as (store, located):
-            return status_of(store, located)
+        with self._read(dataset) as (store, record):
+            return status_of(store, record)
 
     def history(self, dataset: str) -> tuple[Entry, ...]:
         """All entries of a data set in their order."""
-        with self._reading(dataset) as (store, located):
-            return tuple(store.entries(located))
+        with self._read(dataset) as (store, record):
+            return tuple(store.entries(record))
 
     def verify(self, dataset: str | None = None, *, receipts: Iterable[Presented] = ()) -> Verification:
         """Walk the chain of one data set, or of all, and compute every sum again.
@@ -309,7 +311,7 @@ class Ledger:
         with self._backend.transaction(write=False) as session:
             copy = read_copy(session, dataset)
             if dataset is not None and not copy.datasets:
-                raise _unknown(Store(session), dataset)
+                raise _unknown_dataset(Store(session), dataset)
         return verify_copy(copy, receipts)
 
     def clock(self) -> dt.datetime:
@@ -330,27 +332,27 @@ class Ledger:
         self.close()
 
     @contextmanager
-    def _writing(self, dataset: str) -> Iterator[tuple[Store, Located]]:
+    def _write(self, dataset: str) -> Iterator[tuple[Store, DatasetRecord]]:
         """A transaction that nobody else writes to this data set in."""
-        with self._honest(dataset), self._backend.transaction(write=True) as session:
+        with self._report_tampering(dataset), self._backend.transaction(write=True) as session:
             store = Store(session)
-            yield store, self._located(store, dataset, lock=True)
+            yield store, self._require_dataset(store, dataset, lock=True)
 
     @contextmanager
-    def _reading(self, dataset: str) -> Iterator[tuple[Store, Located]]:
+    def _read(self, dataset: str) -> Iterator[tuple[Store, DatasetRecord]]:
         """A transaction that sees one moment."""
-        with self._honest(dataset), self._backend.transaction(write=False) as session:
+        with self._report_tampering(dataset), self._backend.transaction(write=False) as session:
             store = Store(session)
-            yield store, self._located(store, dataset, lock=False)
+            yield store, self._require_dataset(store, dataset, lock=False)
 
-    def _located(self, store: Store, dataset: str, *, lock: bool) -> Located:
-        located = self._checker.located(store, label(dataset, "dataset"), lock=lock)
-        if located is None:
-            raise _unknown(store, dataset)
-        return located
+    def _require_dataset(self, store: Store, dataset: str, *, lock: bool) -> DatasetRecord:
+        record = self._checker.find(store, label(dataset, "dataset"), lock=lock)
+        if record is None:
+            raise _unknown_dataset(store, dataset)
+        return record
 
     @contextmanager
-    def _honest(self, dataset: str) -> Iterator[None]:
+    def _report_tampering(self, dataset: str) -> Iterator[None]:
         try:
             yield
         except Contradiction as contradiction:
@@ -359,7 +361,7 @@ class Ledger:
             raise LedgerTampered(dataset, "a rule of the database would have been broken") from None
 
 
-def _unknown(store: Store, dataset: str) -> UnknownDataset:
+def _unknown_dataset(store: Store, dataset: str) -> UnknownDataset:
     near = difflib.get_close_matches(dataset, store.names(), n=1)
     return UnknownDataset(dataset, near[0] if near else None)
 

@@ -96,11 +96,11 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
         presented = Release.from_json(canonical_json(document))
     except InvalidArgument:
         raise Contradiction("what came with the hash of a receipt is not a release") from None
-    schedule = _schedule(reservation.question)
+    schedule = _schedule_question(reservation.question)
     if stored.user is None and presented.user is not None:
         # Releases did not always name the column of the users; their questions did.
-        stored = replace(stored, user=_asked(reservation.question).get("user"))
-    expected, told = _as_told(stored, presented, schedule)
+        stored = replace(stored, user=_question_object(reservation.question).get("user"))
+    expected, told = _as_presented(stored, presented, schedule)
     wanted = json.loads(replace(expected, paid=replace(expected.paid, entry=settled.hash)).to_json())
     if "period" in schedule:
         wanted["period"] = schedule["period"]
@@ -113,7 +113,7 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
     return told
 
 
-def _as_told(stored: Release, presented: Release, schedule: Mapping[str, Any]) -> tuple[Release, str]:
+def _as_presented(stored: Release, presented: Release, schedule: Mapping[str, Any]) -> tuple[Release, str]:
     """What was settled, as it would be told to somebody who holds this; and how that is said."""
     expected, told = stored, "the whole release"
     if presented.k < stored.k and stored.ordered:
@@ -151,11 +151,11 @@ def _is_window_of(schedule: Mapping[str, Any], window: Mapping[str, str]) -> boo
     # What a round of finding reads begins with its period where a list would look further back.
     edges = (("opens", ">="), ("closes", "<")) if schedule["role"] == "list" else (("closes", "<"),)
     return window.get("period") == schedule["period"] and all(
-        any((sign, _text(form)) in asked for form in _written(window.get(name, ""))) for name, sign in edges
+        any((sign, _text(form)) in asked for form in _spellings(window.get(name, ""))) for name, sign in edges
     )
 
 
-def _written(moment: str) -> list[dict[str, str]]:
+def _spellings(moment: str) -> list[dict[str, str]]:
     """How a condition writes a time, and a day if it is the beginning of one."""
     try:
         time = dt.datetime.fromisoformat(moment)
@@ -165,13 +165,13 @@ def _written(moment: str) -> list[dict[str, str]]:
     return [*forms, {"date": time.date().isoformat()}] if time.time() == dt.time() else forms
 
 
-def _schedule(question: str | None) -> Mapping[str, Any]:
+def _schedule_question(question: str | None) -> Mapping[str, Any]:
     """The question of a schedule; empty for any other."""
-    found = _asked(question)
+    found = _question_object(question)
     return found if {"schedule", "period", "role"} <= set(found) else {}
 
 
-def _asked(question: str | None) -> Mapping[str, Any]:
+def _question_object(question: str | None) -> Mapping[str, Any]:
     """A question as an object; empty if it is none of podium's."""
     try:
         found = json.loads(question or "")

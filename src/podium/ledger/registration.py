@@ -9,7 +9,7 @@ from podium.errors import DatasetExists, InvalidArgument
 from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry
 from podium.ledger.status import require_user
-from podium.ledger.tables.store import Located, Store
+from podium.ledger.tables.store import DatasetRecord, Store
 
 __all__ = ["RegistrationRequest", "new_totals", "register"]
 
@@ -39,18 +39,18 @@ class RegistrationRequest:
         }
 
 
-def register(store: Store, head: str, located: Located | None, wanted: RegistrationRequest) -> Entry:
+def register(store: Store, head: str, record: DatasetRecord | None, wanted: RegistrationRequest) -> Entry:
     """The registration, made now or before with the same budget, source, user and schedule."""
-    if located is not None:
-        return _registered_before(store, located, wanted)
-    other = store.named_source(wanted.source)
+    if record is not None:
+        return _registered_already(store, record, wanted)
+    other = store.dataset_with_source(wanted.source)
     if other is not None and not wanted.force:
         raise DatasetExists(wanted.dataset, other)
     return store.register(head, wanted.dataset, wanted.data_version, wanted.facts())
 
 
-def _registered_before(store: Store, located: Located, wanted: RegistrationRequest) -> Entry:
-    first, account = store.registered(located), located.account
+def _registered_already(store: Store, record: DatasetRecord, wanted: RegistrationRequest) -> Entry:
+    first, account = store.registration(record), record.account
     known = (account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
     # An owner who forces it says that another source is a copy.
     elsewhere = not wanted.force and wanted.source != account.source

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from podium.ledger import reservations
 from podium.ledger.entries import Entry, Reason
 from podium.ledger.reservations import Request, Reservation, StoredRelease
-from podium.ledger.tables.store import Holder, Located, Store
-from podium.storage.processes import Owner, certainly_gone, this_process
+from podium.ledger.tables.store import DatasetRecord, Holder, Store
+from podium.storage.processes import Owner, is_certainly_gone, this_process
 
-__all__ = ["claim", "given_up", "in_hand", "ours", "pauses"]
+__all__ = ["abandonment", "claim", "in_hand", "is_ours", "pauses"]
 
 _FIRST_PAUSE = 0.005
 _MAX_PAUSE = 0.25
@@ -29,33 +29,33 @@ seen by anybody else. One operation on a set is safe between threads; no lock, b
 
 
 def claim(
-    store: Store, located: Located, request: Request, answers: Callable[[str], bool] | None
+    store: Store, record: DatasetRecord, request: Request, answers: Callable[[str], bool] | None
 ) -> StoredRelease | Reservation | Holder:
     """The release that answers a question, or who is answering it, or else a reservation for it."""
-    account = located.account
+    account = record.account
     reservations.require_analyst(account, request.analyst)
-    stored = reservations.find(store, located, request.question_key, account.data_version, request.analyst, answers)
+    stored = reservations.find(store, record, request.question_key, account.data_version, request.analyst, answers)
     if stored is not None:
         return stored
-    for entry in store.open_for(located, request.question_key, account.data_version):
+    for entry in store.open_for(record, request.question_key, account.data_version):
         if answers is None or answers(entry.question or ""):
             # A key that was used for another question is refused at once, not after the wait.
-            reservations.asked_before(store, located, request)
+            reservations.find_by_idempotency_key(store, record, request)
             return _holder(entry)
-    return reservations.reserve(store, located, request)
+    return reservations.reserve(store, record, request)
 
 
-def given_up(holder: Holder) -> Reason | None:
+def abandonment(holder: Holder) -> Reason | None:
     """Why nobody will settle an open reservation; None if somebody may."""
     owner = Owner.from_text(holder.owner)
     if owner is None:
         return None
-    if ours(holder):
+    if is_ours(holder):
         return None if holder.hash in in_hand else Reason.ABANDONED
-    return Reason.CRASHED if certainly_gone(owner) else None
+    return Reason.CRASHED if is_certainly_gone(owner) else None
 
 
-def ours(holder: Holder) -> bool:
+def is_ours(holder: Holder) -> bool:
     """Whether this process made the reservation."""
     owner = Owner.from_text(holder.owner)
     return owner is not None and owner.token == this_process().token

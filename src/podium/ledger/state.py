@@ -13,7 +13,7 @@ from typing import Final
 
 from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst
 from podium.ledger.entries import Entry, Kind, canonical_json
-from podium.ledger.tables.rows import ACCOUNT_COLUMNS, account_to_row, sum_from_row, sum_to_row, whole_number
+from podium.ledger.tables.rows import ACCOUNT_COLUMNS, account_to_row, stored_integer, sum_from_row, sum_to_row
 from podium.storage.backend import Row
 
 __all__ = ["NAMELESS", "State"]
@@ -44,7 +44,7 @@ class State:
     def failures(self, analyst: str | None) -> int:
         """How many questions of an analyst were forfeited since they were last let in again."""
         row = self.analysts.get(analyst or NAMELESS, ())
-        return whole_number(row[_SUMS]) if len(row) > _SUMS else 0
+        return stored_integer(row[_SUMS]) if len(row) > _SUMS else 0
 
     def locked(self, analyst: str | None) -> bool:
         """Whether the analyst may not ask: too many questions of theirs failed, or of all."""

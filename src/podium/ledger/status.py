@@ -15,7 +15,7 @@ from podium.errors import InvalidArgument
 from podium.ledger.account import Account, Sum, recorded_cost
 from podium.ledger.budget import Totals
 from podium.ledger.state import NAMELESS
-from podium.ledger.tables.store import Located, Store
+from podium.ledger.tables.store import DatasetRecord, Store
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
 from podium.storage.labels import exact_text
 
@@ -133,12 +133,12 @@ class Status:
         }
 
 
-def status_of(store: Store, located: Located) -> Status:
+def status_of(store: Store, record: DatasetRecord) -> Status:
     """The status of a data set, read in one transaction."""
-    account, state = located.account, located.state
-    facts = store.registered(located).facts
+    account, state = record.account, record.state
+    facts = store.registration(record).facts
     failures = {name or None: state.failures(name) for name in sorted(state.analysts) if state.failures(name)}
-    opened = store.open_reservations(located)
+    opened = store.open_reservations(record)
     reserved = sum((Sum.of(recorded_cost(entry)) for entry in opened), Sum())
     remaining = Remaining.of(account.totals.limits, account.held.cost)
     return Status(

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from podium.errors import InvalidArgument
 
-__all__ = ["exact_text", "label", "long_text", "withheld_text"]
+__all__ = ["exact_text", "label", "long_text", "private_text"]
 
 _MAX_LABEL_LENGTH = 200
 
@@ -25,7 +25,7 @@ def long_text(value: object, name: str) -> str:
     return value
 
 
-def withheld_text(value: object, name: str) -> str:
+def private_text(value: object, name: str) -> str:
     """The same for a text that is private until it is stored: the error does not quote it."""
     if not isinstance(value, str) or not value or not _storable(value):
         raise InvalidArgument(

@@ -95,7 +95,7 @@ class PostgreSQLBackend:
 
     @contextmanager
     def _transaction(self, begin: str, *preparation: str) -> Iterator[Session]:
-        with self._translated():
+        with self._translate_errors():
             connection = self._begin(begin)
             try:
                 for statement in preparation:
@@ -127,7 +127,7 @@ class PostgreSQLBackend:
         return connection
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except _BUSY:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from podium.randomness import system_bits
 
-__all__ = ["Owner", "certainly_gone", "this_process"]
+__all__ = ["Owner", "is_certainly_gone", "this_process"]
 
 _DEAD_STATES = ("Z", "X")
 
@@ -69,7 +69,7 @@ def _process(pid: int) -> Owner:
     )
 
 
-def certainly_gone(owner: Owner, *, viewer: Owner | None = None) -> bool:
+def is_certainly_gone(owner: Owner, *, viewer: Owner | None = None) -> bool:
     """Whether the process has ended, for certain, as seen from the viewer (this process)."""
     here = this_process() if viewer is None else viewer
     if owner.token == here.token or not (owner.boot and here.boot and owner.started):

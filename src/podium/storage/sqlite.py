@@ -79,7 +79,7 @@ class SQLiteBackend:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Session]:
-        with self._translated():
+        with self._translate_errors():
             connection = self._pool.take()
             try:
                 connection.execute(begin)
@@ -94,7 +94,7 @@ class SQLiteBackend:
             self._pool.give_back(connection)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.IntegrityError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from podium.errors import LedgerUnavailable
 from podium.ledger.account import Contradiction
-from podium.ledger.tables.rows import whole_number
+from podium.ledger.tables.rows import stored_integer
 from podium.ledger.tables.store import rebuild_analysts
 from podium.randomness import system_bits
 from podium.storage.backend import Backend, Session
@@ -161,4 +161,4 @@ def _version(session: Session) -> int:
     if not exists:
         return 0
     ((version,),) = session.rows("SELECT COALESCE(MAX(version), 0) FROM migrations")
-    return whole_number(version)
+    return stored_integer(version)

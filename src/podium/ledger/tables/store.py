@@ -19,19 +19,19 @@ from podium.ledger.tables.rows import (
     entry_from_row,
     entry_to_row,
     opened_from_rows,
+    stored_integer,
     sum_to_row,
-    whole_number,
 )
 from podium.randomness import system_bits
 from podium.storage.backend import Session, Value
 
-__all__ = ["Holder", "Located", "Store", "rebuild_analysts"]
+__all__ = ["DatasetRecord", "Holder", "Store", "rebuild_analysts"]
 
 _SALT_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class DatasetRecord:
     """A data set as its tables describe it, and the number of its rows."""
 
     id: int
@@ -64,7 +64,7 @@ class Store:
         """All data sets in the order of their registration."""
         return [name for (name,) in self._session.rows("SELECT name FROM datasets ORDER BY id")]
 
-    def located(self, dataset: str, *, lock: bool) -> Located | None:
+    def find(self, dataset: str, *, lock: bool) -> DatasetRecord | None:
         """A data set as its tables describe it; locked, nobody else changes it until the transaction ends."""
         suffix = self._session.lock_rows if lock else ""
         rows = self._session.rows(
@@ -79,21 +79,21 @@ class Store:
         )
         opened = self._session.rows("SELECT sequence, owner FROM open_reservations WHERE dataset_id = ?", (number,))
         account = account_from_row(rows[0][1:])
-        return Located(number, State(account, analysts_from_rows(analysts), opened_from_rows(opened)))
+        return DatasetRecord(number, State(account, analysts_from_rows(analysts), opened_from_rows(opened)))
 
     def rows_of(self, dataset: str) -> RawDataset:
         """The rows of a data set that is there, not yet believed."""
         return raw_datasets(self._session, dataset)[0]
 
-    def named_source(self, source: str) -> str | None:
+    def dataset_with_source(self, source: str) -> str | None:
         """The data set that was registered first for this source."""
         rows = self._session.rows("SELECT name FROM datasets WHERE source = ? ORDER BY id LIMIT 1", (source,))
         return rows[0][0] if rows else None
 
-    def last(self, located: Located) -> Entry:
+    def last(self, record: DatasetRecord) -> Entry:
         """The last entry, which must be the one that the account names."""
-        found = _first(self._entries(located, "TRUE ORDER BY sequence DESC LIMIT 1"))
-        if found is None or (found.sequence, found.hash) != (located.account.sequence, located.account.head):
+        found = _first(self._entries(record, "TRUE ORDER BY sequence DESC LIMIT 1"))
+        if found is None or (found.sequence, found.hash) != (record.account.sequence, record.account.head):
             raise Contradiction("the last entry is not the one that was written")
         return found
 
@@ -105,46 +105,46 @@ class Store:
 
     # Entries
 
-    def entries(self, located: Located) -> list[Entry]:
+    def entries(self, record: DatasetRecord) -> list[Entry]:
         """All entries of a data set in their order."""
-        return self._entries(located, "TRUE ORDER BY sequence")
+        return self._entries(record, "TRUE ORDER BY sequence")
 
-    def entry(self, located: Located, sequence: int) -> Entry | None:
+    def entry(self, record: DatasetRecord, sequence: int) -> Entry | None:
         """One entry."""
-        return _first(self._entries(located, "sequence = ?", sequence))
+        return _first(self._entries(record, "sequence = ?", sequence))
 
-    def registered(self, located: Located) -> Entry:
+    def registration(self, record: DatasetRecord) -> Entry:
         """The registration."""
-        first = self.entry(located, 1)
+        first = self.entry(record, 1)
         if first is None:
             raise Contradiction("its registration is missing")
         return first
 
-    def closing(self, located: Located, reservation: int) -> Entry | None:
+    def closing_entry(self, record: DatasetRecord, reservation: int) -> Entry | None:
         """The entry that settled or forfeited a reservation."""
-        return _first(self._entries(located, "reservation = ? AND kind IN ('settled', 'forfeited')", reservation))
+        return _first(self._entries(record, "reservation = ? AND kind IN ('settled', 'forfeited')", reservation))
 
-    def asked(self, located: Located, idempotency_key: str) -> Entry | None:
+    def with_idempotency_key(self, record: DatasetRecord, idempotency_key: str) -> Entry | None:
         """The reservation that was made with this key."""
-        return _first(self._entries(located, "idempotency_key = ?", idempotency_key))
+        return _first(self._entries(record, "idempotency_key = ?", idempotency_key))
 
-    def seen(self, located: Located, reservation: int, analyst: str) -> Entry | None:
+    def seen_by(self, record: DatasetRecord, reservation: int, analyst: str) -> Entry | None:
         """The entry by which an analyst was charged for a stored release."""
-        return _first(self._entries(located, "reservation = ? AND analyst = ? AND kind = 'seen'", reservation, analyst))
+        return _first(self._entries(record, "reservation = ? AND analyst = ? AND kind = 'seen'", reservation, analyst))
 
-    def reservations_for(self, located: Located, question_key: str, data_version: str) -> list[Entry]:
+    def reservations_for(self, record: DatasetRecord, question_key: str, data_version: str) -> list[Entry]:
         """Reservations of the same question on the same data, oldest first."""
         where = "question_key = ? AND data_version = ? AND kind = 'reserved' ORDER BY sequence"
-        return self._entries(located, where, question_key, data_version)
+        return self._entries(record, where, question_key, data_version)
 
-    def open_reservations(self, located: Located) -> list[Entry]:
+    def open_reservations(self, record: DatasetRecord) -> list[Entry]:
         """What is reserved and not yet settled or forfeited."""
         where = "sequence IN (SELECT o.sequence FROM open_reservations o WHERE o.dataset_id = ?) ORDER BY sequence"
-        return self._entries(located, where, located.id)
+        return self._entries(record, where, record.id)
 
-    def open_for(self, located: Located, question_key: str, data_version: str) -> list[Entry]:
+    def open_for(self, record: DatasetRecord, question_key: str, data_version: str) -> list[Entry]:
         """Those of the same question on the same data, oldest first."""
-        opened = self.open_reservations(located)
+        opened = self.open_reservations(record)
         return [one for one in opened if (one.question_key, one.data_version) == (question_key, data_version)]
 
     def holders(self) -> list[Holder]:
@@ -156,10 +156,10 @@ class Store:
         )
         return [Holder(*row) for row in self._session.rows(sql)]
 
-    def _entries(self, located: Located, where: str, *parameters: Value) -> list[Entry]:
+    def _entries(self, record: DatasetRecord, where: str, *parameters: Value) -> list[Entry]:
         sql = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE dataset_id = ? AND {where}"  # noqa: S608
-        account = located.account
-        found = [entry_from_row(account.dataset, row) for row in self._session.rows(sql, (located.id, *parameters))]
+        account = record.account
+        found = [entry_from_row(account.dataset, row) for row in self._session.rows(sql, (record.id, *parameters))]
         for entry in found:
             # Whatever is read is decided on, or shown: nobody needs to wait for a verification to see that it changed.
             if entry.computed_hash() != entry.hash:
@@ -186,46 +186,46 @@ class Store:
             dataset, 1, Kind.REGISTERED, _now(), head, _salt(),
             data_version=data_version, details=canonical_json(details),
         )  # fmt: skip
-        state = State(Account.opened(entry))
+        state = State(Account.from_registration(entry))
         entry = _chained(entry, state)
-        located = Located(whole_number(last) + 1, State(Account.opened(entry)))
-        marks = ", ".join("?" * len(account_to_row(located.account)))
+        record = DatasetRecord(stored_integer(last) + 1, State(Account.from_registration(entry)))
+        marks = ", ".join("?" * len(account_to_row(record.account)))
         self._session.run(
             f"INSERT INTO datasets (id, {ACCOUNT_COLUMNS}) VALUES (?, {marks})",  # noqa: S608
-            (located.id, *account_to_row(located.account)),
+            (record.id, *account_to_row(record.account)),
         )
-        self._insert(located, entry)
+        self._insert(record, entry)
         self._session.run("UPDATE ledger SET registry_head = ? WHERE id = 1", (entry.hash,))
         return entry
 
     def append(
-        self, located: Located, kind: Kind, *, reservation: Entry | None = None, facts: dict[str, Any] | None = None,
-        **fields: Any,
+        self, record: DatasetRecord, kind: Kind, *,
+        reservation: Entry | None = None, facts: dict[str, Any] | None = None, **fields: Any,
     ) -> Entry:  # fmt: skip
         """Write the next entry and everything that follows from it."""
-        account = located.account
+        account = record.account
         entry = Entry(
             account.dataset, account.sequence + 1, kind, _now(), account.head, _salt(),
             reservation=None if reservation is None else reservation.sequence,
             details=canonical_json(facts) if facts else None,
             **fields,
         )  # fmt: skip
-        after = located.state.after(entry, reservation)
+        after = record.state.after(entry, reservation)
         entry = _chained(entry, after)
-        self._insert(located, entry)
-        self._update(located.id, replace(after.account, head=entry.hash))
+        self._insert(record, entry)
+        self._update(record.id, replace(after.account, head=entry.hash))
         for name, row in after.analysts.items():
-            if row != located.state.analysts.get(name):
-                self.write_analyst(located.id, name, after.analyst(name), after.failures(name))
-        self._track(located, entry)
+            if row != record.state.analysts.get(name):
+                self.write_analyst(record.id, name, after.analyst(name), after.failures(name))
+        self._track(record, entry)
         return entry
 
-    def _insert(self, located: Located, entry: Entry) -> None:
+    def _insert(self, record: DatasetRecord, entry: Entry) -> None:
         row = entry_to_row(entry)
         marks = ", ".join("?" * len(row))
         self._session.run(
             f"INSERT INTO entries (dataset_id, {ENTRY_COLUMNS}) VALUES (?, {marks})",  # noqa: S608
-            (located.id, *row),
+            (record.id, *row),
         )
 
     def _update(self, dataset_id: int, account: Account) -> None:
@@ -244,15 +244,15 @@ class Store:
             (dataset_id, analyst, *sum_to_row(held), failures),
         )
 
-    def _track(self, located: Located, entry: Entry) -> None:
+    def _track(self, record: DatasetRecord, entry: Entry) -> None:
         if entry.kind is Kind.RESERVED:
             self._session.run(
                 "INSERT INTO open_reservations (dataset_id, sequence, owner) VALUES (?, ?, ?)",
-                (located.id, entry.sequence, entry.owner),
+                (record.id, entry.sequence, entry.owner),
             )
         elif entry.kind in (Kind.SETTLED, Kind.FORFEITED):
             self._session.run(
-                "DELETE FROM open_reservations WHERE dataset_id = ? AND sequence = ?", (located.id, entry.reservation)
+                "DELETE FROM open_reservations WHERE dataset_id = ? AND sequence = ?", (record.id, entry.reservation)
             )
 
 
