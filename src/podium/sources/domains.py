@@ -18,12 +18,12 @@ from podium.sources.protocol import CountQuery, DomainFile, DomainItems
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import value_fits
 from podium.sources.sql.dialect import MAX_SCALE, Dialect
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 
 if TYPE_CHECKING:
     from podium.sources.duckdb.source import DuckDBSource
 
-__all__ = ["check_listed", "item_rows", "listed_rows", "matching"]
+__all__ = ["check_listed", "item_rows", "listed_rows", "match_columns"]
 
 _SIGNED, _UNSIGNED = range(-(2**63), 2**63), range(2**64)
 # The most digits before and after the point of the widest numbers that an engine has, PostgreSQL's.
@@ -56,19 +56,19 @@ def item_rows(
     by the next. Without a dialect, what some engine can have.
     """
     rows = (item if isinstance(item, tuple) and len(columns) > 1 else (item,) for item in items)
-    return [_checked_row(row, columns, role, dialect) for row in rows]
+    return [_exact_row(row, columns, role, dialect) for row in rows]
 
 
-def _checked_row(
+def _exact_row(
     row: tuple[Item, ...], columns: tuple[Column, ...], role: str, dialect: Dialect | None
 ) -> tuple[Item, ...]:
     if len(row) != len(columns):
         raise InvalidArgument(role, row, allowed=f"tuples of {len(columns)} values, one for each item column")
-    return tuple(_checked(value, column, role, dialect) for value, column in zip(row, columns, strict=True))
+    return tuple(_exact_value(value, column, role, dialect) for value, column in zip(row, columns, strict=True))
 
 
-def _checked(value: Item, column: Column, role: str, dialect: Dialect | None) -> Item:
-    exact = _whole(value) if column.kind in (Kind.INTEGER, Kind.DECIMAL) else value
+def _exact_value(value: Item, column: Column, role: str, dialect: Dialect | None) -> Item:
+    exact = _python_integer(value) if column.kind in (Kind.INTEGER, Kind.DECIMAL) else value
     if not value_fits(exact, column.kind):
         allowed = f"values of kind {column.kind.value}, as column {column.name!r} is"
         raise InvalidArgument(role, value, allowed=allowed)
@@ -100,7 +100,7 @@ def _has_scale(value: Decimal, scale: int) -> bool:
     return not any(digits[exponent + scale :])
 
 
-def _whole(value: Item) -> Item:
+def _python_integer(value: Item) -> Item:
     """NumPy's integers as Python's; anything else as it is."""
     try:
         return value if isinstance(value, bool | Decimal) else operator.index(value)  # type: ignore[arg-type]
@@ -108,7 +108,7 @@ def _whole(value: Item) -> Item:
         return value
 
 
-def matching(relation: Relation, names: tuple[str, ...] | None, columns: tuple[Column, ...]) -> Listed:
+def match_columns(relation: Relation, names: tuple[str, ...] | None, columns: tuple[Column, ...]) -> ItemTable:
     """A table as a domain: its columns in the order of the item columns, and of their kinds."""
     chosen = names or tuple(column.name for column in columns)
     if len(chosen) != len(columns):
@@ -122,7 +122,7 @@ def matching(relation: Relation, names: tuple[str, ...] | None, columns: tuple[C
                 allowed=f"a column of kind {column.kind.value}, as {column.name!r} is",
                 hint=f"Column {name!r} of the domain is of kind {declared.kind.value}.",
             )
-    return Listed(relation, chosen)
+    return ItemTable(relation, chosen)
 
 
 def _open_file(domain: DomainFile, columns: tuple[Column, ...]) -> DuckDBSource:
@@ -139,7 +139,7 @@ def _open_file(domain: DomainFile, columns: tuple[Column, ...]) -> DuckDBSource:
     if source.untyped and any(there.kind is not column.kind for there, column in zip(found, columns, strict=False)):
         source.close()
         source = DuckDBSource(domain.path, types=types)
-    matching(source.relation(), domain.columns, columns)
+    match_columns(source.relation(), domain.columns, columns)
     return source
 
 

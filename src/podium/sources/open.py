@@ -70,7 +70,7 @@ def open_source(
     """
     if isinstance(location, str | Path) and not (isinstance(location, str) and _URL.match(location)):
         return DuckDBSource(location, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
-    if FileRules(bad_lines, encoding).copied:
+    if FileRules(bad_lines, encoding).needs_copy:
         name, value = ("encoding", encoding) if bad_lines == BadLines.REFUSE else ("bad_lines", bad_lines)
         raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
     if isinstance(location, str) and (url := _URL.match(location)):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["hushed"]
+__all__ = ["silence_loggers"]
 
 _hushed: ContextVar[bool] = ContextVar("_hushed", default=False)
 
@@ -22,7 +22,7 @@ _HUSH = _Hush()
 
 
 @contextmanager
-def hushed(*loggers: str) -> Iterator[None]:
+def silence_loggers(*loggers: str) -> Iterator[None]:
     """Drop what these loggers are given by this thread or task meanwhile; a logger's children are others."""
     for logger in loggers:
         # Adding the same filter again does nothing.

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 
-__all__ = ["column_of", "converted", "type_of"]
+__all__ = ["column_of", "convert", "type_of"]
 
 _KINDS = {
     "String": Kind.TEXT,
@@ -60,7 +60,7 @@ def column_of(name: str, type_: str) -> Column:
     return Column(name, kind, unsigned=base == "UInt64")
 
 
-def converted(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
+def convert(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
     """A value of ClickHouse's type in the form that podium's SQL expects of the column's kind.
 
     With a list's type and a single value's column, the value is an element of that list.
@@ -69,7 +69,7 @@ def converted(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
     if column.kind is Kind.LIST:
         return value
     if base == "Array":
-        return converted(value, column, inside)
+        return convert(value, column, inside)
     if base in _TO_TEXT:
         return _call(_TO_TEXT[base], value)
     if base == "Date":

@@ -15,10 +15,10 @@ from podium.errors import SourceUnavailable, UnknownColumn
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.duckdb.connection import ATTACHED, DIALECT
 from podium.sources.duckdb.files import DataFiles, reader
-from podium.sources.duckdb.types import check_declared, column_of, converted
+from podium.sources.duckdb.types import check_declared, column_of, convert
 from podium.sources.sql.relation import Relation
 
-__all__ = ["FRAME", "attached_table", "described", "json_relation", "readable_part"]
+__all__ = ["FRAME", "attached_table", "describe", "json_relation", "readable_part"]
 
 FRAME = "frame"
 """What a registered frame is called inside the connection."""
@@ -37,10 +37,10 @@ class _Cleaner:
     types: Mapping[str, Any]
 
     def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
-        return converted(value, column, self.types.get(column.name, sqltypes.VARCHAR))
+        return convert(value, column, self.types.get(column.name, sqltypes.VARCHAR))
 
 
-def described(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, declared: Mapping[str, Column]) -> Relation:
+def describe(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, declared: Mapping[str, Column]) -> Relation:
     """The table with the columns that DuckDB says it has, or that the owner declares."""
     rows = cursor.sql(DIALECT.sql(exp.select("*").from_(table.copy()).limit(0)))
     types = dict(zip(rows.columns, rows.types, strict=True))

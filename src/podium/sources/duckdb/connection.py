@@ -22,8 +22,8 @@ __all__ = [
     "DuckDBSession",
     "engine_failed",
     "hide_progress",
-    "locked_database",
-    "opened",
+    "open_locked_database",
+    "open_or_refuse",
     "values_are_readable",
 ]
 
@@ -43,7 +43,7 @@ _ARROW = {
 }
 
 
-def locked_database(
+def open_locked_database(
     paths: Sequence[str], *, attach: bool, spill: str, resources: Mapping[str, str]
 ) -> duckdb.DuckDBPyConnection:
     """A database in memory that installs nothing, reads only these files, and cannot be reconfigured.
@@ -63,9 +63,9 @@ def locked_database(
     hide_progress(connection)
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     if attach:
-        connection.execute(f"ATTACH {_quoted(paths[0])} AS {ATTACHED} (READ_ONLY)")
+        connection.execute(f"ATTACH {_quote(paths[0])} AS {ATTACHED} (READ_ONLY)")
     else:
-        connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, paths))}]")
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_quote, paths))}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection
@@ -78,7 +78,7 @@ def hide_progress(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute("SET enable_progress_bar = false")
 
 
-def opened(action: Callable[[], T], refused: Callable[[], SourceUnavailable], name: str) -> T:
+def open_or_refuse(action: Callable[[], T], refused: Callable[[], SourceUnavailable], name: str) -> T:
     """What the action returns; ``refused`` if DuckDB says that it cannot read this, and if it fails by itself, that."""
     try:
         return action()
@@ -112,7 +112,7 @@ def values_are_readable(cursor: duckdb.DuckDBPyConnection, query: str) -> bool |
     return True
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return exp.Literal.string(text).sql("duckdb")
 
 

@@ -19,7 +19,7 @@ from sqlglot import exp
 from podium.errors import SourceUnavailable
 from podium.sources.duckdb.identity import file_identities
 
-__all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "located_files", "reader"]
+__all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "identify_files", "reader"]
 
 
 class FileFormat(StrEnum):
@@ -97,7 +97,7 @@ def find_files(location: str | Path) -> DataFiles:
     )
 
 
-def located_files(location: str) -> frozenset[tuple[int, int]]:
+def identify_files(location: str) -> frozenset[tuple[int, int]]:
     """Which files a path, a pattern or a folder names, whatever it is called; none if there are none."""
     try:
         return file_identities(find_files(location).paths)

@@ -14,21 +14,21 @@ from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.sources.declared_types import Types, declared_columns
-from podium.sources.duckdb.catalog import FRAME, attached_table, described, json_relation, readable_part
+from podium.sources.duckdb.catalog import FRAME, attached_table, describe, json_relation, readable_part
 from podium.sources.duckdb.connection import (
     ATTACHED,
     DIALECT,
     DuckDBSession,
     engine_failed,
-    locked_database,
-    opened,
+    open_locked_database,
+    open_or_refuse,
     values_are_readable,
 )
-from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header, find_files, located_files, reader
+from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header, find_files, identify_files, reader
 from podium.sources.duckdb.frames import arrow_table, is_frame
 from podium.sources.duckdb.identity import file_identities, fingerprint
 from podium.sources.duckdb.resources import Resources
-from podium.sources.duckdb.validity import BadLines, FileRules, checked_text
+from podium.sources.duckdb.validity import BadLines, FileRules, check_text
 from podium.sources.isolation import Process
 from podium.sources.private_folder import make_folder
 from podium.sources.protocol import CountQuery, Domain
@@ -94,11 +94,11 @@ class DuckDBSource(SqlSource):
         self._given = () if self._attached else self._original
         self._seen = fingerprint(self._given)
         if self._files is not None and self._files.text:
-            self._files = checked_text(self._files, rules, Path(spill, "copies"), frozenset(self._declared))
+            self._files = check_text(self._files, rules, Path(spill, "copies"), frozenset(self._declared))
         paths = self._files.paths if self._files else ()
         settings = resources.settings()
-        self._database = self._started(
-            lambda: locked_database(paths, attach=self._attached, spill=spill, resources=settings),
+        self._database = self._try_starting(
+            lambda: open_locked_database(paths, attach=self._attached, spill=spill, resources=settings),
             reads=self._attached,
         )
         if frame is not None:
@@ -114,7 +114,7 @@ class DuckDBSource(SqlSource):
         """Raise if something is said that this kind of source does not have."""
         if table is not None and not self._attached:
             raise InvalidArgument("table", table, allowed="None, unless the source is a DuckDB file or a server")
-        if rules.copied and not (self._files and self._files.text):
+        if rules.needs_copy and not (self._files and self._files.text):
             name, value = ("bad_lines", rules.bad_lines) if rules.drop else ("encoding", rules.encoding)
             raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
 
@@ -189,15 +189,15 @@ class DuckDBSource(SqlSource):
         if self._files is not None and self._json:
             return json_relation(self._files, (), self._declared)
         with self._cursor() as cursor:
-            return self._asked(lambda: described(cursor, self._table(cursor, table), self._declared))
+            return self._try_reading(lambda: describe(cursor, self._table(cursor, table), self._declared))
 
-    def _asked(self, action: Callable[[], T]) -> T:
+    def _try_reading(self, action: Callable[[], T]) -> T:
         """What DuckDB answers about the source."""
-        return opened(action, self._unavailable, self._name)
+        return open_or_refuse(action, self._unavailable, self._name)
 
-    def _started(self, action: Callable[[], T], *, reads: bool) -> T:
+    def _try_starting(self, action: Callable[[], T], *, reads: bool) -> T:
         """What DuckDB answers before it has looked at the source, unless it ``reads`` that already."""
-        return opened(action, self._unavailable if reads else lambda: engine_failed(self._name), self._name)
+        return open_or_refuse(action, self._unavailable if reads else lambda: engine_failed(self._name), self._name)
 
     def _table(self, cursor: duckdb.DuckDBPyConnection, table: str | None) -> exp.Expr:
         if self._files is None:
@@ -228,15 +228,15 @@ class DuckDBSource(SqlSource):
                 "Give the domain as a file or a list."
             )
         with self._cursor() as cursor:
-            return self._asked(lambda: described(cursor, attached_table(cursor, table, self._name), {}))
+            return self._try_reading(lambda: describe(cursor, attached_table(cursor, table, self._name), {}))
 
-    def _accepts(self, query: CountQuery, domain: Domain | None) -> None:
+    def _check_plannable(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless DuckDB can read the columns, and plan the queries."""
         if self._json:
             self._check_names(query)
-        super()._accepts(query, domain)
+        super()._check_plannable(query, domain)
 
-    def _look_again(self) -> None:
+    def _refresh(self) -> None:
         """The table as it is now; a file must be as it was."""
         self._process.require(self._name)
         self._require_unchanged()
@@ -251,18 +251,18 @@ class DuckDBSource(SqlSource):
             "that are not empty and differ in more than capital letters. Check the names."
         )
         with self._cursor() as cursor:
-            opened(lambda: described(cursor, table, {}), lambda: refused, self._name)
+            open_or_refuse(lambda: describe(cursor, table, {}), lambda: refused, self._name)
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         self._process.require(self._name)
-        cursor = self._started(self._prepared, reads=self._frame is not None)
+        cursor = self._try_starting(self._new_cursor, reads=self._frame is not None)
         try:
             yield cursor
         finally:
             cursor.close()
 
-    def _prepared(self) -> duckdb.DuckDBPyConnection:
+    def _new_cursor(self) -> duckdb.DuckDBPyConnection:
         cursor = self._database.cursor()
         if self._attached:
             # Views name their tables without the catalogue.
@@ -280,22 +280,22 @@ class DuckDBSource(SqlSource):
 
     def is_at(self, location: str) -> bool:
         """Whether a path or pattern, and the table behind it, are these files and this table."""
-        files, table = self._named(location)
+        files, table = self._resolve(location)
         return bool(files) and files == self._identity() and self._is_table(table)
 
     def shares_rows_with(self, location: str) -> bool:
         """Whether some file behind a path or pattern is one of these, and holds this table."""
-        files, table = self._named(location)
+        files, table = self._resolve(location)
         return bool(files & self._identity()) and self._is_table(table)
 
     def _identity(self) -> frozenset[tuple[int, int]]:
         return file_identities(self._original)
 
-    def _named(self, location: str) -> tuple[frozenset[tuple[int, int]], str | None]:
+    def _resolve(self, location: str) -> tuple[frozenset[tuple[int, int]], str | None]:
         """The files, and the table, that a ledger's location names; a name of a file may have a sign of number."""
         path, _, table = location.rpartition("#")
-        files = located_files(location)
-        return (files, None) if files or not path else (located_files(path), table)
+        files = identify_files(location)
+        return (files, None) if files or not path else (identify_files(path), table)
 
     def _is_table(self, table: str | None) -> bool:
         """Whether a name, or none, is that of this source's table."""

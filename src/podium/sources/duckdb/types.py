@@ -10,7 +10,7 @@ from sqlglot import exp
 from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
 
-__all__ = ["check_declared", "column_of", "converted"]
+__all__ = ["check_declared", "column_of", "convert"]
 
 _KINDS = {
     "varchar": Kind.TEXT,
@@ -73,7 +73,7 @@ def check_declared(column: Column, type_: Any) -> None:
         )
 
 
-def converted(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
+def convert(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
     """A value of DuckDB's type brought to the column's kind; NULL where it does not parse.
 
     With a list's type and a single value's column, the value is an element of that list.

@@ -20,7 +20,7 @@ from sqlglot import exp
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.isolation import attempt, run_guarded
-from podium.sources.quiet import hushed
+from podium.sources.quiet import silence_loggers
 from podium.sources.sql.dialect import Postgres
 
 __all__ = ["DIALECT", "PostgreSQLSession", "Server"]
@@ -91,7 +91,7 @@ class Server:
             "application_name": "podium",
             "client_encoding": "utf8",
         }
-        with hushed("psycopg"):
+        with silence_loggers("psycopg"):
             return psycopg.connect("", autocommit=True, prepare_threshold=None, **settings)
 
     def _begin(self, access: str) -> bytes:
@@ -145,8 +145,8 @@ class PostgreSQLSession:
         run_guarded(lambda: self._load(table, columns, rows))
 
     def _load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
-        name = _quoted(table)
-        declared = ", ".join(f"{_quoted(column.name)} {_TYPES[column.kind]}" for column in columns)
+        name = _quote(table)
+        declared = ", ".join(f"{_quote(column.name)} {_TYPES[column.kind]}" for column in columns)
         self._execute(f"CREATE TEMPORARY TABLE {name} ({declared})", "READ WRITE")
         with self._connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN".encode()) as copy:
             for row in rows:
@@ -159,5 +159,5 @@ class PostgreSQLSession:
         return self._connection.execute(statement.encode())
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return exp.to_identifier(name, quoted=True).sql(DIALECT.name)

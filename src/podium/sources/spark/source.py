@@ -25,8 +25,8 @@ from podium.errors.installing import install_library
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.isolation import Process, attempt, run_guarded
-from podium.sources.quiet import hushed
-from podium.sources.spark.types import column_of, converted, type_of
+from podium.sources.quiet import silence_loggers
+from podium.sources.spark.types import column_of, convert, type_of
 from podium.sources.sql.dialect import Spark
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
@@ -100,7 +100,7 @@ class SparkSource(SqlSource):
         self._wanted = table
         self._process = Process()
         try:
-            self._relation = self._described(table)
+            self._relation = self._describe(table)
         except SourceUnavailable:
             self.close()
             raise
@@ -118,7 +118,7 @@ class SparkSource(SqlSource):
     def _current(self) -> tuple[str, str]:
         return self._session.catalog.currentCatalog(), self._session.catalog.currentDatabase()
 
-    def _described(self, table: str) -> Relation:
+    def _describe(self, table: str) -> Relation:
         found = _quietly(lambda: attempt(lambda: self._columns(table)))
         if found is None:
             raise SourceUnavailable(
@@ -132,7 +132,7 @@ class SparkSource(SqlSource):
 
     def _columns(self, table: str) -> tuple[exp.Expr, Mapping[str, spark.DataType], bool]:
         target = _table(table)
-        session = _cloned(self._session)
+        session = _clone(self._session)
         try:
             frame = session.sql(_DIALECT.sql(exp.select("*").from_(target.copy())))
             if not _remote(session) and _tolerates_damage(frame):
@@ -142,7 +142,7 @@ class SparkSource(SqlSource):
                     "Read it without these options."
                 )
             schema = frame.schema
-            stored = "/" in table or _stored(session, target)
+            stored = "/" in table or _is_stored(session, target)
         finally:
             _release(session)
         return target, {field.name: field.dataType for field in schema.fields}, stored
@@ -153,18 +153,18 @@ class SparkSource(SqlSource):
 
     def domain_relation(self, table: str) -> Relation:
         """Another table that the session knows."""
-        return self._described(table)
+        return self._describe(table)
 
-    def _look_again(self) -> None:
+    def _refresh(self) -> None:
         """The table as it is now."""
         self._process.require(self._name)
-        self._relation = self._described(self._wanted)
+        self._relation = self._describe(self._wanted)
 
     @contextmanager
     def session(self) -> Iterator[SparkQuestion]:
         """A session for one question."""
         self._process.require(self._name)
-        session = _quietly(lambda: run_guarded(lambda: _cloned(self._session)))
+        session = _quietly(lambda: run_guarded(lambda: _clone(self._session)))
         try:
             yield SparkQuestion(session)
         finally:
@@ -234,12 +234,12 @@ class _Cleaner:
     types: Mapping[str, spark.DataType]
 
     def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
-        return converted(value, column, self.types[column.name])
+        return convert(value, column, self.types[column.name])
 
 
 def _quietly(action: Callable[[], T]) -> T:
     """Run with Spark's Python loggers dropped: they are given exceptions, which quote rows."""
-    with hushed(*_LOGGERS):
+    with silence_loggers(*_LOGGERS):
         return action()
 
 
@@ -320,7 +320,7 @@ def _connect_class() -> Any:
     return ConnectSession
 
 
-def _cloned(session: SparkSession) -> SparkSession:
+def _clone(session: SparkSession) -> SparkSession:
     """A session that sees the tables and views of the caller's, with settings and views of its own."""
     if _remote(session):
         own: SparkSession = session.cloneSession()  # type: ignore[attr-defined]
@@ -367,7 +367,7 @@ def _tolerates_damage(frame: DataFrame) -> bool:
     return any(text is not None and _TOLERANT.search(text) for text in options)
 
 
-def _stored(session: SparkSession, target: exp.Expr) -> bool:
+def _is_stored(session: SparkSession, target: exp.Expr) -> bool:
     """Whether the catalogue says that this is a table of columnar files: not a view, a frame or another database."""
     rows = session.sql(f"DESCRIBE TABLE EXTENDED {_DIALECT.sql(target)}").collect()
     lines = [(row[0], row[1]) for row in rows]

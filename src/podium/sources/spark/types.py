@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 
-__all__ = ["column_of", "converted", "type_of"]
+__all__ = ["column_of", "convert", "type_of"]
 
 _KINDS: dict[type[spark.DataType], Kind] = {
     spark.StringType: Kind.TEXT,
@@ -41,7 +41,7 @@ def column_of(name: str, type_: spark.DataType) -> Column:
     return Column(name, _KINDS.get(type(type_), Kind.OTHER))
 
 
-def converted(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Expr:
+def convert(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Expr:
     """A value of Spark's type in the form that podium's SQL expects of the column's kind.
 
     With a list's type and a single value's column, the value is an element of that list.
@@ -49,7 +49,7 @@ def converted(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Exp
     if column.kind is Kind.LIST:
         return value
     if isinstance(type_, spark.ArrayType):
-        return converted(value, column, type_.elementType)
+        return convert(value, column, type_.elementType)
     if isinstance(type_, spark.TimestampNTZType):
         # The same moment, because the session's time zone is UTC.
         return exp.cast(value, "TIMESTAMP")

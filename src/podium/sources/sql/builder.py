@@ -32,11 +32,11 @@ from podium.sources.sql.expressions import (
     column,
     descending,
     number_among,
-    numbered,
+    row_number,
     rows,
 )
 from podium.sources.sql.pairs import LISTED, Pairs, items_of, same_items
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["SqlBuilder"]
 
@@ -51,8 +51,8 @@ class SqlBuilder:
 
     relation: Relation
     query: CountQuery
-    domain: DomainSize | Listed | None = None
-    without: Listed | None = None
+    domain: DomainSize | ItemTable | None = None
+    without: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -69,17 +69,17 @@ class SqlBuilder:
 
     def computes(self) -> bool:
         """Whether somebody's expression computes a column that the question, or its domain, reads."""
-        listed = isinstance(self.domain, Listed) and self.domain.computes
+        listed = isinstance(self.domain, ItemTable) and self.domain.computes
         return listed or self.relation.computes(self._pairs.names)
 
-    def keeping(self, rows: str, listed: str) -> tuple[SqlBuilder, dict[str, exp.Select]]:
+    def keep_computed(self, rows: str, listed: str) -> tuple[SqlBuilder, dict[str, exp.Select]]:
         """The same queries of computed rows that were kept in tables of these names, and what to keep there first."""
         first, relation, domain = {}, self.relation, self.domain
         if relation.computes(self._pairs.names):
-            first[rows] = relation.fenced(self._pairs.names)
+            first[rows] = relation.fence(self._pairs.names)
             relation = relation.kept_as(rows)
-        if isinstance(domain, Listed) and domain.computes:
-            first[listed] = domain.relation.fenced(domain.columns)
+        if isinstance(domain, ItemTable) and domain.computes:
+            first[listed] = domain.relation.fence(domain.columns)
             domain = replace(domain, relation=domain.relation.kept_as(listed))
         return replace(self, relation=relation, domain=domain), first
 
@@ -95,7 +95,7 @@ class SqlBuilder:
 
     def kept_counts(self) -> exp.Select:
         """Every item with its count: with a listed domain also those that nobody has."""
-        if not isinstance(self.domain, Listed):
+        if not isinstance(self.domain, ItemTable):
             return self._counts()
         # Items outside the domain go in the join below, unless they must go before a user's items are chosen.
         counted = self._counts(within=self.query.max_items_per_user is not None)
@@ -106,7 +106,7 @@ class SqlBuilder:
             .join(counted.subquery(_COUNTED), on=same_items(LISTED, _COUNTED, self._places()), join_type="left")
         )
 
-    def domain_size(self, domain: Listed) -> exp.Select:
+    def domain_size(self, domain: ItemTable) -> exp.Select:
         """How many items a listed domain has: a public number, no row of the data is read."""
         return exp.select(rows().as_(COUNT)).from_(items_of(domain, self._places()).subquery(LISTED))
 
@@ -130,7 +130,7 @@ class SqlBuilder:
         for count, ranks in groupby(sorted(places), lambda pair: pair[0]):
             wanted.setdefault(tuple(rank for _, rank in ranks), []).append(count)
         rank = exp.Sub(
-            this=numbered([column(COUNT)], [column(item) for item in self._places()]), expression=_ONE.copy()
+            this=row_number([column(COUNT)], [column(item) for item in self._places()]), expression=_ONE.copy()
         )
         ranked = (
             exp.select(*self._places(), COUNT, rank.as_(_RANK))
@@ -158,7 +158,7 @@ class SqlBuilder:
         number of items), none for a place without any, so that adding up the places to that of r gives the number.
         """
         (item,) = self._places()
-        place = exp.Sub(this=numbered([], [column(item)]), expression=_ONE.copy())
+        place = exp.Sub(this=row_number([], [column(item)]), expression=_ONE.copy())
         before = exp.Sub(this=column(item), expression=exp.paren(place, copy=False))
         shifts = exp.select(before.as_(_UNSEEN)).from_(exp.to_table(kept))
         # Without copies: a tree of thousands of comparisons would be copied at every step.
@@ -169,7 +169,7 @@ class SqlBuilder:
 
     def listed_items(self) -> exp.Select:
         """The distinct known items of the table as text, whoever has them: for a table that is itself a domain."""
-        distinct = items_of(Listed(self.relation, self.query.items), self._places())
+        distinct = items_of(ItemTable(self.relation, self.query.items), self._places())
         return exp.select(*self._names(LISTED)).from_(distinct.subquery(LISTED))
 
     def _counts(self, *, within: bool = True) -> exp.Select:

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from podium.query.schema import Kind
 from podium.sources.sql.dialect import concat
-from podium.sources.sql.expressions import PAIRS, SIZE, USER, WEIGHT, column, numbered, rows
+from podium.sources.sql.expressions import PAIRS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
 
 __all__ = ["bounded_pairs"]
@@ -31,19 +31,19 @@ def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
     max_items = pairs.query.max_items_per_user
     if max_items is None:
         return pairs.within() if within else pairs.distinct()
-    choice = _Choice(pairs, max_items)
-    return choice.by_join() if pairs.dialect.computes_once else choice.by_window()
+    bound = _ContributionBound(pairs, max_items)
+    return bound.by_join() if pairs.dialect.computes_once else bound.by_window()
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class _ContributionBound:
     pairs: Pairs
     max_items: int
 
     def by_window(self) -> exp.Select:
         """Each pair is told how many items its user has: one pass over the pairs, for engines that would make two."""
         size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
-        sized = exp.select(*self._named(PAIRS, user=True), size.as_(SIZE)).from_(
+        sized = exp.select(*self._columns(PAIRS, user=True), size.as_(SIZE)).from_(
             self._distinct().subquery(PAIRS, copy=False), copy=False
         )
         # Users who keep all they have keep it in any order.
@@ -52,7 +52,7 @@ class _Choice:
 
     def by_join(self) -> exp.Query:
         """The sizes of users are a table of their own: nothing is hashed or sorted for those who keep all they have."""
-        few, many = self._keeping_all(), self._having_more()
+        few, many = self._items_of_uncut_users(), self._pairs_of_cut_users()
         every = exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False)
         pairs = every.with_(_KEPT, as_=self._distinct(), materialized=True, copy=False)
         return pairs.with_(_USERS, as_=self._users(), materialized=True, copy=False)
@@ -67,25 +67,25 @@ class _Choice:
         named = (column(name, _SIZED).as_(name) for name in (USER, SIZE))
         return exp.select(*named, weight.as_(WEIGHT)).from_(sizes.subquery(_SIZED))
 
-    def _keeping_all(self) -> exp.Select:
+    def _items_of_uncut_users(self) -> exp.Select:
         """The items of users who have no more than they may keep."""
-        items = exp.select(*self._named(_KEPT)).from_(_KEPT)
+        items = exp.select(*self._columns(_KEPT)).from_(_KEPT)
         if self.pairs.query.weights is None:
             cut = exp.select("1").from_(_USERS).where(self._same_user())
             return items.where(exp.not_(exp.Exists(this=cut)))
         items = items.select(column(WEIGHT, _USERS).as_(WEIGHT)).join(_USERS, on=self._same_user())
         return items.where(column(SIZE, _USERS) <= self.max_items)
 
-    def _having_more(self) -> exp.Select:
+    def _pairs_of_cut_users(self) -> exp.Select:
         """The pairs of users who have more."""
-        pairs = exp.select(*self._named(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
+        pairs = exp.select(*self._columns(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
         return pairs.where(column(SIZE, _USERS) > self.max_items)
 
     def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None) -> exp.Select:
         """At most so many items of each user, the smallest in that order."""
         keys = [order, *(column(place, _SIZED) for place in self.pairs.places)]
-        kept = self._named(_SIZED) if weight is None else [*self._named(_SIZED), weight.as_(WEIGHT)]
-        place = numbered([column(USER, _SIZED)], keys).as_(_PLACE)
+        kept = self._columns(_SIZED) if weight is None else [*self._columns(_SIZED), weight.as_(WEIGHT)]
+        place = row_number([column(USER, _SIZED)], keys).as_(_PLACE)
         ranked = exp.select(*kept, place).from_(pairs.subquery(_SIZED, copy=False), copy=False)
         names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
         placed = exp.select(*names).from_(ranked.subquery(_RANKED, copy=False), copy=False)
@@ -97,7 +97,7 @@ class _Choice:
     def _same_user(self) -> exp.Expr:
         return column(USER, _KEPT).eq(column(USER, _USERS))
 
-    def _named(self, table: str, *, user: bool = False) -> list[exp.Expr]:
+    def _columns(self, table: str, *, user: bool = False) -> list[exp.Expr]:
         places = (USER, *self.pairs.places) if user else self.pairs.places
         return [column(place, table).as_(place) for place in places]
 

@@ -7,8 +7,21 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 __all__ = [
-    "COUNT", "MEMBERS", "PAIRS", "ROWS", "SIZE", "USER", "WEIGHT",
-    "any_of", "ascending", "column", "descending", "number_among", "numbered", "row_column", "rows",
+    "COUNT",
+    "MEMBERS",
+    "PAIRS",
+    "ROWS",
+    "SIZE",
+    "USER",
+    "WEIGHT",
+    "any_of",
+    "ascending",
+    "column",
+    "descending",
+    "number_among",
+    "row_column",
+    "row_number",
+    "rows",
 ]  # fmt: skip
 
 ROWS, PAIRS = "rows_", "pairs"
@@ -40,7 +53,7 @@ def descending(name: str, table: str | None = None) -> exp.Expr:
     return exp.Ordered(this=column(name, table), desc=True)
 
 
-def numbered(groups: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
+def row_number(groups: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
     """The place of each row, from 1, among those of its group."""
     by = exp.Order(expressions=[exp.Ordered(this=key, desc=False) for key in order])
     return exp.Window(this=exp.RowNumber(), partition_by=list(groups), order=by)

@@ -13,7 +13,7 @@ from podium.sources.protocol import CountQuery, DomainSize
 from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, PAIRS, SIZE, USER, column, row_column, rows
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["LISTED", "Pairs", "items_of", "same_items"]
 
@@ -27,8 +27,8 @@ class Pairs:
 
     relation: Relation
     query: CountQuery
-    domain: DomainSize | Listed | None = None
-    without: Listed | None = None
+    domain: DomainSize | ItemTable | None = None
+    without: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -82,7 +82,7 @@ class Pairs:
     def within(self, *, user_first: bool = False) -> exp.Select:
         """The pairs whose item is in the domain, if that is listed."""
         pairs = self.distinct(user_first=user_first)
-        if not isinstance(self.domain, Listed):
+        if not isinstance(self.domain, ItemTable):
             return pairs
         return (
             exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.places)))
@@ -117,14 +117,14 @@ class Pairs:
             return value
         return self.dialect.explode(self.relation.clean(value, kind))
 
-    def _not_left_out(self, values: Sequence[exp.Expr], without: Listed) -> exp.Expr:
+    def _not_left_out(self, values: Sequence[exp.Expr], without: ItemTable) -> exp.Expr:
         relation = without.relation
         listed = [relation.value(column(name, _LEFT_OUT), relation.schema.column(name)) for name in without.columns]
         table = exp.alias_(relation.table.copy(), _LEFT_OUT, table=True)
         return self.dialect.absent([value.copy() for value in values], listed, table)
 
 
-def items_of(listed: Listed, places: Sequence[str]) -> exp.Select:
+def items_of(listed: ItemTable, places: Sequence[str]) -> exp.Select:
     """The distinct known items of the table."""
     relation = listed.relation
     declared = [element_of(relation.schema.column(name)) for name in listed.columns]

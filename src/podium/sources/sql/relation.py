@@ -11,7 +11,7 @@ from podium.query.schema import Column, Kind, Schema
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import ROWS, row_column
 
-__all__ = ["Listed", "Relation"]
+__all__ = ["ItemTable", "Relation"]
 
 
 def _same(value: exp.Expr, _column: Column) -> exp.Expr:
@@ -40,13 +40,13 @@ class Relation:
         """What to write after FROM: the table; fenced, with these columns only, if one of them is computed."""
         if not self.computes(names):
             return exp.alias_(self.table.copy(), ROWS, table=True)
-        return self.fenced(names).subquery(ROWS)
+        return self.fence(names).subquery(ROWS)
 
     def computes(self, names: Iterable[str]) -> bool:
         """Whether somebody's expression computes one of these columns."""
         return not self.computed.isdisjoint(names)
 
-    def fenced(self, names: Iterable[str]) -> exp.Select:
+    def fence(self, names: Iterable[str]) -> exp.Select:
         """These columns of every row, computed whatever is asked of them."""
         return self.dialect.fence(exp.alias_(self.table.copy(), ROWS, table=True), tuple(dict.fromkeys(names)))
 
@@ -66,7 +66,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ItemTable:
     """Items that the engine can read as a table: a relation, and its columns in the order of the item columns."""
 
     relation: Relation

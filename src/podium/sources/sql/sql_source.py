@@ -15,13 +15,13 @@ from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.exact import positive_integer
 from podium.histogram import Histogram, Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.domains import check_listed, item_rows, listed_rows, matching
+from podium.sources.domains import check_listed, item_rows, listed_rows, match_columns
 from podium.sources.item_text import COUNTABLE, decode_item, element_of
 from podium.sources.protocol import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import check_condition, depth_of
 from podium.sources.sql.dialect import Dialect
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["Session", "SqlSnapshot", "SqlSource"]
 
@@ -97,15 +97,15 @@ class SqlSource(ABC):
 
     def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
         """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
-        self._look_again()
-        self._fits(query, domain)
-        self._accepts(query, domain)
+        self._refresh()
+        self._check_query(query, domain)
+        self._check_plannable(query, domain)
 
     @abstractmethod
-    def _look_again(self) -> None:
+    def _refresh(self) -> None:
         """Describe the table anew: it may have changed since it was opened."""
 
-    def _fits(self, query: CountQuery, domain: Domain | None) -> None:
+    def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
         schema = self.schema()
         user = schema.column(query.user, role="user")
@@ -122,7 +122,7 @@ class SqlSource(ABC):
         if query.without:
             _check_without(query, tuple(map(element_of, items)), domain, self.sql_dialect)
 
-    def _accepts(self, query: CountQuery, domain: Domain | None) -> None:
+    def _check_plannable(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the engine can plan the queries: it has limits of its own for their length and depth."""
         columns = tuple(element_of(self.relation_for(query).schema.column(name)) for name in query.items)
         with self.session() as session:
@@ -131,7 +131,7 @@ class SqlSource(ABC):
                 if _needs_tables(query, domain):
                     session.load(table, _loaded_columns(columns), ())
             try:
-                for select in self._shapes(query, domain, columns):
+                for select in self._query_shapes(query, domain, columns):
                     session.explain(self.sql_dialect.sql(select))
             except SourceFailure:
                 refused = SourceUnavailable(
@@ -143,13 +143,15 @@ class SqlSource(ABC):
                 return
         raise refused
 
-    def _shapes(self, query: CountQuery, domain: Domain | None, columns: tuple[Column, ...]) -> Iterator[exp.Query]:
+    def _query_shapes(
+        self, query: CountQuery, domain: Domain | None, columns: tuple[Column, ...]
+    ) -> Iterator[exp.Query]:
         """A query of each shape that the question needs; in rounds, those that leave items out or ask about some."""
         builder = self._builder(query, domain)
         yield builder.top_rows(2) if domain is None and query.weights is None else builder.kept_counts()
         if domain is None and query.weights is not None:
-            found = self._loaded(_LISTED, columns)
-            yield replace(builder, without=self._loaded(_LEFT_OUT, columns)).kept_counts()
+            found = self._loaded_table(_LISTED, columns)
+            yield replace(builder, without=self._loaded_table(_LEFT_OUT, columns)).kept_counts()
             yield replace(builder, domain=found).top_rows(2)
             yield replace(builder, domain=found).sizes([1, 2])
 
@@ -163,7 +165,7 @@ class SqlSource(ABC):
                     hint="Give the domain as a list, a file or a table.",
                 )
         elif isinstance(domain, DomainTable):
-            matching(self.domain_relation(domain.table), domain.columns, columns)
+            match_columns(self.domain_relation(domain.table), domain.columns, columns)
         else:
             check_listed(domain, columns, self.sql_dialect)
 
@@ -180,13 +182,13 @@ class SqlSource(ABC):
 
         ``shown_as`` stands for the table: where the data is may be nothing that the reader should know.
         """
-        self._fits(query, domain)
-        builder, first = self._fenced(query, domain, shown_as)
+        self._check_query(query, domain)
+        builder, first = self._fenced_builder(query, domain, shown_as)
         sent: list[exp.Expr] = [self.sql_dialect.keep(table, select) for table, select in first.items()]
         if edges is not None:
             if limit is not None:
                 raise InvalidArgument("limit", limit, allowed="None where edges are given")
-            sent.append(builder.sizes(_checked_edges(edges)))
+            sent.append(builder.sizes(_exact_edges(edges)))
         elif limit is not None:
             sent.append(builder.top_rows(positive_integer(limit, "limit") + 1))
         else:
@@ -196,7 +198,7 @@ class SqlSource(ABC):
                 sent.append(builder.unseen(_COUNTS, [0]))
         return tuple(map(self.sql_dialect.sql, sent))
 
-    def _fenced(
+    def _fenced_builder(
         self, query: CountQuery, domain: Domain | None, shown_as: str | None = None
     ) -> tuple[SqlBuilder, dict[str, exp.Select]]:
         """The builder, and the rows to keep before its queries: what is computed, where a subquery is no fence."""
@@ -204,33 +206,33 @@ class SqlSource(ABC):
         if shown_as is not None:
             table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
             builder = replace(builder, relation=replace(builder.relation, table=table))
-        return builder.keeping(_ROWS, _LISTED) if self.sql_dialect.keeps_rows else (builder, {})
+        return builder.keep_computed(_ROWS, _LISTED) if self.sql_dialect.keeps_rows else (builder, {})
 
     def _builder(self, query: CountQuery, domain: Domain | None) -> SqlBuilder:
         relation = self.relation_for(query)
         columns = tuple(element_of(relation.schema.column(name)) for name in query.items)
-        without = self._loaded(_LEFT_OUT, columns) if query.without else None
-        listed: DomainSize | Listed | None
+        without = self._loaded_table(_LEFT_OUT, columns) if query.without else None
+        listed: DomainSize | ItemTable | None
         if domain is None or isinstance(domain, DomainSize):
             listed = domain
         elif isinstance(domain, DomainTable):
-            listed = matching(self.domain_relation(domain.table), domain.columns, columns)
+            listed = match_columns(self.domain_relation(domain.table), domain.columns, columns)
         else:
-            listed = self._loaded(_LISTED, columns)
+            listed = self._loaded_table(_LISTED, columns)
         return SqlBuilder(relation, query, listed, without)
 
-    def _loaded(self, table: str, columns: tuple[Column, ...]) -> Listed:
+    def _loaded_table(self, table: str, columns: tuple[Column, ...]) -> ItemTable:
         """What the caller's items will be as a table of a session."""
         places = _loaded_columns(columns)
         loaded = Relation(exp.to_table(table), Schema(places), self.sql_dialect)
-        return Listed(loaded, tuple(column.name for column in places))
+        return ItemTable(loaded, tuple(column.name for column in places))
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         """How many items a known domain has. Only the domain is read, never the data."""
         if isinstance(domain, DomainSize):
             return domain.size
-        with self._counting(query, domain, data=False) as (builder, session):
-            if not isinstance(builder.domain, Listed):
+        with self._counting_session(query, domain, data=False) as (builder, session):
+            if not isinstance(builder.domain, ItemTable):
                 raise InvalidArgument("domain", domain, allowed="a domain that the engine can list")
             ((size,),) = session.fetch(self.sql_dialect.sql(builder.domain_size(builder.domain)))
         return int(size)
@@ -238,12 +240,12 @@ class SqlSource(ABC):
     @contextmanager
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[SqlSnapshot]:
         """A view of the data for one question."""
-        self._fits(query, domain)
-        with self._counting(query, domain) as (builder, session):
+        self._check_query(query, domain)
+        with self._counting_session(query, domain) as (builder, session):
             yield SqlSnapshot(builder, session)
 
     @contextmanager
-    def _counting(
+    def _counting_session(
         self, query: CountQuery, domain: Domain | None, *, data: bool = True
     ) -> Iterator[tuple[SqlBuilder, Session]]:
         """A session in which what the caller listed is a table, and the builder that knows it.
@@ -251,7 +253,7 @@ class SqlSource(ABC):
         Without ``data`` no row of it is read: what is asked of a domain is asked before anything is paid.
         """
         with self.session() as session:
-            builder, first = self._fenced(query, domain)
+            builder, first = self._fenced_builder(query, domain)
             for table, select in first.items():
                 if data or table != _ROWS:
                     session.keep(table, select)
@@ -318,7 +320,7 @@ class SqlSnapshot:
 
     def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
         """For each edge, the number of users with at least so many items, and fewer than the next edge says."""
-        (row,) = self._fetch(self._builder.sizes(_checked_edges(edges)))
+        (row,) = self._fetch(self._builder.sizes(_exact_edges(edges)))
         return tuple(map(int, row))
 
     def _unseen(self, ranks: Sequence[int]) -> dict[tuple[int, int], Item]:
@@ -376,7 +378,7 @@ def _check_without(query: CountQuery, columns: tuple[Column, ...], domain: Domai
     item_rows(query.without, columns, "without", dialect)
 
 
-def _checked_edges(edges: Sequence[int]) -> list[int]:
+def _exact_edges(edges: Sequence[int]) -> list[int]:
     numbers = [positive_integer(edge, "edges") for edge in edges]
     if not 1 <= len(numbers) <= _MAX_EDGES or any(high <= low for low, high in pairwise(numbers)):
         raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} rising whole numbers from 1")

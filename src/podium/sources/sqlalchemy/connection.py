@@ -16,7 +16,7 @@ from sqlglot import exp
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.isolation import attempt, run_guarded
-from podium.sources.quiet import hushed
+from podium.sources.quiet import silence_loggers
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sqlalchemy import sqlite_sql
 from podium.sources.sqlalchemy.dialect import Flavour
@@ -77,7 +77,7 @@ def ask(engine: sa.Engine, action: Callable[[sa.Connection], T]) -> T | None:
     """What the action finds out in the catalogue, or None if the server cannot be reached."""
 
     def asked() -> T:
-        with hushed("psycopg"), engine.connect() as connection:
+        with silence_loggers("psycopg"), engine.connect() as connection:
             return action(connection)
 
     return attempt(asked)
@@ -86,7 +86,7 @@ def ask(engine: sa.Engine, action: Callable[[sa.Connection], T]) -> T | None:
 @contextmanager
 def open_session(engine: sa.Engine, flavour: Flavour, refused: Exception) -> Iterator[SQLAlchemySession]:
     """A connection for one question; ``refused`` is raised if there is none to be had."""
-    connection = attempt(lambda: _connected(engine, flavour))
+    connection = attempt(lambda: _connect(engine, flavour))
     if connection is None:
         raise refused
     try:
@@ -96,8 +96,8 @@ def open_session(engine: sa.Engine, flavour: Flavour, refused: Exception) -> Ite
             connection.close()
 
 
-def _connected(engine: sa.Engine, flavour: Flavour) -> sa.Connection:
-    with hushed("psycopg"):
+def _connect(engine: sa.Engine, flavour: Flavour) -> sa.Connection:
+    with silence_loggers("psycopg"):
         connection = engine.connect()
     try:
         offered = engine.dialect.get_isolation_level_values(connection.connection.dbapi_connection)  # type: ignore[arg-type]

@@ -76,7 +76,7 @@ def kind_is_exact(engine: Engine, kind: Kind) -> bool:
     pairs = [(user, value) for place, value in enumerate(values) for user in range(place % 3 + 1)]
     small = [(user, value) for user, value in pairs if value <= middle]
     return all(
-        _counted(engine, (Kind.INTEGER, kind), pairs, where=where) == _expected(among)
+        _count(engine, (Kind.INTEGER, kind), pairs, where=where) == _expected(among)
         for where, among in ((None, pairs), (Compare(_ITEM, Operator.AT_MOST, middle), small))
     )
 
@@ -85,7 +85,7 @@ def patterns_are_exact(engine: Engine) -> bool:
     """Whether patterns tell capital from small letters and know podium's escapes."""
     pairs = [(1, text) for text in _TEXTS]
     return all(
-        _counted(engine, (Kind.INTEGER, Kind.TEXT), pairs, where=Like(_ITEM, pattern))
+        _count(engine, (Kind.INTEGER, Kind.TEXT), pairs, where=Like(_ITEM, pattern))
         == _expected((1, text) for text in matches)
         for pattern, matches in _PATTERNS.items()
     )
@@ -98,7 +98,7 @@ def hashes_alike(engine: Engine) -> bool:
         items[user] = sorted(_TEXTS, key=lambda item, user=user: _hash(user, item))  # type: ignore[misc]
     pairs = [(user, item) for user in items for item in _TEXTS]
     kept = [(user, item) for user, ordered in items.items() for item in ordered[:2]]
-    return _counted(engine, (Kind.TEXT, Kind.TEXT), pairs, max_items=2) == _expected(kept)
+    return _count(engine, (Kind.TEXT, Kind.TEXT), pairs, max_items=2) == _expected(kept)
 
 
 def weighs_alike(engine: Engine) -> bool:
@@ -106,7 +106,7 @@ def weighs_alike(engine: Engine) -> bool:
     pairs = [(user, item) for user in range(1, len(_TEXTS)) for item in _TEXTS[:user]]
     weights = ((2, 2**31), (len(_TEXTS), 1))
     weighed = [(item, weights[user > weights[0][0]][1]) for user, item in pairs]
-    return _counted(engine, (Kind.INTEGER, Kind.TEXT), pairs, weights=weights) == _summed(weighed)
+    return _count(engine, (Kind.INTEGER, Kind.TEXT), pairs, weights=weights) == _sums(weighed)
 
 
 def keeps_tables(engine: Engine) -> bool:
@@ -124,10 +124,10 @@ def keeps_tables(engine: Engine) -> bool:
         return snapshot.counts_of_counts(), snapshot.names(places)
 
     sizes = tuple(len(names) for names in groups.values())
-    return _tried(engine, found) == ((tuple(groups), sizes), tuple(groups[count][rank] for count, rank in places))
+    return _try(engine, found) == ((tuple(groups), sizes), tuple(groups[count][rank] for count, rank in places))
 
 
-def _counted(
+def _count(
     engine: Engine,
     kinds: tuple[Kind, Kind],
     pairs: _Pairs,
@@ -141,10 +141,10 @@ def _counted(
     salt = None if max_items is None else _SALT
     query = CountQuery((_ITEM,), _USER, where=where, max_items_per_user=max_items, salt=salt, weights=weights)
     sql = engine.dialect.sql(SqlBuilder(_relation(engine, kinds, pairs), query).top_rows(len(pairs)))
-    return _tried(engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(sql)])
+    return _try(engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(sql)])
 
 
-def _tried(engine: Engine, action: Callable[[Session], T]) -> T | None:
+def _try(engine: Engine, action: Callable[[Session], T]) -> T | None:
     try:
         with engine.session() as session:
             return action(session)
@@ -182,10 +182,10 @@ def _constant(dialect: Dialect, value: Any, column: Column) -> exp.Expr:
 
 def _expected(pairs: Iterable[tuple[Any, Any]]) -> _Counted:
     """The items with their counts, the largest first, ties in binary order."""
-    return _summed((item, 1) for _, item in set(pairs))
+    return _sums((item, 1) for _, item in set(pairs))
 
 
-def _summed(weighed: Iterable[tuple[Any, int]]) -> _Counted:
+def _sums(weighed: Iterable[tuple[Any, int]]) -> _Counted:
     counts: Counter[Any] = Counter()
     for item, weight in weighed:
         counts[item] += weight

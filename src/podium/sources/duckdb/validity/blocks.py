@@ -23,13 +23,13 @@ _BLOCK = 1 << 21
 _SURROGATES, _FIRST_SURROGATE = 0xED, 0xA0
 
 
-def _opened(path: str) -> IO[bytes]:
+def _open(path: str) -> IO[bytes]:
     return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
 
 
 def first_bytes(path: str, count: int) -> bytes:
     """The beginning of a file, without the mark that some programs put before UTF-8."""
-    with _opened(path) as file:
+    with _open(path) as file:
         return file.read(count).removeprefix(BOM)
 
 
@@ -38,20 +38,20 @@ def last_line_end(block: bytes) -> int:
     return block.rfind(b"\n") + 1
 
 
-def read_blocks(path: str, end: Callable[[bytes], int], *, longest: int, at_once: int = 1) -> Iterator[bytes]:
+def read_blocks(path: str, end: Callable[[bytes], int], *, max_bytes: int, at_once: int = 1) -> Iterator[bytes]:
     """The file in blocks that end where ``end`` says that a record does; the last one ends where the file does.
 
     What is longer than the longest record, and therefore bad, is kept only as far as needed to see that. A block is
     as large as a processor's cache is fond of; ``at_once`` makes it larger for whoever hands blocks on.
     """
     rest = b""
-    with _opened(path) as file:
+    with _open(path) as file:
         while chunk := file.read(at_once * _BLOCK):
             whole = rest + chunk
             cut = end(whole)
             if cut:
                 yield whole[:cut]
-            rest = whole[cut : cut + longest + 2]
+            rest = whole[cut : cut + max_bytes + 2]
     if rest:
         yield rest
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from podium.sources.duckdb.connection import hide_progress
 from podium.sources.duckdb.validity.blocks import BOM, NEWLINE, Positions, in_utf8, last_line_end, read_blocks
 
-__all__ = ["LONGEST_OBJECT", "SPACE", "Part", "RecordParser", "array_blocks", "line_blocks"]
+__all__ = ["MAX_OBJECT_BYTES", "SPACE", "Part", "RecordParser", "array_blocks", "line_blocks"]
 
-LONGEST_OBJECT = 8_000_000
+MAX_OBJECT_BYTES = 8_000_000
 """In bytes; DuckDB gives up on objects of sixteen million."""
 
 _AT_ONCE = 4
@@ -59,7 +59,7 @@ class RecordParser:
         """Which records of a block are not an object; ``blank_lines`` are no records, and not bad."""
         found = np.zeros(part.starts.size, np.bool_)
         found[part.records(part.unreadable)] = True
-        found |= part.ends - part.starts > LONGEST_OBJECT
+        found |= part.ends - part.starts > MAX_OBJECT_BYTES
         places = np.flatnonzero(~found)
         edges = np.empty(2 * part.starts.size + 1, np.int64)
         edges[0:-1:2], edges[1::2], edges[-1] = part.starts, part.ends, len(part.block)
@@ -79,7 +79,7 @@ class RecordParser:
 
 def line_blocks(path: str, encoding: str, *, marked: bool) -> Iterator[Part]:
     """The lines of a file in blocks; of a file that is ``marked``, without the mark."""
-    for place, whole in enumerate(read_blocks(path, last_line_end, longest=LONGEST_OBJECT, at_once=_AT_ONCE)):
+    for place, whole in enumerate(read_blocks(path, last_line_end, max_bytes=MAX_OBJECT_BYTES, at_once=_AT_ONCE)):
         raw = whole.removeprefix(BOM) if marked and place == 0 else whole
         block, unreadable = in_utf8(raw if raw.endswith(b"\n") else raw + b"\n", encoding)
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == NEWLINE)
@@ -98,7 +98,7 @@ def array_blocks(path: str, encoding: str) -> Iterator[Part]:
         commas, _ = _top_level(whole[skipped:])
         return skipped + int(commas[-1]) + 1 if commas.size else 0
 
-    for raw in read_blocks(path, end, longest=LONGEST_OBJECT + 64, at_once=_AT_ONCE):
+    for raw in read_blocks(path, end, max_bytes=MAX_OBJECT_BYTES + 64, at_once=_AT_ONCE):
         block, unreadable = in_utf8(raw if begun else raw[_opening(raw) :], encoding)
         first, begun = not begun, True
         commas, closing = (np.zeros(0, np.int64), None) if closed else _top_level(block)

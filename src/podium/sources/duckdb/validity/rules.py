@@ -41,19 +41,19 @@ class FileRules:
         return self.bad_lines == BadLines.DROP
 
     @property
-    def copied(self) -> bool:
+    def needs_copy(self) -> bool:
         """Whether the engine reads a copy: it is given neither bad lines nor other encodings."""
         return self.drop or self.encoding != "utf-8"
 
     @property
-    def marked(self) -> bool:
+    def has_mark(self) -> bool:
         """Whether the file is said to begin with a byte order mark."""
         return self.encoding == "utf-8-sig"
 
     @property
     def codec(self) -> str:
         """The encoding of a part of a file."""
-        return "utf-8" if self.marked else self.encoding
+        return "utf-8" if self.has_mark else self.encoding
 
 
 def _codec(encoding: object) -> str:
