@@ -67,7 +67,7 @@ def interruption_note(dataset: str, rho: Fraction, delta: Fraction) -> str:
 
 
 def settlement_note(dataset: str) -> str:
-    """The same, if the interruption came when the answer was paid for and stored."""
+    """The same for an interruption that came after the answer was paid for and stored."""
     return (
         f"The question on {dataset!r} was interrupted after its answer was paid for and stored. "
         "Asking again is free, and tells it."

@@ -1,4 +1,4 @@
-"""Where the tree begins, and how values and losses are quoted in its texts."""
+"""The root of the error tree, and how messages quote values and losses."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def _readable(value: object) -> str:
 
 
 def round_up(value: Fraction) -> str:
-    """Four digits that never show less than a loss."""
+    """A loss with four digits, rounded up."""
     return f"{Context(prec=4, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator)):g}"

@@ -32,7 +32,7 @@ __all__ = [
 
 
 FAILURES_OF_ALL: Final = 10
-"""The data set locks after so many times the failures that lock one analyst."""
+"""The data set locks after ten times as many failures as lock one analyst."""
 
 
 class Contradiction(Exception):
@@ -41,7 +41,7 @@ class Contradiction(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A sum of costs that can also be taken apart: unbounded losses are counted, not added."""
+    """A sum of costs that supports subtraction: unbounded losses are counted, not added."""
 
     epsilon: Fraction = Fraction(0)
     unbounded: int = 0
@@ -80,8 +80,8 @@ class Account:
     """Where a data set stands after its last entry.
 
     ``held`` is everything that is charged: settled, forfeited, and the worst case of what is still open.
-    ``failures`` counts what was forfeited since the owner last unlocked the data set. ``questions`` are those that
-    count: under the second rules, not those of a schedule.
+    ``failures`` is the number of reservations forfeited since the owner last unlocked the data set. ``questions``
+    is the number of questions that count against the limit; under the second rules a schedule's do not.
     """
 
     dataset: str
@@ -113,7 +113,7 @@ class Account:
 
     @property
     def locked(self) -> bool:
-        """Whether too many questions failed for anybody to ask another."""
+        """Whether so many questions failed that nobody may ask another."""
         return self.failures >= self.failures_allowed * (1 if self.totals.rules == 1 else FAILURES_OF_ALL)
 
     def after(self, entry: Entry, reservation: Entry | None) -> Account:
@@ -136,7 +136,7 @@ def change(entry: Entry, reservation: Entry | None) -> Sum:
 
 
 def charged_analyst(entry: Entry, reservation: Entry | None) -> str | None:
-    """The analyst whose sum changes: who asked, or who is shown what another one asked."""
+    """The analyst whose sum changes: the one who asked, or the one who reads another's release."""
     if entry.kind in (Kind.RESERVED, Kind.SEEN):
         return entry.analyst
     return None if reservation is None else reservation.analyst
@@ -209,7 +209,7 @@ def _apply_forfeited(account: Account, _: Entry, __: Entry | None) -> Account:
 
 
 def _apply_unlocked(account: Account, entry: Entry, _: Entry | None) -> Account:
-    # Who is let in again alone has no more failures; those of all still count.
+    # Unlocking one analyst clears that analyst's failures; the count for everybody stays.
     return account if entry.analyst is not None else replace(account, failures=0)
 
 

@@ -1,4 +1,4 @@
-"""The ledger: budgets that outlive the process, and every release that was paid from them."""
+"""The ledger: budgets that outlive the process, and every release paid from them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Ledger:
         self._checker = Checker()
         migrate(backend, create=create)
         with suppress(LedgerTampered):
-            # A ledger that is not sound must still open, so that it can be verified.
+            # An unsound ledger must still open, so that it can be verified.
             self.recover()
 
     @property
@@ -107,19 +107,19 @@ class Ledger:
             return register(store, head, self._checker.find(store, wanted.dataset, lock=True), wanted)
 
     def raise_total(self, dataset: str, budget: Budget) -> Entry:
-        """Replace the total by a larger one of the same kind; the promise made before no longer holds."""
+        """Replace the total by a larger one of the same kind; the earlier guarantee no longer holds."""
         with self._write(dataset) as (store, record):
             totals = new_totals(record.account.totals, budget)
             return store.append(record, Kind.RAISED, facts={"totals": totals.to_json()})
 
     def set_data_version(self, dataset: str, data_version: str) -> Entry:
-        """Say that the data changed: questions asked before cost again, once."""
+        """Declare that the data changed: each question asked before costs once more."""
         version = label(data_version, "data_version")
         with self._write(dataset) as (store, record):
             return store.append(record, Kind.RELABELLED, data_version=version)
 
     def unlock(self, dataset: str, *, analyst: str | None = None) -> Entry:
-        """Let questions in again after failures, of one analyst or of everybody; what they reserved stays charged."""
+        """Allow questions again after failures, of one analyst or of everybody; what they reserved stays charged."""
         who = None if analyst is None else label(analyst, "analyst")
         with self._write(dataset) as (store, record):
             require_failures(record, who)
@@ -143,8 +143,8 @@ class Ledger:
 
         ``question`` is its canonical text; ``question_key`` (the question itself unless given) is what questions must
         share so that one's release can answer the other. A second call with the same ``idempotency_key`` returns the
-        first one's reservation and charges nothing. ``after`` is the hash of the entry that must be the last one, for a
-        question whose size was worked out from the history: it is refused if somebody else wrote meanwhile.
+        first one's reservation and charges nothing. ``after`` is the hash that the last entry must have, for a question
+        whose size was computed from the history: it is refused if another entry was written since.
         ``schedule`` names the schedule that asks: its questions have a plan of their own, so that neither the least
         price nor the limit on questions applies.
         """
@@ -164,10 +164,10 @@ class Ledger:
         answers: _Answers | None = None,
         patience: float = _PATIENCE,
     ) -> Reservation | StoredRelease:
-        """The release that answers a question, or else a reservation for it: what ``find_release`` and ``reserve`` do.
+        """The release that answers a question, or else a reservation for it: ``find_release`` and ``reserve`` in one.
 
-        While somebody else holds a reservation whose release would do, in whatever process, this waits for it, so that
-        an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with nothing charged.
+        Single flight: while a reservation is open whose release would answer the question, in any process, this waits
+        for it, so that an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with no charge.
         """
         request = _request(worst_case, question, question_key, analyst, idempotency_key)
         end = time.monotonic() + patience
@@ -181,7 +181,7 @@ class Ledger:
                 raise QuestionPending(dataset, patience)
 
     def _reserve_in_hand(self, dataset: str, work: Callable[[Store, DatasetRecord], _T]) -> _T:
-        """Do the work in a transaction; a reservation that it makes is in hand before anybody else can see it."""
+        """Do the work in a transaction, and mark a new reservation as in hand before anybody else can see it."""
         made: _T | None = None
         try:
             with self._write(dataset) as (store, record):
@@ -190,13 +190,13 @@ class Ledger:
                     single_flight.in_hand.add(made.hash)
         except BaseException:
             if isinstance(made, Reservation) and made.fresh:
-                # Whether it was committed or not, nobody will work on it.
+                # Committed or not, nobody will work on it.
                 single_flight.in_hand.discard(made.hash)
             raise
         return made
 
     def _wait_until_closed(self, holder: Holder, end: float) -> bool:
-        """Wait until a reservation is closed, or close it if nobody works on it; False if it takes too long."""
+        """Wait until a reservation is closed, or forfeit it if it is abandoned; False if ``end`` comes first."""
         pauses = single_flight.pauses()
         while (reason := single_flight.abandonment(holder)) is None:
             pause = next(pauses)
@@ -218,8 +218,8 @@ class Ledger:
     def settle(self, reservation: Reservation, release_json: str, events: Charge) -> Entry:
         """Store the release and charge what it cost, in one transaction; only then may it be shown.
 
-        The entry's ``hash`` is the head of the chain, for the receipt. Settling again with the same release returns the
-        same entry, so a lost answer of the database can be asked for again.
+        The entry's ``hash`` is the head of the chain, for the receipt. Settling is idempotent: with the same release it
+        returns the same entry, so it can be retried after a lost reply.
         """
         release = private_text(release_json, "release_json")
         actual = _charge(events)
@@ -229,24 +229,24 @@ class Ledger:
         return entry
 
     def release_of(self, reservation: Reservation) -> StoredRelease | None:
-        """What a reservation was settled with; None if it was not."""
+        """The release that settled a reservation; None if it is not settled."""
         with self._read(reservation.dataset) as (store, record):
             return reservations.release_of(store, record, reservation)
 
     def forfeit(self, reservation: Reservation, reason: Reason = Reason.FAILED) -> Entry:
         """Close a reservation without a release. All of it stays charged, and it counts as a failure.
 
-        If the database cannot be reached, the next equal question of this process closes it, or the next recovery.
+        If the database cannot be reached, the next equal question of this process forfeits it, or the next recovery.
         """
         single_flight.in_hand.discard(reservation.hash)
         with self._write(reservation.dataset) as (store, record):
             return reservations.forfeit(store, record, reservation, Reason(reason))
 
     def recover(self, *, force: bool = False) -> tuple[Entry, ...]:
-        """Forfeit the open reservations that nobody works on any more (done at every opening, too).
+        """Forfeit abandoned reservations; opening a ledger does this too.
 
-        Those of processes that are certainly gone, and those that this process gave up. With ``force`` those of every
-        other process: for machines that will not come back.
+        These are the reservations of processes that are certainly gone, and those that this process gave up. With
+        ``force`` also those of every other process, for machines that will not come back.
         """
         with self._backend.transaction(write=False) as session:
             holders = Store(session).holders()
@@ -272,9 +272,9 @@ class Ledger:
     ) -> StoredRelease | None:
         """The release that answers a question again, free of charge; None if there is none for this data.
 
-        ``data_version`` is the present one unless given. ``answers`` picks among questions with the same key by their
-        text (an ordered top-10 answers a top-5). Where analysts have caps, an analyst who sees a release for the
-        first time is charged what it cost, and refused if its worst case would not fit.
+        ``data_version`` is the current one by default. ``answers`` says of the text of a question with the same key
+        whether its release answers this one (an ordered top-10 answers a top-5). Where analysts have caps, an analyst
+        who sees a release for the first time is charged what it cost, and refused if its worst case would not fit.
         """
         key = key_of(long_text(question_key, "question_key"))
         who = None if analyst is None else label(analyst, "analyst")
@@ -293,7 +293,7 @@ class Ledger:
     # What anybody may look at
 
     def status(self, dataset: str) -> Status:
-        """Totals, what is charged, what is left, and the promise."""
+        """Totals, what is charged, what is left, and the guarantee."""
         with self._read(dataset) as (store, record):
             return status_of(store, record)
 
@@ -303,10 +303,10 @@ class Ledger:
             return tuple(store.entries(record))
 
     def verify(self, dataset: str | None = None, *, receipts: Iterable[Presented] = ()) -> Verification:
-        """Walk the chain of one data set, or of all, and compute every sum again.
+        """Replay the chain of one data set, or of all, and compute every sum again.
 
-        ``receipts`` were kept elsewhere, and show that nobody rewrote the whole ledger: hashes of entries that must be
-        there, or releases, which must also say what was settled.
+        ``receipts`` that were kept elsewhere show that nobody rewrote the whole ledger: hashes of entries that must
+        exist, or releases, which must also agree with what was settled.
         """
         with self._backend.transaction(write=False) as session:
             copy = read_copy(session, dataset)
@@ -315,7 +315,7 @@ class Ledger:
         return verify_copy(copy, receipts)
 
     def clock(self) -> dt.datetime:
-        """What time it is by the database that the ledger is in, in UTC and without a zone."""
+        """The database's current time, in UTC and without a zone."""
         with self._backend.transaction(write=False) as session:
             return Store(session).clock()
 
@@ -333,14 +333,14 @@ class Ledger:
 
     @contextmanager
     def _write(self, dataset: str) -> Iterator[tuple[Store, DatasetRecord]]:
-        """A transaction that nobody else writes to this data set in."""
+        """A transaction that is the only writer of this data set."""
         with self._report_tampering(dataset), self._backend.transaction(write=True) as session:
             store = Store(session)
             yield store, self._require_dataset(store, dataset, lock=True)
 
     @contextmanager
     def _read(self, dataset: str) -> Iterator[tuple[Store, DatasetRecord]]:
-        """A transaction that sees one moment."""
+        """A transaction that sees one snapshot."""
         with self._report_tampering(dataset), self._backend.transaction(write=False) as session:
             store = Store(session)
             yield store, self._require_dataset(store, dataset, lock=False)

@@ -1,8 +1,8 @@
-"""Receipts: whether what somebody holds is what this ledger settled.
+"""Receipts: whether a hash or release that somebody presents is what this ledger settled.
 
-A hash alone shows that an entry is there. A release is compared with what its entry settled, in everything but what is
-added or left out when it is told: the entry's hash; the events, if it was told again free of charge; places after the
-k-th, if a shorter list was asked for; of a list of a schedule, its period.
+A hash alone shows that an entry exists. A release is compared with what its entry settled, except for what changes
+when it is delivered: the entry's hash; the events, if it was replayed free of charge; places after the k-th, if a
+shorter list was asked for; the period, if it belongs to a schedule.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMPARISON = 3
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What somebody holds: a hash, whose data set may be named, and the release that is said to be settled there."""
+    """What somebody presents: a hash, perhaps its data set, and the release said to be settled under it."""
 
     hash: str
     dataset: str | None = None
@@ -104,7 +104,7 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
     wanted = json.loads(replace(expected, paid=replace(expected.paid, entry=settled.hash)).to_json())
     if "period" in schedule:
         wanted["period"] = schedule["period"]
-    # From the object, so that an older spelling of the same release is the same; what it has no place for as it is.
+    # Read and written again, so that older spellings compare equal; unknown fields stay as they are.
     written = {**document, **json.loads(presented.to_json()), "complete": document.get("complete", wanted["complete"])}
     missing = set(wanted) - set(written) - {"period"}
     differing = missing | {name for name in written if _text(written[name]) != _text(wanted.get(name))}
@@ -114,7 +114,7 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
 
 
 def _as_presented(stored: Release, presented: Release, schedule: Mapping[str, Any]) -> tuple[Release, str]:
-    """What was settled, as it would be told to somebody who holds this; and how that is said."""
+    """The settled release in the form in which it was presented, and a description of what is compared."""
     expected, told = stored, "the whole release"
     if presented.k < stored.k and stored.ordered:
         expected, told = first_places(stored, presented.k), f"its first {presented.k} of {stored.k} places"
@@ -148,7 +148,7 @@ def _is_window_of(schedule: Mapping[str, Any], window: Mapping[str, str]) -> boo
     where = schedule.get("where")
     conditions = where[1:] if isinstance(where, list) and where[:1] == ["and"] else [where]
     asked = {(part[0], _text(part[2])) for part in conditions if isinstance(part, list) and len(part) == _COMPARISON}
-    # What a round of finding reads begins with its period where a list would look further back.
+    # A round of finding reads from the start of its period; a list may look further back.
     edges = (("opens", ">="), ("closes", "<")) if schedule["role"] == "list" else (("closes", "<"),)
     return window.get("period") == schedule["period"] and all(
         any((sign, _text(form)) in asked for form in _spellings(window.get(name, ""))) for name, sign in edges
@@ -156,7 +156,7 @@ def _is_window_of(schedule: Mapping[str, Any], window: Mapping[str, str]) -> boo
 
 
 def _spellings(moment: str) -> list[dict[str, str]]:
-    """How a condition writes a time, and a day if it is the beginning of one."""
+    """How a condition writes a time: as a timestamp, and also as a date if it is midnight."""
     try:
         time = dt.datetime.fromisoformat(moment)
     except ValueError:
@@ -181,5 +181,5 @@ def _question_object(question: str | None) -> Mapping[str, Any]:
 
 
 def _text(value: Any) -> str:
-    # As text, because True == 1 in Python and the two are different items.
+    # As text, because True == 1 in Python, and they are different items.
     return json.dumps(value, sort_keys=True)

@@ -1,4 +1,4 @@
-"""Registering data sets: a name, a total and the rules that it is kept by, once and for all."""
+"""Registering data sets: a name, a total and its rules, fixed once and for all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["RegistrationRequest", "new_totals", "register"]
 
 @dataclass(frozen=True, slots=True)
 class RegistrationRequest:
-    """What is registered, checked. ``schedule`` names whose questions alone are answered."""
+    """A validated registration. If ``schedule`` is set, the data set answers only its questions."""
 
     dataset: str
     budget: Budget
@@ -28,7 +28,7 @@ class RegistrationRequest:
     schedule: str | None
 
     def facts(self) -> dict[str, Any]:
-        """What the first entry says."""
+        """The details of the first entry."""
         return {
             "source": self.source,
             "totals": Totals.of(self.budget).to_json(),
@@ -52,7 +52,7 @@ def register(store: Store, head: str, record: DatasetRecord | None, wanted: Regi
 def _registered_already(store: Store, record: DatasetRecord, wanted: RegistrationRequest) -> Entry:
     first, account = store.registration(record), record.account
     known = (account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
-    # An owner who forces it says that another source is a copy.
+    # With force, another source counts as a copy of the registered one.
     elsewhere = not wanted.force and wanted.source != account.source
     if elsewhere or wanted.budget not in known or wanted.schedule != first.facts.get("schedule"):
         raise DatasetExists(account.dataset, account.dataset)
@@ -61,7 +61,7 @@ def _registered_already(store: Store, record: DatasetRecord, wanted: Registratio
 
 
 def new_totals(present: Totals, budget: Budget) -> Totals:
-    """What a raised budget allows, under the rules that the data set has; refused if it lowers a total."""
+    """The totals of a raised budget, under the data set's rules; refused if it lowers one."""
     totals = Totals.of(budget, rules=present.rules)
     if not totals.cover(present):
         raise InvalidArgument(

@@ -1,7 +1,7 @@
 """Reserving, settling and forfeiting, inside one transaction: the rules that keep a total.
 
-A question is paid in two steps. Its worst case is reserved before a row is read; what in fact came out is settled
-together with the release. Between the two a crash leaves the worst case charged.
+A question is paid in two steps. Its worst case is reserved before a row is read; its actual cost is settled together
+with the release. A crash between the two leaves the worst case charged.
 """
 
 from __future__ import annotations
@@ -56,9 +56,8 @@ class State(StrEnum):
 class Reservation:
     """A worst case that is charged until it is settled or forfeited.
 
-    ``fresh`` is False if the idempotency key had been used: then ``state`` says what became of the first attempt, and
-    running the mechanism again would be of no use, because one reservation pays for one release. ``hash`` is that of
-    its entry.
+    ``fresh`` is False if the idempotency key was used before. Then ``state`` is that of the first attempt, and there is
+    no point in running the mechanism again: one reservation pays for one release. ``hash`` is that of its entry.
     """
 
     dataset: str
@@ -76,7 +75,7 @@ class Reservation:
 class StoredRelease:
     """A release that was paid for before. ``hash`` is the head of the chain when it was settled, for its receipt.
 
-    ``charged`` tells whether reading it was charged to the analyst just now.
+    ``charged`` says whether this read was charged to the analyst.
     """
 
     dataset: str
@@ -91,7 +90,7 @@ class StoredRelease:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a data set, checked."""
+    """A validated request to reserve."""
 
     charge: Cost | tuple[Event, ...]
     question: str
@@ -103,7 +102,7 @@ class Request:
 
 
 def key_of(text: str) -> str:
-    """What the ledger stores to find a question again: of fixed length, however long the question is."""
+    """The key under which the ledger finds a question again: a hash, so its length is fixed."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -154,7 +153,7 @@ def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservatio
 
 
 def _require_schedule(store: Store, record: DatasetRecord, schedule: str | None) -> None:
-    """A schedule's data set answers its questions alone: others about the same rows would add to its promise."""
+    """A schedule's data set answers only its own questions: others about the same rows would weaken its guarantee."""
     owner = store.registration(record).facts.get("schedule")
     if owner not in (None, schedule):
         raise InvalidArgument(
@@ -166,7 +165,7 @@ def _require_schedule(store: Store, record: DatasetRecord, schedule: str | None)
 
 
 def _require_turn(account: Account, cost: Cost) -> None:
-    """An ordinary question is one of those that are allowed, and not cheaper than the minimum price."""
+    """Refuse an ordinary question beyond ``max_questions``, or below the minimum price."""
     totals, max_questions = account.totals, account.totals.max_questions
     if max_questions is not None and account.questions >= max_questions:
         hint = (
@@ -185,7 +184,7 @@ def _require_turn(account: Account, cost: Cost) -> None:
 
 
 def require_failures(record: DatasetRecord, analyst: str | None) -> None:
-    """Only an analyst whose questions failed can be let in again alone."""
+    """Refuse to unlock an analyst who has no failed questions."""
     if analyst is not None and not record.state.failures(analyst):
         raise InvalidArgument(
             "analyst",
@@ -196,7 +195,7 @@ def require_failures(record: DatasetRecord, analyst: str | None) -> None:
 
 
 def require_analyst(account: Account, analyst: str | None) -> None:
-    """Where every analyst has a cap, every question needs a name."""
+    """Refuse a question without an analyst where analysts have caps."""
     if analyst is None and account.totals.per_analyst is not None:
         raise InvalidArgument(
             "analyst",
@@ -207,7 +206,7 @@ def require_analyst(account: Account, analyst: str | None) -> None:
 
 
 def find_by_idempotency_key(store: Store, record: DatasetRecord, request: Request) -> Reservation | None:
-    """What was reserved with the same idempotency key; refused if it was for another question."""
+    """The reservation made with the same idempotency key; refused if it was for another question."""
     before = None if request.idempotency_key is None else store.with_idempotency_key(record, request.idempotency_key)
     if before is None:
         return None
@@ -272,12 +271,12 @@ def settle(
     opened = _find_reservation(store, record, reservation)
     closing = store.closing_entry(record, opened.sequence)
     if closing is not None:
-        # The answer to an earlier attempt may have been lost on its way.
+        # The reply to an earlier attempt may have been lost.
         if closing.kind is Kind.SETTLED and (closing.release, closing.cost) == (release, cost):
             return closing
         raise ReservationClosed(reservation.dataset, reservation.number, closing.kind.value)
     if not cost <= recorded_cost(opened):
-        # No amounts here: what came out is private until it is settled.
+        # No amounts here: the outcome is private until it is settled.
         raise BudgetMismatch(
             "a release cost more than was reserved for it; it is withheld. What is settled is at most what was "
             "reserved. Reserve the mechanism's worst case."
@@ -357,7 +356,7 @@ def _charge_reader(
 
 
 def release_of(store: Store, record: DatasetRecord, reservation: Reservation) -> StoredRelease | None:
-    """The release that closed a reservation, for the one who made it."""
+    """The release that settled a reservation, for its owner."""
     opened = _find_reservation(store, record, reservation)
     closing = store.closing_entry(record, opened.sequence)
     if closing is None or closing.kind is not Kind.SETTLED:

@@ -1,11 +1,11 @@
-"""Equal questions wait for each other, in all threads, processes and machines, so that an answer is paid for once.
+"""Single flight: equal questions in all threads, processes and machines share one reservation, and pay once.
 
-Whoever reserves first answers. The others wait until that reservation is closed: then they read its release free of
-charge, or, if it was forfeited, the next of them reserves. Who waits holds nothing, so nobody can wait in a circle.
-Whether to wait follows from what was asked, which the ledger shows anyway, and never from rows.
+The first to reserve computes the answer. The others wait until that reservation is closed. They then read its release
+free of charge; if it was forfeited, the next of them reserves. A waiter holds no lock, so there are no deadlocks.
+Whether to wait depends on the question, which the ledger shows anyway, and never on rows.
 
-A reservation that nobody works on any more must not be waited for. That is certain if its process is gone, or if
-it is of this process and not among those in hand: a question that was interrupted, or whose end the database missed.
+An abandoned reservation must not be waited for. A reservation is certainly abandoned if its process is gone, or if it
+is of this process and not in hand: its question was interrupted, or the database missed how it ended.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _FIRST_PAUSE = 0.005
 _MAX_PAUSE = 0.25
 
 in_hand: set[str] = set()
-"""The hashes of the reservations that threads of this process work on. Each is added before the reservation can be
-seen by anybody else. One operation on a set is safe between threads; no lock, because a fork could copy it held."""
+"""The hashes of the reservations that threads of this process work on. Each is added before anybody else can see the
+reservation. Single operations on a set are thread-safe; a lock could be copied by a fork while it is held."""
 
 
 def claim(
     store: Store, record: DatasetRecord, request: Request, answers: Callable[[str], bool] | None
 ) -> StoredRelease | Reservation | Holder:
-    """The release that answers a question, or who is answering it, or else a reservation for it."""
+    """The release that answers a question, or the holder who is computing it, or else a new reservation."""
     account = record.account
     reservations.require_analyst(account, request.analyst)
     stored = reservations.find(store, record, request.question_key, account.data_version, request.analyst, answers)
@@ -39,14 +39,14 @@ def claim(
         return stored
     for entry in store.open_for(record, request.question_key, account.data_version):
         if answers is None or answers(entry.question or ""):
-            # A key that was used for another question is refused at once, not after the wait.
+            # Refuse a key that was used for another question now, not after the wait.
             reservations.find_by_idempotency_key(store, record, request)
             return _holder(entry)
     return reservations.reserve(store, record, request)
 
 
 def abandonment(holder: Holder) -> Reason | None:
-    """Why nobody will settle an open reservation; None if somebody may."""
+    """Why an open reservation counts as abandoned; None if somebody may still settle it."""
     owner = Owner.from_text(holder.owner)
     if owner is None:
         return None
@@ -62,7 +62,7 @@ def is_ours(holder: Holder) -> bool:
 
 
 def pauses() -> Iterator[float]:
-    """How long to sleep between looks: hardly at first, a quarter of a second in the end."""
+    """Seconds to sleep between looks: exponential backoff from 5 ms to a quarter of a second."""
     pause = _FIRST_PAUSE
     while True:
         yield pause

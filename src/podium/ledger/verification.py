@@ -1,8 +1,8 @@
-"""Verification: walk the chain from the first entry on and compute everything again.
+"""Verification: replay the chain from the first entry and compute everything again.
 
-Found this way: a changed, missing, inserted or moved entry; an entry that breaks a rule although its hash is right;
-sums, totals, labels or lists of open reservations that do not follow from the entries. Somebody who may rewrite the
-whole database can also rewrite the whole chain: against that help the hashes that receipts carry away.
+This detects a changed, missing, inserted or moved entry; an entry that breaks a rule although its hash is right; and
+sums, totals, labels or open reservations that do not follow from the entries. Whoever can rewrite the whole database
+can also rewrite the whole chain; the hashes in receipts that are kept elsewhere detect that.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Found(Exception):
 
 
 def verify_copy(copy: Copy, receipts: Iterable[Presented]) -> Verification:
-    """Check a copy, and that every receipt is of one of its entries, and says what that entry says."""
+    """Check a copy, and that every receipt belongs to one of its entries and agrees with it."""
     claims = [Claim.of(receipt) for receipt in receipts]
     wanted = {claim.hash for claim in claims}
     heads: dict[str, str] = {}
@@ -92,9 +92,9 @@ def verify_copy(copy: Copy, receipts: Iterable[Presented]) -> Verification:
 
 
 def replay_state(raw: RawDataset) -> State:
-    """What follows from the entries of a data set, from the first to the last; ``Contradiction`` if they are not sound.
+    """The state after replaying all entries of a data set; ``Contradiction`` if they are not sound.
 
-    The tables that repeat it are not compared.
+    The tables that cache it are not compared.
     """
     try:
         return _walk(raw, frozenset()).state
@@ -148,11 +148,11 @@ class _Walk:
 
     @property
     def account(self) -> Account:
-        """Where the data set stands."""
+        """The account at this point."""
         return self.state.account
 
     def follow(self, entry: Entry) -> None:
-        """Apply one more entry, or say which rule it breaks."""
+        """Apply the next entry; ``Contradiction`` says which rule it breaks."""
         reservation = None if entry.reservation is None else self.reservations.get(entry.reservation)
         self._check_rules(entry, reservation)
         self.state = self.state.after(entry, reservation)
@@ -232,7 +232,7 @@ def _read_entry(dataset: str, expected: int, row: Row, previous: str | None) -> 
 
 
 def _compare(raw: RawDataset, state: State) -> None:
-    """The tables that repeat what follows from the entries."""
+    """Compare the cached tables with what follows from the entries."""
     last = state.account.sequence
     try:
         cached = account_from_row(raw.account)

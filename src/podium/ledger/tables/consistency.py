@@ -1,4 +1,4 @@
-"""Checking what the tables say of a data set before anything is decided on it."""
+"""Checking the cached sums of a data set before anything is decided on them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ __all__ = ["Checker"]
 class Checker:
     """Compares the sums of a data set with what its last entry commits to.
 
-    Where that entry was written by an older version, which committed to nothing, the whole chain is walked, once for
-    each process.
+    An entry written by an older version commits to nothing; then the whole chain is replayed, once per process.
     """
 
     def __init__(self) -> None:
-        # By the hash of the last entry, which fixes all entries before it, and so what follows from them.
+        # Keyed by the hash of the last entry, which fixes all entries before it and so their sums.
         self._replayed: dict[str, str] = {}
 
     def find(self, store: Store, dataset: str, *, lock: bool) -> DatasetRecord | None:
-        """The data set, if its sums follow from its entries; ``Contradiction`` if not, None if there is no such one."""
+        """The data set, if its sums follow from its entries; ``Contradiction`` if not, None if it does not exist."""
         record = store.find(dataset, lock=lock)
         if record is None:
             return None

@@ -1,7 +1,7 @@
 """Rows of the ledger's tables as objects, and back, strictly.
 
-Exact numbers are stored as text in lowest terms. Whatever a row holds that podium would not have written is a
-``Contradiction``, not a guess.
+Exact numbers are stored as text in lowest terms. Anything in a row that podium would not have written is a
+``Contradiction``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ACCOUNT_COLUMNS = (
 
 
 UNREADABLE = (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError)
-"""What reading a document raises that podium did not write."""
+"""What is raised by reading a document that podium did not write."""
 
 _AMOUNT = re.compile(r"[0-9]+(?:/[0-9]+)?")
 
@@ -157,7 +157,7 @@ def sum_to_row(value: Sum) -> tuple[Value, ...]:
 
 
 def analysts_from_rows(rows: Iterable[Row]) -> dict[str, Row]:
-    """Sums and failures of every analyst as they are stored, not yet believed; without failures, only the sums."""
+    """The stored sums and failures of every analyst, unchecked; older rows have sums only."""
     return {row[0]: row[1:] if row[-1] else row[1:-1] for row in rows}
 
 
@@ -197,7 +197,7 @@ def _object(value: str | None) -> str | None:
 def stored_integer(value: object) -> int:
     """An integer, as it was written."""
     if not isinstance(value, int):
-        raise Contradiction("a count is not a whole number")
+        raise Contradiction("a count is not an integer")
     return value
 
 

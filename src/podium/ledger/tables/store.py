@@ -1,4 +1,4 @@
-"""Rows and back: the statements that read and write a ledger's tables, the same on both databases."""
+"""The statements that read and write a ledger's tables, the same on both databases."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _SALT_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class DatasetRecord:
-    """A data set as its tables describe it, and the number of its rows."""
+    """A data set as its tables describe it, and its row id."""
 
     id: int
     state: State
 
     @property
     def account(self) -> Account:
-        """Where the data set stands."""
+        """The account of the data set."""
         return self.state.account
 
 
@@ -65,7 +65,7 @@ class Store:
         return [name for (name,) in self._session.rows("SELECT name FROM datasets ORDER BY id")]
 
     def find(self, dataset: str, *, lock: bool) -> DatasetRecord | None:
-        """A data set as its tables describe it; locked, nobody else changes it until the transaction ends."""
+        """A data set as its tables describe it; with ``lock`` nobody else changes it until the transaction ends."""
         suffix = self._session.lock_rows if lock else ""
         rows = self._session.rows(
             f"SELECT id, {ACCOUNT_COLUMNS} FROM datasets WHERE name = ?{suffix}",  # noqa: S608
@@ -82,7 +82,7 @@ class Store:
         return DatasetRecord(number, State(account, analysts_from_rows(analysts), opened_from_rows(opened)))
 
     def rows_of(self, dataset: str) -> RawDataset:
-        """The rows of a data set that is there, not yet believed."""
+        """The unchecked rows of a data set that exists."""
         return raw_datasets(self._session, dataset)[0]
 
     def dataset_with_source(self, source: str) -> str | None:
@@ -98,7 +98,7 @@ class Store:
         return found
 
     def clock(self) -> dt.datetime:
-        """What time it is by the database, in UTC; SQLite writes it as text, and takes it from this machine."""
+        """The database's current time in UTC. SQLite returns text, and uses this machine's clock."""
         ((now,),) = self._session.rows("SELECT CURRENT_TIMESTAMP")
         moment = dt.datetime.fromisoformat(now) if isinstance(now, str) else now.astimezone(dt.UTC)
         return moment.replace(tzinfo=None)
@@ -138,12 +138,12 @@ class Store:
         return self._entries(record, where, question_key, data_version)
 
     def open_reservations(self, record: DatasetRecord) -> list[Entry]:
-        """What is reserved and not yet settled or forfeited."""
+        """Reservations that are neither settled nor forfeited."""
         where = "sequence IN (SELECT o.sequence FROM open_reservations o WHERE o.dataset_id = ?) ORDER BY sequence"
         return self._entries(record, where, record.id)
 
     def open_for(self, record: DatasetRecord, question_key: str, data_version: str) -> list[Entry]:
-        """Those of the same question on the same data, oldest first."""
+        """Open reservations of the same question on the same data, oldest first."""
         opened = self.open_reservations(record)
         return [one for one in opened if (one.question_key, one.data_version) == (question_key, data_version)]
 
@@ -161,7 +161,7 @@ class Store:
         account = record.account
         found = [entry_from_row(account.dataset, row) for row in self._session.rows(sql, (record.id, *parameters))]
         for entry in found:
-            # Whatever is read is decided on, or shown: nobody needs to wait for a verification to see that it changed.
+            # Every entry that is read is checked here, so that a change is noticed before anything is decided on it.
             if entry.computed_hash() != entry.hash:
                 raise Contradiction(f"entry {entry.sequence} was changed")
             if not 0 < entry.sequence <= account.sequence:
@@ -171,7 +171,7 @@ class Store:
     # Writing
 
     def lock_registry(self) -> str:
-        """The head of the chain of registrations, which nobody else adds to until the transaction ends."""
+        """The head of the chain of registrations, locked against other writers until the transaction ends."""
         rows = self._session.rows(
             f"SELECT registry_head FROM ledger WHERE id = 1{self._session.lock_rows}"  # noqa: S608
         )
@@ -180,7 +180,7 @@ class Store:
         return str(rows[0][0])
 
     def register(self, head: str, dataset: str, data_version: str, details: dict[str, Any]) -> Entry:
-        """Open an account; registrations are a chain of their own, so that none can vanish unnoticed."""
+        """Open an account. Registrations form a separate chain, so that none can vanish unnoticed."""
         ((last,),) = self._session.rows("SELECT COALESCE(MAX(id), 0) FROM datasets")
         entry = Entry(
             dataset, 1, Kind.REGISTERED, _now(), head, _salt(),
@@ -202,7 +202,7 @@ class Store:
         self, record: DatasetRecord, kind: Kind, *,
         reservation: Entry | None = None, facts: dict[str, Any] | None = None, **fields: Any,
     ) -> Entry:  # fmt: skip
-        """Write the next entry and everything that follows from it."""
+        """Write the next entry, and update the tables that follow from it."""
         account = record.account
         entry = Entry(
             account.dataset, account.sequence + 1, kind, _now(), account.head, _salt(),
@@ -236,7 +236,7 @@ class Store:
         )
 
     def write_analyst(self, dataset_id: int, analyst: str, held: Sum, failures: int = 0) -> None:
-        """What is charged to an analyst, and how many questions of theirs failed, is this from now on."""
+        """Replace the sum charged to an analyst, and the number of their failed questions."""
         self._session.run("DELETE FROM analysts WHERE dataset_id = ? AND analyst = ?", (dataset_id, analyst))
         self._session.run(
             "INSERT INTO analysts (dataset_id, analyst, epsilon, unbounded, rho, delta, failures) "
@@ -257,7 +257,7 @@ class Store:
 
 
 def rebuild_analysts(session: Session) -> None:
-    """Fill the sums per analyst from the entries, whether or not their hashes are right: verification tells."""
+    """Fill the sums per analyst from the entries. Their hashes are left to verification."""
     store = Store(session)
     for number, name in session.rows("SELECT id, name FROM datasets ORDER BY id"):
         rows = session.rows(
@@ -269,7 +269,7 @@ def rebuild_analysts(session: Session) -> None:
 
 
 def _chained(entry: Entry, after: State) -> Entry:
-    """The entry with what it commits to, and its hash."""
+    """The entry with the digest that it commits to, and its hash."""
     committed = replace(entry, state=after.digest())
     return replace(committed, hash=committed.computed_hash())
 
