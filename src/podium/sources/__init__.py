@@ -1,4 +1,4 @@
-"""Sources: the engines that hold the rows. Only the few rows that a question needs ever leave them."""
+"""Sources: the engines that hold the rows. Only the few rows that a question needs leave them."""
 
 from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.open import open_source

@@ -1,4 +1,4 @@
-"""From what a caller has (a path, a URL, a frame, a session) to a source, importing only the engine it needs."""
+"""Open a source from a path, a URL, a frame or a session, importing only the engine it needs."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def open_source(
     if is_frame(location):
         return DuckDBSource(location, table=table, types=types)
     lazy = "Lazy" in type(location).__name__
-    # A protocol is checked by touching the attributes, and a lazy frame works out its whole schema when touched.
+    # isinstance with a protocol touches the attributes, and a lazy frame then resolves its whole schema.
     if not lazy and isinstance(location, Source):
         if table is not None or types is not None:
             raise InvalidArgument("table", table, allowed="no table and no types where the source is already open")

@@ -1,4 +1,4 @@
-"""What every SQL engine shares: checks before the read, and a snapshot made of the builder's queries."""
+"""The part that all SQL engines share: checks before the read, and a snapshot built from the builder's queries."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ class Session(Protocol):
         ...
 
     def explain(self, query: str) -> None:
-        """Have the engine plan a query, without a look at rows: what it says of costs and sizes is told nobody."""
+        """Have the engine plan a query without reading rows. Its estimates of costs and sizes are shown to nobody."""
         ...
 
     def keep(self, table: str, query: exp.Query) -> None:
-        """A table with the rows of a query, computed once, that lives as long as the session: see ``Dialect.keep``."""
+        """Keep the rows of a query in a table, computed once, until the session ends: see ``Dialect.keep``."""
         ...
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
-        """A table of the caller's items that lives as long as the session; the columns are of countable kinds."""
+        """Load the caller's items into a table until the session ends; the columns are of countable kinds."""
         ...
 
 
 class SqlSource(ABC):
-    """A source whose engine speaks SQL: an engine module says how to connect, and what its table is."""
+    """A source whose engine speaks SQL: an engine's module says how to connect, and which table to read."""
 
     sql_dialect: Dialect
     """How this engine writes SQL."""
@@ -60,7 +60,7 @@ class SqlSource(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What to call this source in messages."""
+        """The name of this source in messages."""
 
     @property
     def dialect(self) -> str:
@@ -77,18 +77,18 @@ class SqlSource(ABC):
 
     @abstractmethod
     def domain_relation(self, table: str) -> Relation:
-        """Another table of the same engine, to be read as a domain; SourceUnavailable if there is none."""
+        """Another table of the same engine, to read as a domain; SourceUnavailable if it does not exist."""
 
     @abstractmethod
     def session(self) -> AbstractContextManager[Session]:
-        """A connection for one question; everything kept in it is gone afterwards."""
+        """A connection for one question; everything kept in it is removed afterwards."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the engine."""
+        """Close the connection to the engine."""
 
     def implied_schemas(self) -> tuple[str, ...]:
-        """The schemas that a table's name may leave out, longest first; none if names are always given in full."""
+        """The schemas that a table's name may omit, longest first; none if names are always complete."""
         return ()
 
     def schema(self) -> Schema:
@@ -96,14 +96,14 @@ class SqlSource(ABC):
         return self.relation().schema
 
     def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
-        """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
+        """Raise unless the data still exists and the query can be answered: called before anything is paid."""
         self._refresh()
         self._check_query(query, domain)
         self._check_plannable(query, domain)
 
     @abstractmethod
     def _refresh(self) -> None:
-        """Describe the table anew: it may have changed since it was opened."""
+        """Describe the table again: it may have changed since it was opened."""
 
     def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
@@ -123,11 +123,11 @@ class SqlSource(ABC):
             _check_without(query, tuple(map(element_of, items)), domain, self.sql_dialect)
 
     def _check_plannable(self, query: CountQuery, domain: Domain | None) -> None:
-        """Raise unless the engine can plan the queries: it has limits of its own for their length and depth."""
+        """Raise unless the engine can plan the queries: engines limit their length and depth."""
         columns = tuple(element_of(self.relation_for(query).schema.column(name)) for name in query.items)
         with self.session() as session:
             for table in (_LISTED, _LEFT_OUT):
-                # Without rows: what will be in them changes no plan that could be refused.
+                # Without rows: their content does not change whether a plan is refused.
                 if _needs_tables(query, domain):
                     session.load(table, _loaded_columns(columns), ())
             try:
@@ -146,7 +146,7 @@ class SqlSource(ABC):
     def _query_shapes(
         self, query: CountQuery, domain: Domain | None, columns: tuple[Column, ...]
     ) -> Iterator[exp.Query]:
-        """A query of each shape that the question needs; in rounds, those that leave items out or ask about some."""
+        """A query of each shape that the question needs; in rounds, also those that exclude items or ask about some."""
         builder = self._builder(query, domain)
         yield builder.top_rows(2) if domain is None and query.weights is None else builder.kept_counts()
         if domain is None and query.weights is not None:
@@ -180,7 +180,7 @@ class SqlSource(ABC):
     ) -> tuple[str, ...]:
         """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two.
 
-        ``shown_as`` stands for the table: where the data is may be nothing that the reader should know.
+        ``shown_as`` replaces the table's name, for readers who should not see where the data is.
         """
         self._check_query(query, domain)
         builder, first = self._fenced_builder(query, domain, shown_as)
@@ -201,7 +201,7 @@ class SqlSource(ABC):
     def _fenced_builder(
         self, query: CountQuery, domain: Domain | None, shown_as: str | None = None
     ) -> tuple[SqlBuilder, dict[str, exp.Select]]:
-        """The builder, and the rows to keep before its queries: what is computed, where a subquery is no fence."""
+        """The builder, and the rows to keep before its queries: computed columns, where a subquery is no fence."""
         builder = self._builder(query, domain)
         if shown_as is not None:
             table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
@@ -222,7 +222,7 @@ class SqlSource(ABC):
         return SqlBuilder(relation, query, listed, without)
 
     def _loaded_table(self, table: str, columns: tuple[Column, ...]) -> ItemTable:
-        """What the caller's items will be as a table of a session."""
+        """The session's table of the caller's items."""
         places = _loaded_columns(columns)
         loaded = Relation(exp.to_table(table), Schema(places), self.sql_dialect)
         return ItemTable(loaded, tuple(column.name for column in places))
@@ -248,9 +248,9 @@ class SqlSource(ABC):
     def _counting_session(
         self, query: CountQuery, domain: Domain | None, *, data: bool = True
     ) -> Iterator[tuple[SqlBuilder, Session]]:
-        """A session in which what the caller listed is a table, and the builder that knows it.
+        """A session with the caller's items loaded as tables, and the builder for it.
 
-        Without ``data`` no row of it is read: what is asked of a domain is asked before anything is paid.
+        Without ``data`` no row of the data is read: domains are queried before anything is paid.
         """
         with self.session() as session:
             builder, first = self._fenced_builder(query, domain)
@@ -282,7 +282,7 @@ class SqlSnapshot:
         if self._streamed or self._kept:
             raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
         self._streamed = True
-        # One more than the limit: the count of the first row outside enters the threshold.
+        # One more than the limit: the count of the next item enters the threshold.
         rows = self._fetch(self._builder.top_rows(positive_integer(limit, "limit") + 1))
         counts = [int(row[-1]) for row in rows]
         items = [self._item(row[:-1]) for row in rows[:limit]]
@@ -302,7 +302,7 @@ class SqlSnapshot:
         return tuple(counts), tuple(sizes)
 
     def names(self, places: Sequence[tuple[int, int]]) -> tuple[Item, ...]:
-        """The items at those (count, rank), in the order asked."""
+        """The items at these (count, rank), in the given order."""
         self._keep()
         wanted = sorted(set(places))
         found: dict[tuple[int, int], Item] = {}
@@ -319,7 +319,7 @@ class SqlSnapshot:
         return tuple(found[place] for place in places)
 
     def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
-        """For each edge, the number of users with at least so many items, and fewer than the next edge says."""
+        """For each edge, the number of users with at least ``edge`` items and fewer than the next edge."""
         (row,) = self._fetch(self._builder.sizes(_exact_edges(edges)))
         return tuple(map(int, row))
 
@@ -381,7 +381,7 @@ def _check_without(query: CountQuery, columns: tuple[Column, ...], domain: Domai
 def _exact_edges(edges: Sequence[int]) -> list[int]:
     numbers = [positive_integer(edge, "edges") for edge in edges]
     if not 1 <= len(numbers) <= _MAX_EDGES or any(high <= low for low, high in pairwise(numbers)):
-        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} rising whole numbers from 1")
+        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} increasing integers from 1")
     return numbers
 
 
