@@ -32,7 +32,7 @@ __all__ = ["ClickHouseSource"]
 
 _DIALECT = ClickHouse()
 _OVERFLOWS = ("distinct", "group_by", "join", "read", "result", "set", "sort", "timeout", "transfer")
-# A profile may say that a query which is too large returns a part of its answer, or that it is cut to some rows.
+# A profile may let a query that exceeds a limit return a partial result, or cut it to some rows.
 _SETTINGS = {
     **{f"{limited}_overflow_mode": "throw" for limited in _OVERFLOWS},
     **{f"{limited}_overflow_mode_leaf": "throw" for limited in ("read", "timeout")},
@@ -117,7 +117,7 @@ class ClickHouseSource(SqlSource):
         return Relation(target, Schema(columns), _DIALECT, _Cleaner(types), frozenset(computed))
 
     def _stores_rows(self, target: exp.Table) -> bool:
-        """Whether the table keeps its rows on this server, and nothing but its own columns decides what they are."""
+        """Whether the table stores its rows on this server, so that its columns are not computed on read."""
         query = (
             "SELECT engine FROM system.tables WHERE name = {name:String} "
             "AND database = if({database:String} = '', currentDatabase(), {database:String})"
@@ -136,7 +136,7 @@ class ClickHouseSource(SqlSource):
         return self._describe(table)
 
     def _refresh(self) -> None:
-        """The table as it is now."""
+        """Describe the table again."""
         self._process.require(self._name)
         self._relation = self._describe(self._wanted)
 
@@ -193,7 +193,7 @@ class ClickHouseSession:
         _run(lambda: self._client.command(statement))
 
     def close(self) -> None:
-        """Drop what was kept, because a server remembers a session for a while, and disconnect."""
+        """Drop the temporary tables, because a server keeps a session for a while, and disconnect."""
         _quietly(lambda: attempt(self._drop))
         _quietly(lambda: attempt(self._client.close))
 
@@ -211,7 +211,7 @@ class _Cleaner:
 
 
 def _quietly(action: Callable[[], T]) -> T:
-    """Run with the driver's loggers dropped: they are given exceptions, which quote rows."""
+    """Run with the driver's loggers silenced: they log exceptions, which quote rows."""
     known = list(logging.root.manager.loggerDict)
     with silence_loggers(*(name for name in known if name.startswith(clickhouse_connect.__name__))):
         return action()
@@ -222,7 +222,7 @@ def _run(action: Callable[[], T]) -> T:
 
 
 def _arguments(location: object) -> tuple[dict[str, Any], str]:
-    """What the driver is told, and what to call the source in messages."""
+    """The driver's arguments, and the name of the source in messages."""
     if isinstance(location, str):
         url = urlsplit(location)
         scheme = url.scheme.partition("+")[0].lower()
@@ -275,5 +275,5 @@ def _table(name: str) -> exp.Table:
 def _writable(value: Any, column: Column) -> Any:
     if column.kind is Kind.DECIMAL:
         return Decimal(value)
-    # The driver takes a time without zone for local time.
+    # The driver treats a time without zone as local time.
     return value.replace(tzinfo=dt.UTC) if column.kind is Kind.TIMESTAMP else value

@@ -1,6 +1,6 @@
 """Connections to PostgreSQL: one for each question, with one transaction that sees one state of the data.
 
-A single query runs in a transaction that is READ ONLY, so it works on a standby server and without any right to write.
+A single query runs in a READ ONLY transaction, so it works on a standby server and without write privileges.
 Such a transaction cannot create a table, not even a temporary one. A question that needs its counts more than once
 therefore runs in one that may write, keeps them in a temporary table, and is always rolled back: computing the counts
 again for every query would double the work, and a materialised view would outlive the question.
@@ -61,7 +61,7 @@ class Server:
         return f"postgresql://{host}{port}/{parts.get('dbname') or ''}"
 
     def ask(self, action: Callable[[_Connection], T]) -> T | None:
-        """What the action finds out in the catalogue, or None if the server cannot be reached."""
+        """The result of a query of the catalog, or None if the server cannot be reached."""
 
         def asked() -> T:
             connection = self._connect()
@@ -120,7 +120,7 @@ def _end(connection: _Connection) -> None:
 
 
 class PostgreSQLSession:
-    """One transaction; it begins with the first statement, when it is known whether something must be kept."""
+    """One transaction; it begins with the first statement, which decides whether it must write."""
 
     def __init__(self, connection: _Connection, begin: Callable[[str], bytes]) -> None:
         self._connection = connection

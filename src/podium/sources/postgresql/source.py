@@ -33,7 +33,7 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What the catalogue says: the table, its full name, and whether temporary tables are allowed beside it."""
+    """The table, its full name, and whether the account may create temporary tables."""
 
     relation: Relation
     name: str
@@ -76,7 +76,7 @@ class PostgreSQLSource(SqlSource):
         return self._describe(table).relation
 
     def _refresh(self) -> None:
-        """The table as it is now, if the server answers."""
+        """Describe the table again."""
         self._table = self._describe(self._wanted)
 
     def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
@@ -120,12 +120,12 @@ class PostgreSQLSource(SqlSource):
 
 
 def _reason_for_tables(query: CountQuery, domain: Domain | None) -> str | None:
-    """What makes a question need temporary tables, if anything does."""
+    """Why a query needs temporary tables; None if it does not."""
     if domain is not None:
         return "a domain"
     if query.without:
         return "items left out"
-    # Whoever weighs looks for items by tallies, which are kept.
+    # Weighted queries keep their counts in a table.
     return None if query.weights is None else "rounds of finding"
 
 

@@ -1,4 +1,4 @@
-"""Spark's types and the kinds of podium, and how to get from one to the other without an error on any value."""
+"""Spark's types and podium's kinds, and conversions between them that raise on no value."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def column_of(name: str, type_: spark.DataType) -> Column:
 def convert(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Expr:
     """A value of Spark's type in the form that podium's SQL expects of the column's kind.
 
-    With a list's type and a single value's column, the value is an element of that list.
+    If the type is a list and the column a single value, the value is an element of that list.
     """
     if column.kind is Kind.LIST:
         return value
@@ -57,7 +57,7 @@ def convert(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Expr:
 
 
 def type_of(column: Column) -> spark.DataType:
-    """The type for values of a countable kind that Python's own become without a detour over the local time zone."""
+    """The type for values of a countable kind; timestamps convert without the local time zone."""
     if column.kind is Kind.DECIMAL:
         return spark.DecimalType(_MAX_DIGITS, column.scale)
     return {

@@ -1,7 +1,7 @@
-"""What an unknown engine must show on constants before it sees a row: that it counts, compares and orders like others.
+"""The self-test of an unknown engine: on constants, it must count, compare and order like the others.
 
-Each probe asks questions like podium's, built by the same code, of a table of constants whose histogram is known. No
-row of the data is read, so a refusal may say what was wrong.
+Each probe runs queries built by the same code on a table of constants whose histogram is known. No row of the data is
+read, so a refusal may say what was wrong.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Engine:
 
 
 def kind_is_exact(engine: Engine, kind: Kind) -> bool:
-    """Whether values of that kind are told apart, counted exactly, compared and ordered as podium does."""
+    """Whether values of that kind are distinguished, counted, compared and ordered exactly."""
     values = sorted(_VALUES[kind])
     middle = values[len(values) // 2]
     pairs = [(user, value) for place, value in enumerate(values) for user in range(place % 3 + 1)]
@@ -82,7 +82,7 @@ def kind_is_exact(engine: Engine, kind: Kind) -> bool:
 
 
 def patterns_are_exact(engine: Engine) -> bool:
-    """Whether patterns tell capital from small letters and know podium's escapes."""
+    """Whether patterns are case-sensitive and support podium's escapes."""
     pairs = [(1, text) for text in _TEXTS]
     return all(
         _count(engine, (Kind.INTEGER, Kind.TEXT), pairs, where=Like(_ITEM, pattern))
@@ -92,7 +92,7 @@ def patterns_are_exact(engine: Engine) -> bool:
 
 
 def hashes_alike(engine: Engine) -> bool:
-    """Whether each user keeps the items that podium's hash says."""
+    """Whether each user keeps the items that podium's hash selects."""
     items = defaultdict(list)
     for user in ("", "1:a", "\u00e9", "\U0001d11e"):
         items[user] = sorted(_TEXTS, key=lambda item, user=user: _hash(user, item))  # type: ignore[misc]
@@ -149,7 +149,7 @@ def _try(engine: Engine, action: Callable[[Session], T]) -> T | None:
         with engine.session() as session:
             return action(session)
     except (PodiumError, ValueError, ArithmeticError, TypeError):
-        # Whatever went wrong, it went wrong on constants.
+        # Any failure here is a failure on constants.
         return None
 
 

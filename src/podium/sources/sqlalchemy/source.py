@@ -39,8 +39,8 @@ _EXACT = "tell apart, count exactly, compare and order values of kind {} as othe
 class SQLAlchemySource(SqlSource):
     """A table or view of a database that SQLAlchemy has a dialect for.
 
-    ``location`` is a URL, or an engine, whose way to connect is used; ``table`` is a name or schema.name. SQLite and
-    PostgreSQL are known; of any other engine only what the self-test on constants has shown is used.
+    ``location`` is a URL, or an engine whose pool is recreated; ``table`` is a name or schema.name. SQLite and
+    PostgreSQL are supported directly; of other engines only the features that pass the self-test are used.
     """
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
@@ -97,12 +97,12 @@ class SQLAlchemySource(SqlSource):
             self._require("hash as other engines do, which max_items_per_user needs", hashes_alike)
         if query.weights is not None:
             self._require("sum as other engines do, which weights need", weighs_alike)
-        # Whoever weighs looks for items by tallies, which are kept.
+        # Weighted queries keep their counts in a table.
         if domain is not None or query.without or query.weights is not None:
             self._require("keep temporary tables, which a question with a domain or in rounds needs", keeps_tables)
 
     def _require_fences(self, query: CountQuery, domain: Domain | None) -> None:
-        """Raise if a column is computed when it is read, and this engine was not seen to compute it for all alike."""
+        """Raise if a column is computed on read and this engine's fences are not known to hold."""
         if self._flavour.fences:
             return
         if self._builder(query, domain).computes():
@@ -133,7 +133,7 @@ class SQLAlchemySource(SqlSource):
             yield session
 
     def close(self) -> None:
-        """Close what connections there are."""
+        """Close the connections."""
         self._engine.dispose()
 
     def _describe(self, table: str) -> Relation:

@@ -1,4 +1,4 @@
-"""Files are checked whole when the owner opens them, so that no row can decide later whether a question fails."""
+"""Files are checked completely when the owner opens them, so that no row decides later whether a question fails."""
 
 from podium.sources.duckdb.validity.rules import BadLines, FileRules
 from podium.sources.duckdb.validity.text_files import check_text

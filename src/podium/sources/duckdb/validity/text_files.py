@@ -1,4 +1,4 @@
-"""CSV and JSON files, checked whole under the owner's rules, and copied where the engine must read something else."""
+"""CSV and JSON files, checked completely under the owner's rules, and copied where the engine needs other bytes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _REMEDY = "Correct the file, or leave such lines out with --bad-lines drop (in P
 
 
 def check_text(files: DataFiles, rules: FileRules, folder: Path, declared: frozenset[str]) -> DataFiles:
-    """The files to read instead: the same ones, or copies in ``folder``; SourceUnavailable with the line if refused.
+    """Check the files; returns those to read: the same, or copies in ``folder``. SourceUnavailable names the bad line.
 
-    Messages tell the place of what is wrong and never the text, because the text is private.
+    Messages give the position of an error and never its text, because the text is private.
     """
     if files.format is FileFormat.JSON:
         return _check_json(files, rules, folder)
@@ -45,7 +45,7 @@ def check_text(files: DataFiles, rules: FileRules, folder: Path, declared: froze
 
 @contextmanager
 def _copy(path: str, rules: FileRules, folder: Path, place: int) -> Iterator[IO[bytes] | None]:
-    """A file for what the engine may read; None if that is the file itself. Folders that are columns stay above it."""
+    """A file for the copy; None if the engine reads the original. ``name=value`` folders are kept above it."""
     with ExitStack() as opened:
         copy = None
         if rules.needs_copy:
@@ -60,7 +60,7 @@ def _copy(path: str, rules: FileRules, folder: Path, place: int) -> Iterator[IO[
 
 
 def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | None) -> bool:
-    """Whether some record has several lines."""
+    """Check a file, and copy what is kept; returns whether some record spans lines."""
     line, spans = 1, False
     end = last_line_end if shape.lines else last_record_end
     for raw in read_blocks(path, end, max_bytes=MAX_RECORD_BYTES):
@@ -87,7 +87,7 @@ def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | N
 
 
 def _reason(records: Records, text: NDArray[np.bool_], place: int, shape: CsvShape, rules: FileRules) -> str:
-    # Quotes first: a record that does not end has all that is wrong further down.
+    # Quotes first: an unclosed record contains every error further down.
     if records.quoting[place]:
         return "breaks CSV's quoting. Allowed: quotes around whole fields, and doubled inside them."
     if text[place]:
