@@ -19,7 +19,7 @@ def context() -> ForkServerContext:
 
 
 def together(count: int, work: Callable[..., Any], *arguments: object) -> list[Any]:
-    """Run ``work(number, *arguments)`` in so many processes at the same time."""
+    """Run ``work(number, *arguments)`` in ``count`` processes at the same time."""
     here = context()
     barrier, results = here.Barrier(count), here.SimpleQueue()
     processes = [here.Process(target=_run, args=(barrier, results, work, number, arguments)) for number in range(count)]

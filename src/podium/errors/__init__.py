@@ -5,7 +5,7 @@
     │   ├── NotRandom          a sampler repeats itself
     │   ├── SamplerFailed      a sampler raised an error
     │   └── UnusableOutcome    what a sampler returned cannot be counted
-    ├── BudgetError            a budget cannot carry what was asked of it
+    ├── BudgetError            a budget does not cover what was asked of it
     │   ├── BudgetExceeded     the release may cost more than is left
     │   └── BudgetMismatch     this kind of loss cannot be charged to this kind of budget
     ├── InvalidArgument        a parameter is outside what is allowed (also a ValueError)

@@ -68,7 +68,7 @@ class OutputFailed(PodiumError, OSError):
         self.path = path
         super().__init__(
             f"output={path!r} could not be written, although the answer was released. The answer is on stdout instead. "
-            "Make room there, or name another file; with a ledger, asking the same again is free."
+            "Free some space there, or name another file; with a ledger, asking the same question again is free."
         )
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ __all__ = ["AuditError", "NotRandom", "SamplerFailed", "UnusableOutcome"]
 
 
 class AuditError(PodiumError):
-    """A mechanism could not be audited; that is no finding about its privacy unless the text says so."""
+    """A mechanism could not be audited. That says nothing about its privacy unless the text says so."""
 
 
 class NotRandom(AuditError):
@@ -26,7 +26,7 @@ class NotRandom(AuditError):
 
 
 class SamplerFailed(AuditError):
-    """A sampler raised an error; the cause is chained, because audited inputs are made up."""
+    """A sampler raised an error; the cause is chained, because audited inputs are synthetic."""
 
     def __init__(self, kind: str, pair: str, draws: int) -> None:
         self.kind = kind

@@ -1,4 +1,4 @@
-"""Errors about what a budget can carry."""
+"""Errors about budgets that are too small, or of the wrong kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["BudgetError", "BudgetExceeded", "BudgetMismatch"]
 
 
 class BudgetError(PodiumError):
-    """A budget cannot carry what was asked of it; nothing was charged and nothing was released."""
+    """A budget does not cover what was asked of it. Nothing was charged and nothing was released."""
 
 
 class BudgetExceeded(BudgetError):

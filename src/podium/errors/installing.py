@@ -1,4 +1,4 @@
-"""What to run to install an extra, from where the reader stands."""
+"""The command that installs an extra into the environment that is running."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _PROJECT = "podium-topk"
 
 
 def install_command(extra: str) -> str:
-    """A command for this interpreter: of a clone the clone itself is installed again, because no registry has it."""
+    """A command for this interpreter. A clone is installed again from its folder, because no registry has it."""
     clone = _clone()
     return install_library(f"{_PROJECT}[{extra}]" if clone is None else f"{clone}[{extra}]", editable=clone is not None)
 
 
 def install_library(requirement: str, *, editable: bool = False) -> str:
-    """A command that installs this for the interpreter that runs."""
+    """A command that installs a requirement for this interpreter."""
     python = _seen(Path(sys.executable)) if sys.executable else "python3"
     return f"{shlex.quote(python)} -m pip install {'--editable ' * editable}{shlex.quote(requirement)}"
 
@@ -39,7 +39,7 @@ def _clone() -> str | None:
 
 
 def _seen(path: Path) -> str:
-    """A path as it is seen from the working folder, if it lies in there."""
+    """A path relative to the working folder, if it lies inside."""
     try:
         near = path.relative_to(Path.cwd())
     except (ValueError, OSError):

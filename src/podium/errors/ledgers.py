@@ -78,7 +78,7 @@ class LedgerLocked(LedgerError):
 
 
 class LedgerTampered(LedgerError):
-    """The ledger contradicts itself: rows were changed, removed or added by something else than podium."""
+    """The ledger contradicts itself: something other than podium changed, removed or added rows."""
 
     def __init__(self, dataset: str, problem: str) -> None:
         self.dataset = dataset
@@ -97,7 +97,7 @@ class LedgerUnavailable(LedgerError):
 
 
 class QuestionPending(LedgerError):
-    """Somebody else is answering the same question, and was not done in time. Nothing was charged."""
+    """The same question is already being answered, and the answer did not come in time. Nothing was charged."""
 
     def __init__(self, dataset: str, patience: float) -> None:
         self.dataset = dataset
@@ -114,7 +114,7 @@ class QuestionPending(LedgerError):
 
 
 class ReservationClosed(LedgerError):
-    """The reservation is not open any more, so nothing can be released on it."""
+    """The reservation is already closed, so nothing can be released on it."""
 
     def __init__(self, dataset: str, reservation: int, state: str) -> None:
         self.dataset = dataset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from podium.errors.root import PodiumError, rounded_up
+from podium.errors.root import PodiumError, round_up
 
 __all__ = ["EntropyFailure", "QuestionForfeited", "QuestionRefused", "interruption_note", "settlement_note"]
 
@@ -21,7 +21,7 @@ class QuestionForfeited(PodiumError):
         self.delta = delta
         super().__init__(
             f"The question on {dataset!r} failed after its data may have been read, so what was reserved for it "
-            f"(rho={rounded_up(rho)}, delta={rounded_up(delta)}) is forfeited. Nothing was released. "
+            f"(rho={round_up(rho)}, delta={round_up(delta)}) is forfeited. Nothing was released. "
             "Why is withheld, because it may depend on private rows: ask the owner to look at the engine."
         )
 
@@ -61,13 +61,13 @@ def interruption_note(dataset: str, rho: Fraction, delta: Fraction) -> str:
     """What an interruption says about the question that it ended, for ``BaseException.add_note``."""
     return (
         f"The question on {dataset!r} was interrupted after its data may have been read, so what was reserved for it "
-        f"(rho={rounded_up(rho)}, delta={rounded_up(delta)}) is forfeited. Nothing was released. "
+        f"(rho={round_up(rho)}, delta={round_up(delta)}) is forfeited. Nothing was released. "
         "Asking again costs again."
     )
 
 
 def settlement_note(dataset: str) -> str:
-    """The same, if the interruption came when the answer was paid for and stored."""
+    """The same for an interruption that came after the answer was paid for and stored."""
     return (
         f"The question on {dataset!r} was interrupted after its answer was paid for and stored. "
         "Asking again is free, and tells it."

@@ -1,4 +1,4 @@
-"""Where the tree begins, and how values and losses are quoted in its texts."""
+"""The root of the error tree, and how messages quote values and losses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["PodiumError", "quote", "rounded_up"]
+__all__ = ["PodiumError", "quote", "round_up"]
 
 _SENTENCE_END = re.compile(r"(?<=[^.][.?]) (?=[A-Z'0-9])")
 
@@ -41,6 +41,6 @@ def _readable(value: object) -> str:
     return repr(value)
 
 
-def rounded_up(value: Fraction) -> str:
-    """Four digits that never show less than a loss."""
+def round_up(value: Fraction) -> str:
+    """A loss with four digits, rounded up."""
     return f"{Context(prec=4, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator)):g}"

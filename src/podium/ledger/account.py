@@ -32,7 +32,7 @@ __all__ = [
 
 
 FAILURES_OF_ALL: Final = 10
-"""The data set locks after so many times the failures that lock one analyst."""
+"""The data set locks after ten times as many failures as lock one analyst."""
 
 
 class Contradiction(Exception):
@@ -41,7 +41,7 @@ class Contradiction(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A sum of costs that can also be taken apart: unbounded losses are counted, not added."""
+    """A sum of costs that supports subtraction: unbounded losses are counted, not added."""
 
     epsilon: Fraction = Fraction(0)
     unbounded: int = 0
@@ -80,8 +80,8 @@ class Account:
     """Where a data set stands after its last entry.
 
     ``held`` is everything that is charged: settled, forfeited, and the worst case of what is still open.
-    ``failures`` counts what was forfeited since the owner last unlocked the data set. ``questions`` are those that
-    count: under the second rules, not those of a schedule.
+    ``failures`` is the number of reservations forfeited since the owner last unlocked the data set. ``questions``
+    is the number of questions that count against the limit; under the second rules a schedule's do not.
     """
 
     dataset: str
@@ -97,7 +97,7 @@ class Account:
     head: str = ""
 
     @classmethod
-    def opened(cls, entry: Entry) -> Account:
+    def from_registration(cls, entry: Entry) -> Account:
         """The account that a registration opens."""
         if entry.kind is not Kind.REGISTERED or entry.sequence != 1 or entry.data_version is None:
             raise Contradiction("the first entry is not a registration")
@@ -113,7 +113,7 @@ class Account:
 
     @property
     def locked(self) -> bool:
-        """Whether too many questions failed for anybody to ask another."""
+        """Whether so many questions failed that nobody may ask another."""
         return self.failures >= self.failures_allowed * (1 if self.totals.rules == 1 else FAILURES_OF_ALL)
 
     def after(self, entry: Entry, reservation: Entry | None) -> Account:
@@ -136,7 +136,7 @@ def change(entry: Entry, reservation: Entry | None) -> Sum:
 
 
 def charged_analyst(entry: Entry, reservation: Entry | None) -> str | None:
-    """The analyst whose sum changes: who asked, or who is shown what another one asked."""
+    """The analyst whose sum changes: the one who asked, or the one who reads another's release."""
     if entry.kind in (Kind.RESERVED, Kind.SEEN):
         return entry.analyst
     return None if reservation is None else reservation.analyst
@@ -175,7 +175,7 @@ def describe_events(events: Iterable[Event]) -> list[object]:
     return json.loads(events_to_json(events))  # type: ignore[no-any-return]
 
 
-def _reserved(account: Account, entry: Entry, _: Entry | None) -> Account:
+def _apply_reserved(account: Account, entry: Entry, _: Entry | None) -> Account:
     cost, totals = recorded_cost(entry), account.totals
     if totals.limits.excess(cost, account.held.cost) is not None:
         raise Contradiction("it reserves more than was left")
@@ -188,7 +188,7 @@ def _reserved(account: Account, entry: Entry, _: Entry | None) -> Account:
     return replace(account, held=account.held + Sum.of(cost), questions=account.questions + counted)
 
 
-def _settled(account: Account, entry: Entry, reservation: Entry | None) -> Account:
+def _apply_settled(account: Account, entry: Entry, reservation: Entry | None) -> Account:
     cost = recorded_cost(entry)
     if reservation is None or not cost <= recorded_cost(reservation):
         raise Contradiction("it settles for more than was reserved")
@@ -204,38 +204,38 @@ def _check_events(entry: Entry, cost: Cost, *, reserve: bool) -> None:
         raise Contradiction("its cost is not that of its events")
 
 
-def _forfeited(account: Account, _: Entry, __: Entry | None) -> Account:
+def _apply_forfeited(account: Account, _: Entry, __: Entry | None) -> Account:
     return replace(account, failures=account.failures + 1)
 
 
-def _unlocked(account: Account, entry: Entry, _: Entry | None) -> Account:
-    # Who is let in again alone has no more failures; those of all still count.
+def _apply_unlocked(account: Account, entry: Entry, _: Entry | None) -> Account:
+    # Unlocking one analyst clears that analyst's failures; the count for everybody stays.
     return account if entry.analyst is not None else replace(account, failures=0)
 
 
-def _raised(account: Account, entry: Entry, _: Entry | None) -> Account:
+def _apply_raised(account: Account, entry: Entry, _: Entry | None) -> Account:
     totals = Totals.from_json(entry.facts["totals"])
     if not totals.cover(account.totals):
         raise Contradiction("it lowers a total")
     return replace(account, totals=totals, raises=account.raises + 1)
 
 
-def _relabelled(account: Account, entry: Entry, _: Entry | None) -> Account:
+def _apply_relabelled(account: Account, entry: Entry, _: Entry | None) -> Account:
     return replace(account, data_version=entry.data_version or account.data_version)
 
 
-def _seen(account: Account, entry: Entry, reservation: Entry | None) -> Account:
+def _apply_seen(account: Account, entry: Entry, reservation: Entry | None) -> Account:
     if reservation is None or not recorded_cost(entry) <= recorded_cost(reservation):
         raise Contradiction("it charges an analyst for more than was reserved")
     return account
 
 
 _STEPS: dict[Kind, Callable[[Account, Entry, Entry | None], Account]] = {
-    Kind.RESERVED: _reserved,
-    Kind.SETTLED: _settled,
-    Kind.FORFEITED: _forfeited,
-    Kind.UNLOCKED: _unlocked,
-    Kind.RAISED: _raised,
-    Kind.RELABELLED: _relabelled,
-    Kind.SEEN: _seen,
+    Kind.RESERVED: _apply_reserved,
+    Kind.SETTLED: _apply_settled,
+    Kind.FORFEITED: _apply_forfeited,
+    Kind.UNLOCKED: _apply_unlocked,
+    Kind.RAISED: _apply_raised,
+    Kind.RELABELLED: _apply_relabelled,
+    Kind.SEEN: _apply_seen,
 }

@@ -19,10 +19,10 @@ _ALLOWED = "a path, sqlite:///path, or postgresql://user@host/database"
 
 
 def open_ledger(url: str | Path, *, timeout: float = 10.0, create: bool = True) -> Ledger:
-    """The ledger at a path or URL, brought to the present version; made if there is none and ``create`` is True.
+    """The ledger at a path or URL, migrated to the current version; created if missing, unless ``create`` is False.
 
-    ``timeout`` is how many seconds to wait for another process that writes, or for a server. Reservations of
-    processes that are certainly gone are forfeited.
+    ``timeout`` is in seconds: how long to wait for another writer, or for a server. Reservations of processes that
+    are certainly gone are forfeited.
     """
     seconds = float_above(positive_fraction(timeout, "timeout"))
     backend = _backend(url, seconds, create=create)

@@ -1,9 +1,9 @@
 """Budgets: what the owner of a data set promises in total, and the limits that follow from it.
 
-The owner writes an epsilon, a delta and a plan (how many items in how many questions the budget should last
-for). What the ledger enforces are sums: of delta, and of rho or epsilon; how many questions; and the minimum price of
-one. They are computed once, when the data set is registered, and stored with the version of the rules, so that no
-later version of podium can compute a different limit.
+The owner states an epsilon, a delta and a plan: how many items in how many questions the budget should last for.
+The ledger enforces limits on the sums of delta and of rho or epsilon, on the number of questions, and on the minimum
+price of a question. It computes them once, at registration, and stores them with the version of the rules, so that
+no later version of podium can derive a different limit.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from podium.storage.labels import exact_text
 __all__ = ["RULES", "Budget", "Totals"]
 
 RULES: Final = 2
-"""The version of the rules that new data sets are kept by. 1: limits on sums; failures lock the data set.
-2: also a limit on questions and a minimum price; failures lock the analyst who caused them, ten times as many all."""
+"""The version of the rules for new data sets. 1: limits on sums; failures lock the data set. 2: also a limit on
+questions and a minimum price; failures lock the analyst who caused them, and ten times as many lock everybody."""
 
 _QUESTIONS_PER_PLANNED: Final = 10
 _MINIMUM_RHO_DIVISOR: Final = 400
 _MINIMUM_EPSILON_DIVISOR: Final = 20
-"""The same for one item: rho grows with the square of epsilon."""
+"""Twenty squared is four hundred: rho grows with the square of epsilon."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -37,11 +37,11 @@ class Budget:
     ``epsilon`` and ``delta`` hold for any one user against all analysts together; without delta the total is pure, and
     unknown domains are refused. ``items`` and ``questions`` (k* and l* of Durfee & Rogers 2019, Algorithm 2) say how
     many selections in how many questions the budget should last for; the default epsilon per item follows.
-    Half of delta is for the questions, half for the conversion from rho to epsilon. No more than ``max_questions`` are
-    answered, however little each costs: ten times ``questions`` unless given. What was answered before is told again
-    and does not count, nor do refusals and schedules.
+    Half of delta is for the questions, half for the conversion from rho to epsilon. At most ``max_questions``
+    are answered, however little each costs; the default is ten times ``questions``. Stored answers, refusals and
+    schedules do not count.
 
-    ``epsilon_per_analyst`` caps what one analyst may see, as a second promise that holds against that analyst alone,
+    ``epsilon_per_analyst`` caps what one analyst may see: a second guarantee, which holds against that analyst alone
     if nobody shares answers; ``delta_per_analyst`` is ``delta`` unless given.
     """
 
@@ -76,12 +76,12 @@ class Budget:
 
     @property
     def pure(self) -> bool:
-        """Whether the total is an epsilon alone."""
+        """Whether the total is pure: an epsilon without a delta."""
         return self.delta == 0
 
     @property
     def guarantee(self) -> Guarantee:
-        """What holds for any one user, whatever is asked, until the total is raised."""
+        """The guarantee for every user, whatever is asked, until the total is raised."""
         return Guarantee.approximate(self.epsilon, self.delta)
 
     @property
@@ -116,7 +116,7 @@ class Budget:
 class Totals:
     """A budget with the limits that were derived from it when it was recorded, under a version of the rules.
 
-    ``minimum_price`` is that of the cheapest question: its rho, or its epsilon if the total is pure.
+    ``minimum_price`` is what the cheapest question may cost: a rho, or an epsilon if the total is pure.
     """
 
     budget: Budget
@@ -129,7 +129,7 @@ class Totals:
 
     @classmethod
     def of(cls, budget: Budget, *, rules: int = RULES) -> Totals:
-        """Derive the limits: with a delta, half of it for the calls, and the sum of rho or that of epsilon kept."""
+        """Derive the limits. With a delta, half of it is for the calls, and rho or epsilon is summed."""
         Guarantee.of(budget.epsilon, budget.delta)
         plan = budget.plan
         cap = None

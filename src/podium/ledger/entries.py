@@ -1,9 +1,9 @@
-"""Entries: what a ledger writes down, one after the other, each bound to the one before by its hash.
+"""Entries: the append-only records of a ledger, each chained to the one before by its hash.
 
 The hash is SHA-256 over canonical JSON (sorted keys, no spaces, ASCII) of every field that is not empty, the hash
 before included. Changing, removing, inserting or moving an entry breaks the chain from there on. Every entry
-holds fresh random bytes that are never shown: a hash in a receipt would otherwise let an analyst test guesses
-about what others were told.
+holds fresh random bytes that are never shown. Without them, the hash in a receipt would let an analyst test guesses
+about the answers of others.
 
 ``state`` is a digest of the sums that hold right after the entry, so that a question can check the sums that it
 decides on against the last entry alone. Entries of older versions have none.
@@ -124,7 +124,7 @@ class Entry:
 
 
 def canonical_json(document: Mapping[str, Any]) -> str:
-    """The one text of a JSON object."""
+    """The canonical text of a JSON object."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""The ledger: budgets that outlive the process, and every release that was paid from them."""
+"""The ledger: budgets that outlive the process, and every release paid from them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from podium.ledger.account import Contradiction
 from podium.ledger.budget import Budget
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.receipts import Presented
-from podium.ledger.registration import Registration, new_totals, register
+from podium.ledger.registration import RegistrationRequest, new_totals, register
 from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of, require_failures
 from podium.ledger.status import Status, status_of
 from podium.ledger.tables.consistency import Checker
 from podium.ledger.tables.copying import read_copy
 from podium.ledger.tables.migrations import migrate
-from podium.ledger.tables.rows import whole_number
-from podium.ledger.tables.store import Holder, Located, Store
+from podium.ledger.tables.rows import stored_integer
+from podium.ledger.tables.store import DatasetRecord, Holder, Store
 from podium.ledger.verification import Verification, verify_copy
 from podium.privacy import Charge, Cost, Event
 from podium.storage.backend import Backend, BrokenRule
-from podium.storage.labels import label, long_text, withheld_text
+from podium.storage.labels import label, long_text, private_text
 
 __all__ = ["Ledger"]
 
@@ -52,7 +52,7 @@ class Ledger:
         self._checker = Checker()
         migrate(backend, create=create)
         with suppress(LedgerTampered):
-            # A ledger that is not sound must still open, so that it can be verified.
+            # An unsound ledger must still open, so that it can be verified.
             self.recover()
 
     @property
@@ -86,12 +86,12 @@ class Ledger:
 
         ``source`` says where the data is (a location, never a fingerprint of rows): registering the same source under
         a second name is refused without ``force``, because both totals then add up. ``user`` names the column
-        whose values are protected; once named, the data set has no other. Registration again with the same budget,
+        whose values are protected; once named, the data set has no other. Registering again with the same budget,
         source and user changes nothing; with ``force`` another source counts as a copy of the first. After
         ``failures_allowed`` forfeited reservations of one analyst that analyst is locked out, after ten times as many
         everybody. A data set that belongs to a ``schedule`` answers no other questions.
         """
-        wanted = Registration(
+        wanted = RegistrationRequest(
             label(dataset, "dataset"),
             budget,
             long_text(source, "source"),
@@ -101,29 +101,29 @@ class Ledger:
             force,
             None if schedule is None else long_text(schedule, "schedule"),
         )
-        with self._honest(wanted.dataset), self._backend.transaction(write=True) as session:
+        with self._report_tampering(wanted.dataset), self._backend.transaction(write=True) as session:
             store = Store(session)
             head = store.lock_registry()
-            return register(store, head, self._checker.located(store, wanted.dataset, lock=True), wanted)
+            return register(store, head, self._checker.find(store, wanted.dataset, lock=True), wanted)
 
     def raise_total(self, dataset: str, budget: Budget) -> Entry:
-        """Replace the total by a larger one of the same kind; the promise made before no longer holds."""
-        with self._writing(dataset) as (store, located):
-            totals = new_totals(located.account.totals, budget)
-            return store.append(located, Kind.RAISED, facts={"totals": totals.to_json()})
+        """Replace the total by a larger one of the same kind; the earlier guarantee no longer holds."""
+        with self._write(dataset) as (store, record):
+            totals = new_totals(record.account.totals, budget)
+            return store.append(record, Kind.RAISED, facts={"totals": totals.to_json()})
 
     def set_data_version(self, dataset: str, data_version: str) -> Entry:
-        """Say that the data changed: questions asked before cost again, once."""
+        """Declare that the data changed: each question asked before costs once more."""
         version = label(data_version, "data_version")
-        with self._writing(dataset) as (store, located):
-            return store.append(located, Kind.RELABELLED, data_version=version)
+        with self._write(dataset) as (store, record):
+            return store.append(record, Kind.RELABELLED, data_version=version)
 
     def unlock(self, dataset: str, *, analyst: str | None = None) -> Entry:
-        """Let questions in again after failures, of one analyst or of everybody; what they reserved stays charged."""
+        """Allow questions again after failures, of one analyst or of everybody; what they reserved stays charged."""
         who = None if analyst is None else label(analyst, "analyst")
-        with self._writing(dataset) as (store, located):
-            require_failures(located, who)
-            return store.append(located, Kind.UNLOCKED, analyst=who)
+        with self._write(dataset) as (store, record):
+            require_failures(record, who)
+            return store.append(record, Kind.UNLOCKED, analyst=who)
 
     # What a question does
 
@@ -143,14 +143,14 @@ class Ledger:
 
         ``question`` is its canonical text; ``question_key`` (the question itself unless given) is what questions must
         share so that one's release can answer the other. A second call with the same ``idempotency_key`` returns the
-        first one's reservation and charges nothing. ``after`` is the hash of the entry that must be the last one, for a
-        question whose size was worked out from the history: it is refused if somebody else wrote meanwhile.
+        first one's reservation and charges nothing. ``after`` is the hash that the last entry must have, for a question
+        whose size was computed from the history: it is refused if another entry was written since.
         ``schedule`` names the schedule that asks: its questions have a plan of their own, so that neither the least
         price nor the limit on questions applies.
         """
         request = _request(worst_case, question, question_key, analyst, idempotency_key)
         request = replace(request, after=after, schedule=schedule)
-        return self._held(dataset, lambda store, located: reservations.reserve(store, located, request))
+        return self._reserve_in_hand(dataset, lambda store, record: reservations.reserve(store, record, request))
 
     def reserve_once(
         self,
@@ -165,98 +165,100 @@ class Ledger:
         answers: _Answers | None = None,
         patience: float = _PATIENCE,
     ) -> Reservation | StoredRelease:
-        """The release that answers a question, or else a reservation for it: what ``find_release`` and ``reserve`` do.
+        """The release that answers a question, or else a reservation for it: ``find_release`` and ``reserve`` in one.
 
-        While somebody else holds a reservation whose release would do, in whatever process, this waits for it, so that
-        an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with nothing charged. ``older_key``
-        is the key that an earlier podium would have stored the same question under.
+        Single flight: while a reservation is open whose release would answer the question, in any process, this waits
+        for it, so that an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with no charge.
+        ``older_key`` is the key that an earlier podium would have stored the same question under.
         """
         request = _request(worst_case, question, question_key, analyst, idempotency_key)
         request = replace(request, older_key=None if older_key is None else key_of(long_text(older_key, "older_key")))
         end = time.monotonic() + patience
         while True:
-            claimed = self._held(dataset, lambda store, located: single_flight.claim(store, located, request, answers))
+            claimed = self._reserve_in_hand(
+                dataset, lambda store, record: single_flight.claim(store, record, request, answers)
+            )
             if not isinstance(claimed, Holder):
                 return claimed
-            if not self._closed(claimed, end):
+            if not self._wait_until_closed(claimed, end):
                 raise QuestionPending(dataset, patience)
 
-    def _held(self, dataset: str, work: Callable[[Store, Located], _T]) -> _T:
-        """Do the work in a transaction; a reservation that it makes is in hand before anybody else can see it."""
+    def _reserve_in_hand(self, dataset: str, work: Callable[[Store, DatasetRecord], _T]) -> _T:
+        """Do the work in a transaction, and mark a new reservation as in hand before anybody else can see it."""
         made: _T | None = None
         try:
-            with self._writing(dataset) as (store, located):
-                made = work(store, located)
+            with self._write(dataset) as (store, record):
+                made = work(store, record)
                 if isinstance(made, Reservation) and made.fresh:
                     single_flight.in_hand.add(made.hash)
         except BaseException:
             if isinstance(made, Reservation) and made.fresh:
-                # Whether it was committed or not, nobody will work on it.
+                # Committed or not, nobody will work on it.
                 single_flight.in_hand.discard(made.hash)
             raise
         return made
 
-    def _closed(self, holder: Holder, end: float) -> bool:
-        """Wait until a reservation is closed, or close it if nobody works on it; False if it takes too long."""
+    def _wait_until_closed(self, holder: Holder, end: float) -> bool:
+        """Wait until a reservation is closed, or forfeit it if it is abandoned; False if ``end`` comes first."""
         pauses = single_flight.pauses()
-        while (reason := single_flight.given_up(holder)) is None:
+        while (reason := single_flight.abandonment(holder)) is None:
             pause = next(pauses)
             if time.monotonic() + pause > end:
                 return False
             time.sleep(pause)
-            with self._reading(holder.dataset) as (_, located):
-                if holder.number not in located.state.opened:
+            with self._read(holder.dataset) as (_, record):
+                if holder.number not in record.state.opened:
                     return True
         self._give_up(holder, reason)
         return True
 
     def _give_up(self, holder: Holder, reason: Reason) -> tuple[Entry, ...]:
-        with self._writing(holder.dataset) as (store, located):
-            if holder.number not in located.state.opened:
+        with self._write(holder.dataset) as (store, record):
+            if holder.number not in record.state.opened:
                 return ()
-            return (reservations.forfeit(store, located, holder.number, reason),)
+            return (reservations.forfeit(store, record, holder.number, reason),)
 
     def settle(self, reservation: Reservation, release_json: str, events: Charge) -> Entry:
         """Store the release and charge what it cost, in one transaction; only then may it be shown.
 
-        The entry's ``hash`` is the head of the chain, for the receipt. Settling again with the same release returns the
-        same entry, so a lost answer of the database can be asked for again.
+        The entry's ``hash`` is the head of the chain, for the receipt. Settling is idempotent: with the same release it
+        returns the same entry, so it can be retried after a lost reply.
         """
-        release = withheld_text(release_json, "release_json")
+        release = private_text(release_json, "release_json")
         actual = _charge(events)
-        with self._writing(reservation.dataset) as (store, located):
-            entry = reservations.settle(store, located, reservation, release, actual)
+        with self._write(reservation.dataset) as (store, record):
+            entry = reservations.settle(store, record, reservation, release, actual)
         single_flight.in_hand.discard(reservation.hash)
         return entry
 
     def release_of(self, reservation: Reservation) -> StoredRelease | None:
-        """What a reservation was settled with; None if it was not."""
-        with self._reading(reservation.dataset) as (store, located):
-            return reservations.release_of(store, located, reservation)
+        """The release that settled a reservation; None if it is not settled."""
+        with self._read(reservation.dataset) as (store, record):
+            return reservations.release_of(store, record, reservation)
 
     def forfeit(self, reservation: Reservation, reason: Reason = Reason.FAILED) -> Entry:
         """Close a reservation without a release. All of it stays charged, and it counts as a failure.
 
-        If the database cannot be reached, the next equal question of this process closes it, or the next recovery.
+        If the database cannot be reached, the next equal question of this process forfeits it, or the next recovery.
         """
         single_flight.in_hand.discard(reservation.hash)
-        with self._writing(reservation.dataset) as (store, located):
-            return reservations.forfeit(store, located, reservation, Reason(reason))
+        with self._write(reservation.dataset) as (store, record):
+            return reservations.forfeit(store, record, reservation, Reason(reason))
 
     def recover(self, *, force: bool = False) -> tuple[Entry, ...]:
-        """Forfeit the open reservations that nobody works on any more (done at every opening, too).
+        """Forfeit abandoned reservations; opening a ledger does this too.
 
-        Those of processes that are certainly gone, and those that this process gave up. With ``force`` those of every
-        other process: for machines that will not come back.
+        These are the reservations of processes that are certainly gone, and those that this process gave up. With
+        ``force`` also those of every other process, for machines that will not come back.
         """
         with self._backend.transaction(write=False) as session:
             holders = Store(session).holders()
         forfeited: list[Entry] = []
         for holder in holders:
-            with self._honest(str(holder.dataset)):
-                whole_number(holder.number)
-            reason = single_flight.given_up(holder)
-            if reason is None and force and not single_flight.ours(holder):
+            with self._report_tampering(str(holder.dataset)):
+                stored_integer(holder.number)
+            reason = single_flight.abandonment(holder)
+            if reason is None and force and not single_flight.is_ours(holder):
                 reason = Reason.ABANDONED
             if reason is not None:
                 forfeited += self._give_up(holder, reason)
@@ -273,50 +275,50 @@ class Ledger:
     ) -> StoredRelease | None:
         """The release that answers a question again, free of charge; None if there is none for this data.
 
-        ``data_version`` is the present one unless given. ``answers`` picks among questions with the same key by their
-        text (an ordered top-10 answers a top-5). Where analysts have caps, an analyst who sees a release for the
-        first time is charged what it cost, and refused if its worst case would not fit.
+        ``data_version`` is the current one by default. ``answers`` says of the text of a question with the same key
+        whether its release answers this one (an ordered top-10 answers a top-5). Where analysts have caps, an analyst
+        who sees a release for the first time is charged what it cost, and refused if its worst case would not fit.
         """
         key = key_of(long_text(question_key, "question_key"))
         who = None if analyst is None else label(analyst, "analyst")
 
-        def look(store: Store, located: Located) -> StoredRelease | None:
-            reservations.require_analyst(located.account, who)
-            version = located.account.data_version if data_version is None else data_version
-            return reservations.find(store, located, (key,), version, who, answers)
+        def look(store: Store, record: DatasetRecord) -> StoredRelease | None:
+            reservations.require_analyst(record.account, who)
+            version = record.account.data_version if data_version is None else data_version
+            return reservations.find(store, record, (key,), version, who, answers)
 
-        with self._reading(dataset) as (store, located):
-            if located.account.totals.per_analyst is None:
-                return look(store, located)
-        with self._writing(dataset) as (store, located):
-            return look(store, located)
+        with self._read(dataset) as (store, record):
+            if record.account.totals.per_analyst is None:
+                return look(store, record)
+        with self._write(dataset) as (store, record):
+            return look(store, record)
 
     # What anybody may look at
 
     def status(self, dataset: str) -> Status:
-        """Totals, what is charged, what is left, and the promise."""
-        with self._reading(dataset) as (store, located):
-            return status_of(store, located)
+        """Totals, what is charged, what is left, and the guarantee."""
+        with self._read(dataset) as (store, record):
+            return status_of(store, record)
 
     def history(self, dataset: str) -> tuple[Entry, ...]:
         """All entries of a data set in their order."""
-        with self._reading(dataset) as (store, located):
-            return tuple(store.entries(located))
+        with self._read(dataset) as (store, record):
+            return tuple(store.entries(record))
 
     def verify(self, dataset: str | None = None, *, receipts: Iterable[Presented] = ()) -> Verification:
-        """Walk the chain of one data set, or of all, and compute every sum again.
+        """Replay the chain of one data set, or of all, and compute every sum again.
 
-        ``receipts`` were kept elsewhere, and show that nobody rewrote the whole ledger: hashes of entries that must be
-        there, or releases, which must also say what was settled.
+        ``receipts`` that were kept elsewhere show that nobody rewrote the whole ledger: hashes of entries that must
+        exist, or releases, which must also agree with what was settled.
         """
         with self._backend.transaction(write=False) as session:
             copy = read_copy(session, dataset)
             if dataset is not None and not copy.datasets:
-                raise _unknown(Store(session), dataset)
+                raise _unknown_dataset(Store(session), dataset)
         return verify_copy(copy, receipts)
 
     def clock(self) -> dt.datetime:
-        """What time it is by the database that the ledger is in, in UTC and without a zone."""
+        """The database's current time, in UTC and without a zone."""
         with self._backend.transaction(write=False) as session:
             return Store(session).clock()
 
@@ -333,27 +335,27 @@ class Ledger:
         self.close()
 
     @contextmanager
-    def _writing(self, dataset: str) -> Iterator[tuple[Store, Located]]:
-        """A transaction that nobody else writes to this data set in."""
-        with self._honest(dataset), self._backend.transaction(write=True) as session:
+    def _write(self, dataset: str) -> Iterator[tuple[Store, DatasetRecord]]:
+        """A transaction that is the only writer of this data set."""
+        with self._report_tampering(dataset), self._backend.transaction(write=True) as session:
             store = Store(session)
-            yield store, self._located(store, dataset, lock=True)
+            yield store, self._require_dataset(store, dataset, lock=True)
 
     @contextmanager
-    def _reading(self, dataset: str) -> Iterator[tuple[Store, Located]]:
-        """A transaction that sees one moment."""
-        with self._honest(dataset), self._backend.transaction(write=False) as session:
+    def _read(self, dataset: str) -> Iterator[tuple[Store, DatasetRecord]]:
+        """A transaction that sees one snapshot."""
+        with self._report_tampering(dataset), self._backend.transaction(write=False) as session:
             store = Store(session)
-            yield store, self._located(store, dataset, lock=False)
+            yield store, self._require_dataset(store, dataset, lock=False)
 
-    def _located(self, store: Store, dataset: str, *, lock: bool) -> Located:
-        located = self._checker.located(store, label(dataset, "dataset"), lock=lock)
-        if located is None:
-            raise _unknown(store, dataset)
-        return located
+    def _require_dataset(self, store: Store, dataset: str, *, lock: bool) -> DatasetRecord:
+        record = self._checker.find(store, label(dataset, "dataset"), lock=lock)
+        if record is None:
+            raise _unknown_dataset(store, dataset)
+        return record
 
     @contextmanager
-    def _honest(self, dataset: str) -> Iterator[None]:
+    def _report_tampering(self, dataset: str) -> Iterator[None]:
         try:
             yield
         except Contradiction as contradiction:
@@ -362,7 +364,7 @@ class Ledger:
             raise LedgerTampered(dataset, "a rule of the database would have been broken") from None
 
 
-def _unknown(store: Store, dataset: str) -> UnknownDataset:
+def _unknown_dataset(store: Store, dataset: str) -> UnknownDataset:
     near = difflib.get_close_matches(dataset, store.names(), n=1)
     return UnknownDataset(dataset, near[0] if near else None)
 

@@ -1,8 +1,8 @@
-"""Receipts: whether what somebody holds is what this ledger settled.
+"""Receipts: whether a hash or release that somebody presents is what this ledger settled.
 
-A hash alone shows that an entry is there. A release is compared with what its entry settled, in everything but what is
-added or left out when it is told: the entry's hash; the events, if it was told again free of charge; places after the
-k-th, if a shorter list was asked for; of a list of a schedule, its period.
+A hash alone shows that an entry exists. A release is compared with what its entry settled, except for what changes
+when it is delivered: the entry's hash; the events, if it was replayed free of charge; places after the k-th, if a
+shorter list was asked for; the period, if it belongs to a schedule.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COMPARISON = 3
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What somebody holds: a hash, whose data set may be named, and the release that is said to be settled there."""
+    """What somebody presents: a hash, perhaps its data set, and the release said to be settled under it."""
 
     hash: str
     dataset: str | None = None
@@ -101,11 +101,11 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
     if stored.user is None and presented.user is not None and asked is not None:
         # Releases did not always name the column of the users; their questions did.
         stored = replace(stored, user=asked.user)
-    expected, told = _as_told(stored, presented, asked)
+    expected, told = _as_presented(stored, presented, asked)
     wanted = json.loads(replace(expected, paid=replace(expected.paid, entry=settled.hash)).to_json())
     if asked is not None and asked.schedule:
         wanted["period"] = asked.schedule["period"]
-    # From the object, so that an older spelling of the same release is the same; what it has no place for as it is.
+    # Read and written again, so that older spellings compare equal; unknown fields stay as they are.
     written = {**document, **json.loads(presented.to_json()), "complete": document.get("complete", wanted["complete"])}
     missing = set(wanted) - set(written) - {"period"}
     differing = missing | {name for name in written if _text(written[name]) != _text(wanted.get(name))}
@@ -114,8 +114,8 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
     return told
 
 
-def _as_told(stored: Release, presented: Release, asked: QuestionRecord | None) -> tuple[Release, str]:
-    """What was settled, as it would be told to somebody who holds this; and how that is said."""
+def _as_presented(stored: Release, presented: Release, asked: QuestionRecord | None) -> tuple[Release, str]:
+    """The settled release in the form in which it was presented, and a description of what is compared."""
     expected, told = stored, "the whole release"
     if presented.k < stored.k and stored.ordered:
         expected, told = first_places(stored, presented.k), f"its first {presented.k} of {stored.k} places"
@@ -149,15 +149,15 @@ def _is_window_of(question: QuestionRecord, window: Mapping[str, str]) -> bool:
     where = question.where
     conditions = where[1:] if isinstance(where, list) and where[:1] == ["and"] else [where]
     asked = {(part[0], _text(part[2])) for part in conditions if isinstance(part, list) and len(part) == _COMPARISON}
-    # What a round of finding reads begins with its period where a list would look further back.
+    # A round of finding reads from the start of its period; a list may look further back.
     edges = (("opens", ">="), ("closes", "<")) if question.schedule["role"] == "list" else (("closes", "<"),)
     return window.get("period") == question.schedule["period"] and all(
-        any((sign, _text(form)) in asked for form in _written(window.get(name, ""))) for name, sign in edges
+        any((sign, _text(form)) in asked for form in _spellings(window.get(name, ""))) for name, sign in edges
     )
 
 
-def _written(moment: str) -> list[dict[str, str]]:
-    """How a condition writes a time, and a day if it is the beginning of one."""
+def _spellings(moment: str) -> list[dict[str, str]]:
+    """How a condition writes a time: as a timestamp, and also as a date if it is midnight."""
     try:
         time = dt.datetime.fromisoformat(moment)
     except ValueError:
@@ -167,5 +167,5 @@ def _written(moment: str) -> list[dict[str, str]]:
 
 
 def _text(value: Any) -> str:
-    # As text, because True == 1 in Python and the two are different items.
+    # As text, because True == 1 in Python, and they are different items.
     return json.dumps(value, sort_keys=True)

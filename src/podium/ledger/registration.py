@@ -1,4 +1,4 @@
-"""Registration data sets: a name, a total and the rules that it is kept by, once and for all."""
+"""Registering data sets: a name, a total and its rules, fixed once and for all."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from podium.errors import DatasetExists, InvalidArgument
 from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry
 from podium.ledger.status import require_user
-from podium.ledger.tables.store import Located, Store
+from podium.ledger.tables.store import DatasetRecord, Store
 
-__all__ = ["Registration", "new_totals", "register"]
+__all__ = ["RegistrationRequest", "new_totals", "register"]
 
 
 @dataclass(frozen=True, slots=True)
-class Registration:
-    """What is registered, checked. ``schedule`` names whose questions alone are answered."""
+class RegistrationRequest:
+    """A validated registration. If ``schedule`` is set, the data set answers only its questions."""
 
     dataset: str
     budget: Budget
@@ -28,7 +28,7 @@ class Registration:
     schedule: str | None
 
     def facts(self) -> dict[str, Any]:
-        """What the first entry says."""
+        """The details of the first entry."""
         return {
             "source": self.source,
             "totals": Totals.of(self.budget).to_json(),
@@ -39,20 +39,20 @@ class Registration:
         }
 
 
-def register(store: Store, head: str, located: Located | None, wanted: Registration) -> Entry:
+def register(store: Store, head: str, record: DatasetRecord | None, wanted: RegistrationRequest) -> Entry:
     """The registration, made now or before with the same budget, source, user and schedule."""
-    if located is not None:
-        return _registered_before(store, located, wanted)
-    other = store.named_source(wanted.source)
+    if record is not None:
+        return _registered_already(store, record, wanted)
+    other = store.dataset_with_source(wanted.source)
     if other is not None and not wanted.force:
         raise DatasetExists(wanted.dataset, other)
     return store.register(head, wanted.dataset, wanted.data_version, wanted.facts())
 
 
-def _registered_before(store: Store, located: Located, wanted: Registration) -> Entry:
-    first, account = store.registered(located), located.account
+def _registered_already(store: Store, record: DatasetRecord, wanted: RegistrationRequest) -> Entry:
+    first, account = store.registration(record), record.account
     known = (account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
-    # An owner who forces it says that another source is a copy.
+    # With force, another source counts as a copy of the registered one.
     elsewhere = not wanted.force and wanted.source != account.source
     if elsewhere or wanted.budget not in known or wanted.schedule != first.facts.get("schedule"):
         raise DatasetExists(account.dataset, account.dataset)
@@ -61,7 +61,7 @@ def _registered_before(store: Store, located: Located, wanted: Registration) -> 
 
 
 def new_totals(present: Totals, budget: Budget) -> Totals:
-    """What a raised budget allows, under the rules that the data set has; refused if it lowers a total."""
+    """The totals of a raised budget, under the data set's rules; refused if it lowers one."""
     totals = Totals.of(budget, rules=present.rules)
     if not totals.cover(present):
         raise InvalidArgument(

@@ -1,7 +1,7 @@
 """Reserving, settling and forfeiting, inside one transaction: the rules that keep a total.
 
-A question is paid in two steps. Its worst case is reserved before a row is read; what in fact came out is settled
-together with the release. Between the two a crash leaves the worst case charged.
+A question is paid in two steps. Its worst case is reserved before a row is read; its actual cost is settled together
+with the release. A crash between the two leaves the worst case charged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from podium.errors import (
 )
 from podium.ledger.account import Account, charge_of, describe_events, recorded_cost
 from podium.ledger.entries import Entry, Kind, Reason
-from podium.ledger.tables.store import Located, Store
+from podium.ledger.tables.store import DatasetRecord, Store
 from podium.privacy import Charge, Cost, Event, Limits, Selection, worst_case
 from podium.privacy.rounding import display
 from podium.storage.processes import this_process
@@ -32,8 +32,8 @@ __all__ = [
     "Reservation",
     "State",
     "StoredRelease",
-    "asked_before",
     "find",
+    "find_by_idempotency_key",
     "forfeit",
     "key_of",
     "release_of",
@@ -56,9 +56,8 @@ class State(StrEnum):
 class Reservation:
     """A worst case that is charged until it is settled or forfeited.
 
-    ``fresh`` is False if the idempotency key had been used: then ``state`` says what became of the first attempt, and
-    running the mechanism again would be of no use, because one reservation pays for one release. ``hash`` is that of
-    its entry.
+    ``fresh`` is False if the idempotency key was used before. Then ``state`` is that of the first attempt, and there is
+    no point in running the mechanism again: one reservation pays for one release. ``hash`` is that of its entry.
     """
 
     dataset: str
@@ -76,7 +75,7 @@ class Reservation:
 class StoredRelease:
     """A release that was paid for before. ``hash`` is the head of the chain when it was settled, for its receipt.
 
-    ``charged`` tells whether reading it was charged to the analyst just now.
+    ``charged`` says whether this read was charged to the analyst.
     """
 
     dataset: str
@@ -91,7 +90,7 @@ class StoredRelease:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a data set, checked."""
+    """A validated request to reserve."""
 
     charge: Cost | tuple[Event, ...]
     question: str
@@ -109,16 +108,16 @@ class Request:
 
 
 def key_of(text: str) -> str:
-    """What the ledger stores to find a question again: of fixed length, however long the question is."""
+    """The key under which the ledger finds a question again: a hash, so its length is fixed."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def reserve(store: Store, located: Located, request: Request) -> Reservation:
+def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservation:
     """Charge the worst case, or refuse."""
-    account = located.account
+    account = record.account
     cost, events = charge_of(request.charge, reserve=True)
     require_analyst(account, request.analyst)
-    before = asked_before(store, located, request)
+    before = find_by_idempotency_key(store, record, request)
     if before is not None:
         return before
     if request.after not in (None, account.head):
@@ -128,21 +127,21 @@ def reserve(store: Store, located: Located, request: Request) -> Reservation:
             allowed=f"the hash of the last entry of {account.dataset!r}",
             hint="Somebody else asked meanwhile, and nothing was charged here: read the history again, and ask again.",
         )
-    _require_schedule(store, located, request.schedule)
+    _require_schedule(store, record, request.schedule)
     if account.locked:
         raise DatasetLocked(account.dataset, account.failures)
-    if located.state.locked(request.analyst):
-        raise DatasetLocked(account.dataset, located.state.failures(request.analyst), request.analyst)
+    if record.state.locked(request.analyst):
+        raise DatasetLocked(account.dataset, record.state.failures(request.analyst), request.analyst)
     account.totals.limits.check_kind(cost)
     _require_room(account.totals.limits, account.held.cost, request.charge, cost, account.dataset)
     if account.totals.per_analyst is not None and request.analyst is not None:
-        held = located.state.analyst(request.analyst).cost
+        held = record.state.analyst(request.analyst).cost
         whose = f"analyst {request.analyst!r}"
         _require_room(account.totals.per_analyst, held, request.charge, cost, account.dataset, whose=whose)
     if request.schedule is None:
         _require_turn(account, cost)
     entry = store.append(
-        located,
+        record,
         Kind.RESERVED,
         facts={
             **({"events": describe_events(events)} if events else {}),
@@ -159,20 +158,20 @@ def reserve(store: Store, located: Located, request: Request) -> Reservation:
     return _reservation(entry, State.RESERVED, fresh=True)
 
 
-def _require_schedule(store: Store, located: Located, schedule: str | None) -> None:
-    """A schedule's data set answers its questions alone: others about the same rows would add to its promise."""
-    owner = store.registered(located).facts.get("schedule")
+def _require_schedule(store: Store, record: DatasetRecord, schedule: str | None) -> None:
+    """A schedule's data set answers only its own questions: others about the same rows would weaken its guarantee."""
+    owner = store.registration(record).facts.get("schedule")
     if owner not in (None, schedule):
         raise InvalidArgument(
             "dataset",
-            located.account.dataset,
+            record.account.dataset,
             allowed="for questions of the schedule and window that it was registered for",
             hint="Ask other questions under a data set of their own.",
         )
 
 
 def _require_turn(account: Account, cost: Cost) -> None:
-    """An ordinary question is one of those that are allowed, and not cheaper than the minimum price."""
+    """Refuse an ordinary question beyond ``max_questions``, or below the minimum price."""
     totals, max_questions = account.totals, account.totals.max_questions
     if max_questions is not None and account.questions >= max_questions:
         hint = (
@@ -190,19 +189,19 @@ def _require_turn(account: Account, cost: Cost) -> None:
         )
 
 
-def require_failures(located: Located, analyst: str | None) -> None:
-    """Only an analyst whose questions failed can be let in again alone."""
-    if analyst is not None and not located.state.failures(analyst):
+def require_failures(record: DatasetRecord, analyst: str | None) -> None:
+    """Refuse to unlock an analyst who has no failed questions."""
+    if analyst is not None and not record.state.failures(analyst):
         raise InvalidArgument(
             "analyst",
             analyst,
-            allowed=f"an analyst whose questions about {located.account.dataset!r} failed",
+            allowed=f"an analyst whose questions about {record.account.dataset!r} failed",
             hint="'podium budget show' lists them; without a name everybody is let in again.",
         )
 
 
 def require_analyst(account: Account, analyst: str | None) -> None:
-    """Where every analyst has a cap, every question needs a name."""
+    """Refuse a question without an analyst where analysts have caps."""
     if analyst is None and account.totals.per_analyst is not None:
         raise InvalidArgument(
             "analyst",
@@ -212,9 +211,9 @@ def require_analyst(account: Account, analyst: str | None) -> None:
         )
 
 
-def asked_before(store: Store, located: Located, request: Request) -> Reservation | None:
-    """What was reserved with the same idempotency key; refused if it was for another question."""
-    before = None if request.idempotency_key is None else store.asked(located, request.idempotency_key)
+def find_by_idempotency_key(store: Store, record: DatasetRecord, request: Request) -> Reservation | None:
+    """The reservation made with the same idempotency key; refused if it was for another question."""
+    before = None if request.idempotency_key is None else store.with_idempotency_key(record, request.idempotency_key)
     if before is None:
         return None
     cost, _ = charge_of(request.charge, reserve=True)
@@ -225,7 +224,7 @@ def asked_before(store: Store, located: Located, request: Request) -> Reservatio
             allowed="a key that was not used for another question",
             hint="Use a new key for a new question.",
         )
-    closing = store.closing(located, before.sequence)
+    closing = store.closing_entry(record, before.sequence)
     state = State.RESERVED if closing is None else State(closing.kind.value)
     return _reservation(before, state, fresh=False)
 
@@ -271,25 +270,25 @@ def _what_fits(limits: Limits, held: Cost, charge: Charge) -> str:
 
 
 def settle(
-    store: Store, located: Located, reservation: Reservation, release: str, actual: Cost | tuple[Event, ...]
+    store: Store, record: DatasetRecord, reservation: Reservation, release: str, actual: Cost | tuple[Event, ...]
 ) -> Entry:
     """Record the release and what it cost, and give back the rest of the reservation."""
     cost, events = charge_of(actual, reserve=False)
-    opened = _find_reservation(store, located, reservation)
-    closing = store.closing(located, opened.sequence)
+    opened = _find_reservation(store, record, reservation)
+    closing = store.closing_entry(record, opened.sequence)
     if closing is not None:
-        # The answer to an earlier attempt may have been lost on its way.
+        # The reply to an earlier attempt may have been lost.
         if closing.kind is Kind.SETTLED and (closing.release, closing.cost) == (release, cost):
             return closing
         raise ReservationClosed(reservation.dataset, reservation.number, closing.kind.value)
     if not cost <= recorded_cost(opened):
-        # No amounts here: what came out is private until it is settled.
+        # No amounts here: the outcome is private until it is settled.
         raise BudgetMismatch(
             "a release cost more than was reserved for it; it is withheld. What is settled is at most what was "
             "reserved. Reserve the mechanism's worst case."
         )
     return store.append(
-        located,
+        record,
         Kind.SETTLED,
         reservation=opened,
         facts={"events": describe_events(events)} if events else None,
@@ -298,30 +297,30 @@ def settle(
     )
 
 
-def forfeit(store: Store, located: Located, reservation: Reservation | int, reason: Reason) -> Entry:
+def forfeit(store: Store, record: DatasetRecord, reservation: Reservation | int, reason: Reason) -> Entry:
     """Close a reservation without a release; all of it stays charged."""
-    opened = _find_reservation(store, located, reservation)
-    closing = store.closing(located, opened.sequence)
+    opened = _find_reservation(store, record, reservation)
+    closing = store.closing_entry(record, opened.sequence)
     if closing is None:
-        return store.append(located, Kind.FORFEITED, reservation=opened, facts={"reason": reason.value})
+        return store.append(record, Kind.FORFEITED, reservation=opened, facts={"reason": reason.value})
     if closing.kind is Kind.FORFEITED:
         return closing
-    raise ReservationClosed(located.account.dataset, opened.sequence, closing.kind.value)
+    raise ReservationClosed(record.account.dataset, opened.sequence, closing.kind.value)
 
 
-def _find_reservation(store: Store, located: Located, reservation: Reservation | int) -> Entry:
+def _find_reservation(store: Store, record: DatasetRecord, reservation: Reservation | int) -> Entry:
     number = reservation if isinstance(reservation, int) else reservation.number
-    entry = store.entry(located, number)
+    entry = store.entry(record, number)
     if entry is None or entry.kind is not Kind.RESERVED:
         raise InvalidArgument("reservation", number, allowed="what reserve() returned, on the same ledger")
-    if (number in located.state.opened) == (store.closing(located, number) is not None):
-        raise LedgerTampered(located.account.dataset, "the list of open reservations is wrong")
+    if (number in record.state.opened) == (store.closing_entry(record, number) is not None):
+        raise LedgerTampered(record.account.dataset, "the list of open reservations is wrong")
     return entry
 
 
 def find(
     store: Store,
-    located: Located,
+    record: DatasetRecord,
     question_keys: tuple[str, ...],
     data_version: str,
     analyst: str | None,
@@ -332,40 +331,40 @@ def find(
     Only the texts of questions, and who asked them, decide which release it is. The check against an analyst's cap
     uses the worst case: whether a release is shown must not depend on what it says.
     """
-    cap = located.account.totals.per_analyst
+    cap = record.account.totals.per_analyst
     unseen: tuple[Entry, Entry] | None = None
-    for reservation in store.reservations_for(located, question_keys, data_version):
-        closing = store.closing(located, reservation.sequence)
+    for reservation in store.reservations_for(record, question_keys, data_version):
+        closing = store.closing_entry(record, reservation.sequence)
         if closing is None or closing.kind is not Kind.SETTLED:
             continue
         if answers is not None and not answers(reservation.question or ""):
             continue
-        if cap is None or analyst is None or _has_seen(store, located, reservation, analyst):
+        if cap is None or analyst is None or _has_seen(store, record, reservation, analyst):
             return _stored(reservation, closing, charged=False)
         unseen = unseen or (reservation, closing)
     if unseen is None or cap is None or analyst is None:
         return None
-    _charge_reader(store, located, *unseen, analyst, cap)
+    _charge_reader(store, record, *unseen, analyst, cap)
     return _stored(*unseen, charged=True)
 
 
-def _has_seen(store: Store, located: Located, reservation: Entry, analyst: str) -> bool:
-    return analyst == reservation.analyst or store.seen(located, reservation.sequence, analyst) is not None
+def _has_seen(store: Store, record: DatasetRecord, reservation: Entry, analyst: str) -> bool:
+    return analyst == reservation.analyst or store.seen_by(record, reservation.sequence, analyst) is not None
 
 
 def _charge_reader(
-    store: Store, located: Located, reservation: Entry, closing: Entry, analyst: str, cap: Limits
+    store: Store, record: DatasetRecord, reservation: Entry, closing: Entry, analyst: str, cap: Limits
 ) -> None:
     worst = recorded_cost(reservation)
-    held = located.state.analyst(analyst).cost
-    _require_room(cap, held, worst, worst, located.account.dataset, whose=f"analyst {analyst!r}")
-    store.append(located, Kind.SEEN, reservation=reservation, cost=recorded_cost(closing), analyst=analyst)
+    held = record.state.analyst(analyst).cost
+    _require_room(cap, held, worst, worst, record.account.dataset, whose=f"analyst {analyst!r}")
+    store.append(record, Kind.SEEN, reservation=reservation, cost=recorded_cost(closing), analyst=analyst)
 
 
-def release_of(store: Store, located: Located, reservation: Reservation) -> StoredRelease | None:
-    """The release that closed a reservation, for the one who made it."""
-    opened = _find_reservation(store, located, reservation)
-    closing = store.closing(located, opened.sequence)
+def release_of(store: Store, record: DatasetRecord, reservation: Reservation) -> StoredRelease | None:
+    """The release that settled a reservation, for its owner."""
+    opened = _find_reservation(store, record, reservation)
+    closing = store.closing_entry(record, opened.sequence)
     if closing is None or closing.kind is not Kind.SETTLED:
         return None
     return _stored(opened, closing, charged=False)

@@ -1,11 +1,11 @@
-"""Equal questions wait for each other, in all threads, processes and machines, so that an answer is paid for once.
+"""Single flight: equal questions in all threads, processes and machines share one reservation, and pay once.
 
-Whoever reserves first answers. The others wait until that reservation is closed: then they read its release free of
-charge, or, if it was forfeited, the next of them reserves. Who waits holds nothing, so nobody can wait in a circle.
-Whether to wait follows from what was asked, which the ledger shows anyway, and never from rows.
+The first to reserve computes the answer. The others wait until that reservation is closed. They then read its release
+free of charge; if it was forfeited, the next of them reserves. A waiter holds no lock, so there are no deadlocks.
+Whether to wait depends on the question, which the ledger shows anyway, and never on rows.
 
-A reservation that nobody works on any more must not be waited for. That is certain if its process is gone, or if
-it is of this process and not among those in hand: a question that was interrupted, or whose end the database missed.
+An abandoned reservation must not be waited for. A reservation is certainly abandoned if its process is gone, or if it
+is of this process and not in hand: its question was interrupted, or the database missed how it ended.
 """
 
 from __future__ import annotations
@@ -15,54 +15,54 @@ from collections.abc import Callable, Iterator
 from podium.ledger import reservations
 from podium.ledger.entries import Entry, Reason
 from podium.ledger.reservations import Request, Reservation, StoredRelease
-from podium.ledger.tables.store import Holder, Located, Store
-from podium.storage.processes import Owner, certainly_gone, this_process
+from podium.ledger.tables.store import DatasetRecord, Holder, Store
+from podium.storage.processes import Owner, is_certainly_gone, this_process
 
-__all__ = ["claim", "given_up", "in_hand", "ours", "pauses"]
+__all__ = ["abandonment", "claim", "in_hand", "is_ours", "pauses"]
 
 _FIRST_PAUSE = 0.005
 _MAX_PAUSE = 0.25
 
 in_hand: set[str] = set()
-"""The hashes of the reservations that threads of this process work on. Each is added before the reservation can be
-seen by anybody else. One operation on a set is safe between threads; no lock, because a fork could copy it held."""
+"""The hashes of the reservations that threads of this process work on. Each is added before anybody else can see the
+reservation. Single operations on a set are thread-safe; a lock could be copied by a fork while it is held."""
 
 
 def claim(
-    store: Store, located: Located, request: Request, answers: Callable[[str], bool] | None
+    store: Store, record: DatasetRecord, request: Request, answers: Callable[[str], bool] | None
 ) -> StoredRelease | Reservation | Holder:
-    """The release that answers a question, or who is answering it, or else a reservation for it."""
-    account = located.account
+    """The release that answers a question, or the holder who is computing it, or else a new reservation."""
+    account = record.account
     reservations.require_analyst(account, request.analyst)
-    stored = reservations.find(store, located, request.keys, account.data_version, request.analyst, answers)
+    stored = reservations.find(store, record, request.keys, account.data_version, request.analyst, answers)
     if stored is not None:
         return stored
-    for entry in store.open_for(located, request.keys, account.data_version):
+    for entry in store.open_for(record, request.keys, account.data_version):
         if answers is None or answers(entry.question or ""):
-            # A key that was used for another question is refused at once, not after the wait.
-            reservations.asked_before(store, located, request)
+            # Refuse a key that was used for another question now, not after the wait.
+            reservations.find_by_idempotency_key(store, record, request)
             return _holder(entry)
-    return reservations.reserve(store, located, request)
+    return reservations.reserve(store, record, request)
 
 
-def given_up(holder: Holder) -> Reason | None:
-    """Why nobody will settle an open reservation; None if somebody may."""
+def abandonment(holder: Holder) -> Reason | None:
+    """Why an open reservation counts as abandoned; None if somebody may still settle it."""
     owner = Owner.from_text(holder.owner)
     if owner is None:
         return None
-    if ours(holder):
+    if is_ours(holder):
         return None if holder.hash in in_hand else Reason.ABANDONED
-    return Reason.CRASHED if certainly_gone(owner) else None
+    return Reason.CRASHED if is_certainly_gone(owner) else None
 
 
-def ours(holder: Holder) -> bool:
+def is_ours(holder: Holder) -> bool:
     """Whether this process made the reservation."""
     owner = Owner.from_text(holder.owner)
     return owner is not None and owner.token == this_process().token
 
 
 def pauses() -> Iterator[float]:
-    """How long to sleep between looks: hardly at first, a quarter of a second in the end."""
+    """Seconds to sleep between looks: exponential backoff from 5 ms to a quarter of a second."""
     pause = _FIRST_PAUSE
     while True:
         yield pause

@@ -13,13 +13,13 @@ from typing import Final
 
 from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst
 from podium.ledger.entries import Entry, Kind, canonical_json
-from podium.ledger.tables.rows import ACCOUNT_COLUMNS, account_to_row, sum_from_row, sum_to_row, whole_number
+from podium.ledger.tables.rows import ACCOUNT_COLUMNS, account_to_row, stored_integer, sum_from_row, sum_to_row
 from podium.storage.backend import Row
 
 __all__ = ["NAMELESS", "State"]
 
 NAMELESS: Final = ""
-"""The analyst of questions without a name; no name is empty."""
+"""The analyst of questions that name none; real names are never empty."""
 
 _SUMS = 4
 
@@ -28,8 +28,8 @@ _SUMS = 4
 class State:
     """What follows from the entries so far.
 
-    ``analysts`` has sums and failures as they are stored, because a question reads one of them and compares all; those
-    who gave no name are one analyst, NAMELESS. ``opened`` has who holds each open reservation.
+    ``analysts`` has sums and failures as they are stored, because a question reads one of them and compares all; all
+    who gave no name are one analyst, NAMELESS. ``opened`` maps each open reservation to its holder.
     """
 
     account: Account
@@ -42,12 +42,12 @@ class State:
         return Sum() if row is None else sum_from_row(row[:_SUMS])
 
     def failures(self, analyst: str | None) -> int:
-        """How many questions of an analyst were forfeited since they were last let in again."""
+        """How many questions of an analyst were forfeited since the last unlock."""
         row = self.analysts.get(analyst or NAMELESS, ())
-        return whole_number(row[_SUMS]) if len(row) > _SUMS else 0
+        return stored_integer(row[_SUMS]) if len(row) > _SUMS else 0
 
     def locked(self, analyst: str | None) -> bool:
-        """Whether the analyst may not ask: too many questions of theirs failed, or of all."""
+        """Whether the analyst may not ask: too many of their questions failed, or of everybody's."""
         return self.account.locked or self.failures(analyst) >= self.account.failures_allowed
 
     def after(self, entry: Entry, reservation: Entry | None) -> State:
@@ -65,7 +65,7 @@ class State:
         return State(self.account.after(entry, reservation), analysts, opened)
 
     def _failures_after(self, entry: Entry, reservation: Entry | None) -> list[tuple[str, int]]:
-        """Whose failures an entry changes, and to what. Under the first rules they are counted for all together."""
+        """Whose failures an entry changes, and to what. Under the first rules there is one count for all."""
         if self.account.totals.rules == 1:
             return []
         if entry.kind is Kind.FORFEITED and reservation is not None:

@@ -1,7 +1,7 @@
-"""Where a data set stands, for people: totals, what is charged, what is left, and what is promised.
+"""The status of a data set: its totals, what is charged, what is left, and the guarantee.
 
-"Epsilon spent so far" is not a guarantee and is not shown as one. What holds, from the first question on, is the
-total. What was spent is shown in the sums that the ledger keeps: epsilon for a pure total, rho and delta otherwise.
+"Epsilon spent so far" is not a guarantee and is not shown as one: the total holds from the first question on. What
+was spent is shown in the sums that the ledger keeps: epsilon for a pure total, rho and delta otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from podium.errors import InvalidArgument
 from podium.ledger.account import Account, Sum, recorded_cost
 from podium.ledger.budget import Totals
 from podium.ledger.state import NAMELESS
-from podium.ledger.tables.store import Located, Store
+from podium.ledger.tables.store import DatasetRecord, Store
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
 from podium.storage.labels import exact_text
 
@@ -24,7 +24,7 @@ __all__ = ["Remaining", "Status", "require_user", "status_of"]
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What is left below limits. With both ``rho`` and ``epsilon`` a question must fit one of them, and ``delta``."""
+    """What the limits leave. With both ``rho`` and ``epsilon`` a question must fit one of them, and ``delta``."""
 
     epsilon: Fraction | None
     rho: Fraction | None
@@ -42,7 +42,7 @@ class Remaining:
         )
 
     def to_json(self) -> dict[str, str | None]:
-        """Exact texts. Beside a rho the sum of epsilons goes by the name of its theorem, basic composition."""
+        """Exact numbers as text. Beside a rho, the sum of epsilons is named after its theorem, basic composition."""
         if self.rho is None:
             return {"epsilon": exact_text(self.epsilon)}
         return {"rho": exact_text(self.rho), "delta": str(self.delta), "basic_epsilon": exact_text(self.epsilon)}
@@ -54,9 +54,9 @@ class Status:
 
     ``user`` is the column whose values are protected, None if the registration named none. ``spent`` is settled or
     forfeited, ``reserved`` is the worst case of what is open. ``items_left`` and
-    ``questions_left`` say how far the rest goes at the planned epsilon per item and delta per question.
+    ``questions_left`` say how long the rest lasts at the planned epsilon per item and delta per question.
     ``failures_of`` counts failed questions by analyst, None for those without a name; ``locked_out`` are the analysts
-    who had too many, and ``locked`` tells whether all are. ``schedule`` is the only one whose questions are answered.
+    who had too many, and ``locked`` says whether everybody is. If ``schedule`` is set, only its questions are answered.
     """
 
     dataset: str
@@ -83,7 +83,7 @@ class Status:
 
     @property
     def promise(self) -> str:
-        """What is promised, in a sentence."""
+        """The guarantee in one sentence."""
         budget = self.totals.budget
         parts = [f"everything released about {self.dataset!r} together is {budget.guarantee.sentence(user=self.user)}"]
         if self.raises:
@@ -133,12 +133,12 @@ class Status:
         }
 
 
-def status_of(store: Store, located: Located) -> Status:
+def status_of(store: Store, record: DatasetRecord) -> Status:
     """The status of a data set, read in one transaction."""
-    account, state = located.account, located.state
-    facts = store.registered(located).facts
+    account, state = record.account, record.state
+    facts = store.registration(record).facts
     failures = {name or None: state.failures(name) for name in sorted(state.analysts) if state.failures(name)}
-    opened = store.open_reservations(located)
+    opened = store.open_reservations(record)
     reserved = sum((Sum.of(recorded_cost(entry)) for entry in opened), Sum())
     remaining = Remaining.of(account.totals.limits, account.held.cost)
     return Status(
@@ -167,7 +167,7 @@ def status_of(store: Store, located: Located) -> Status:
 
 
 def require_user(dataset: str, registered: str | None, user: str | None) -> None:
-    """Refuse a user column that is not the registered one: it would protect somebody else."""
+    """Refuse a user column other than the registered one: it would protect somebody else."""
     if registered is not None and user != registered:
         raise InvalidArgument(
             "user",

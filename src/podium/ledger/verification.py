@@ -1,8 +1,8 @@
-"""Verification: walk the chain from the first entry on and compute everything again.
+"""Verification: replay the chain from the first entry and compute everything again.
 
-Found this way: a changed, missing, inserted or moved entry; an entry that breaks a rule although its hash is right;
-sums, totals, labels or lists of open reservations that do not follow from the entries. Somebody who may rewrite the
-whole database can also rewrite the whole chain: against that help the hashes that receipts carry away.
+This detects a changed, missing, inserted or moved entry; an entry that breaks a rule although its hash is right; and
+sums, totals, labels or open reservations that do not follow from the entries. Whoever can rewrite the whole database
+can also rewrite the whole chain; the hashes in receipts that are kept elsewhere detect that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from podium.ledger.tables.copying import Copy, RawDataset
 from podium.ledger.tables.rows import UNREADABLE, account_from_row, analysts_from_rows, entry_from_row
 from podium.storage.backend import Row
 
-__all__ = ["Problem", "Verification", "verify_copy", "walked_state"]
+__all__ = ["Problem", "Verification", "replay_state", "verify_copy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class _Found(Exception):
 
 
 def verify_copy(copy: Copy, receipts: Iterable[Presented]) -> Verification:
-    """Check a copy, and that every receipt is of one of its entries, and says what that entry says."""
+    """Check a copy, and that every receipt belongs to one of its entries and agrees with it."""
     claims = [Claim.of(receipt) for receipt in receipts]
     wanted = {claim.hash for claim in claims}
     heads: dict[str, str] = {}
@@ -85,16 +85,16 @@ def verify_copy(copy: Copy, receipts: Iterable[Presented]) -> Verification:
             kept.update(walk.kept)
             count += walk.account.sequence
         _verify_registry(copy)
-        confirmed = tuple(_verified(claim, kept) for claim in claims)
+        confirmed = tuple(_verify_claim(claim, kept) for claim in claims)
     except _Found as found:
         return Verification(count, heads, found.problem)
     return Verification(count, heads, None, confirmed)
 
 
-def walked_state(raw: RawDataset) -> State:
-    """What follows from the entries of a data set, from the first to the last; ``Contradiction`` if they are not sound.
+def replay_state(raw: RawDataset) -> State:
+    """The state after replaying all entries of a data set; ``Contradiction`` if they are not sound.
 
-    The tables that repeat it are not compared.
+    The tables that cache it are not compared.
     """
     try:
         return _walk(raw, frozenset()).state
@@ -102,7 +102,7 @@ def walked_state(raw: RawDataset) -> State:
         raise Contradiction(str(found.problem)) from None
 
 
-def _verified(claim: Claim, kept: Mapping[str, tuple[Entry, Entry | None]]) -> Confirmed:
+def _verify_claim(claim: Claim, kept: Mapping[str, tuple[Entry, Entry | None]]) -> Confirmed:
     if claim.hash not in kept:
         raise _Found(Problem(None, None, f"no entry has the hash {claim.hash!r} of a receipt"))
     entry, reservation = kept[claim.hash]
@@ -142,17 +142,17 @@ class _Walk:
     @classmethod
     def from_first(cls, entry: Entry, wanted: AbstractSet[str]) -> _Walk:
         """Begin with the registration."""
-        walk = cls(State(Account.opened(entry)), wanted, entry.facts.get("schedule"))
+        walk = cls(State(Account.from_registration(entry)), wanted, entry.facts.get("schedule"))
         walk._keep(entry, None)
         return walk
 
     @property
     def account(self) -> Account:
-        """Where the data set stands."""
+        """The account at this point."""
         return self.state.account
 
     def follow(self, entry: Entry) -> None:
-        """Apply one more entry, or say which rule it breaks."""
+        """Apply the next entry; ``Contradiction`` says which rule it breaks."""
         reservation = None if entry.reservation is None else self.reservations.get(entry.reservation)
         self._check_rules(entry, reservation)
         self.state = self.state.after(entry, reservation)
@@ -201,7 +201,7 @@ def _verify_dataset(raw: RawDataset, wanted: AbstractSet[str]) -> _Walk:
 def _walk(raw: RawDataset, wanted: AbstractSet[str]) -> _Walk:
     walk: _Walk | None = None
     for expected, row in enumerate(raw.entries, start=1):
-        entry = _checked(raw.dataset, expected, row, None if walk is None else walk.account.head)
+        entry = _read_entry(raw.dataset, expected, row, None if walk is None else walk.account.head)
         try:
             if walk is None:
                 walk = _Walk.from_first(entry, wanted)
@@ -216,7 +216,7 @@ def _walk(raw: RawDataset, wanted: AbstractSet[str]) -> _Walk:
     return walk
 
 
-def _checked(dataset: str, expected: int, row: Row, previous: str | None) -> Entry:
+def _read_entry(dataset: str, expected: int, row: Row, previous: str | None) -> Entry:
     """The entry in a row, if it is the expected one and its hashes are right."""
     if row[0] != expected:
         raise _Found(Problem(dataset, expected, "it is missing"))
@@ -232,7 +232,7 @@ def _checked(dataset: str, expected: int, row: Row, previous: str | None) -> Ent
 
 
 def _compare(raw: RawDataset, state: State) -> None:
-    """The tables that repeat what follows from the entries."""
+    """Compare the cached tables with what follows from the entries."""
     last = state.account.sequence
     try:
         cached = account_from_row(raw.account)

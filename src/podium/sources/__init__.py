@@ -1,4 +1,4 @@
-"""Sources: the engines that hold the rows. Only the few rows that a question needs ever leave them."""
+"""Sources: the engines that hold the rows. Only the few rows that a question needs leave them."""
 
 from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.open import SourceOptions, open_source
@@ -14,15 +14,6 @@ from podium.sources.protocol import (
 )
 
 __all__ = [
-    "CountQuery",
-    "Domain",
-    "DomainFile",
-    "DomainItems",
-    "DomainSize",
-    "DomainTable",
-    "DuckDBSource",
-    "Snapshot",
-    "Source",
-    "SourceOptions",
-    "open_source",
+    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Snapshot",
+    "Source", "SourceOptions", "open_source",
 ]  # fmt: skip

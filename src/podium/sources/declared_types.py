@@ -1,4 +1,4 @@
-"""Types that the owner declares: for files that have none, and for columns that are kept as something else."""
+"""Types that the owner declares: for files without types, and for columns stored as another type."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def _scalar(name: str, text: str, given: str) -> Column:
 
 
 def declared_columns(types: Types | None) -> dict[str, Column]:
-    """Every declaration, checked."""
+    """All declarations, validated."""
     return {name: declared_column(name, type_) for name, type_ in (types or {}).items()}

@@ -1,4 +1,4 @@
-"""Domains that the caller lists: checked against the item columns, or read from a file on this machine.
+"""Domains that the caller lists: checked against the item columns, or read from a local file.
 
 A domain is public, so its values may appear in messages.
 """
@@ -18,15 +18,15 @@ from podium.sources.protocol import CountQuery, DomainFile, DomainItems
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import value_fits
 from podium.sources.sql.dialect import MAX_SCALE, Dialect
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 
 if TYPE_CHECKING:
     from podium.sources.duckdb.source import DuckDBSource
 
-__all__ = ["check_listed", "item_rows", "listed_rows", "matching"]
+__all__ = ["check_listed", "item_rows", "listed_rows", "match_columns"]
 
 _SIGNED, _UNSIGNED = range(-(2**63), 2**63), range(2**64)
-# The most digits before and after the point of the widest numbers that an engine has, PostgreSQL's.
+# The limits of PostgreSQL's numeric, the widest of all engines: digits before and after the point.
 _MAX_DIGITS, _MAX_PLACES = 131_072, 16_383
 
 
@@ -41,7 +41,7 @@ def check_listed(domain: DomainItems | DomainFile, columns: tuple[Column, ...], 
 def listed_rows(
     domain: DomainItems | DomainFile, columns: tuple[Column, ...], dialect: Dialect | None = None
 ) -> list[tuple[Item, ...]]:
-    """The items as rows of exactly the kinds of the item columns."""
+    """The items as rows whose values have exactly the kinds of the item columns."""
     if isinstance(domain, DomainFile):
         return _file_rows(domain, columns)
     return item_rows(domain.items, columns, "domain", dialect)
@@ -50,32 +50,32 @@ def listed_rows(
 def item_rows(
     items: Iterable[Item], columns: tuple[Column, ...], role: str, dialect: Dialect | None = None
 ) -> list[tuple[Item, ...]]:
-    """Items given as ``role``, as rows of exactly the kinds of the item columns.
+    """Items as rows whose values have exactly the kinds of the item columns; ``role`` names the argument in errors.
 
-    Whatever the engine of the dialect can have in such columns can be given: items that one round found are sent back
-    by the next. Without a dialect, what some engine can have.
+    Every value that the dialect's engine can hold in such columns is accepted, because later rounds send back the items
+    that earlier ones found. Without a dialect, every value that some engine can hold.
     """
     rows = (item if isinstance(item, tuple) and len(columns) > 1 else (item,) for item in items)
-    return [_checked_row(row, columns, role, dialect) for row in rows]
+    return [_exact_row(row, columns, role, dialect) for row in rows]
 
 
-def _checked_row(
+def _exact_row(
     row: tuple[Item, ...], columns: tuple[Column, ...], role: str, dialect: Dialect | None
 ) -> tuple[Item, ...]:
     if len(row) != len(columns):
         raise InvalidArgument(role, row, allowed=f"tuples of {len(columns)} values, one for each item column")
-    return tuple(_checked(value, column, role, dialect) for value, column in zip(row, columns, strict=True))
+    return tuple(_exact_value(value, column, role, dialect) for value, column in zip(row, columns, strict=True))
 
 
-def _checked(value: Item, column: Column, role: str, dialect: Dialect | None) -> Item:
-    exact = _whole(value) if column.kind in (Kind.INTEGER, Kind.DECIMAL) else value
+def _exact_value(value: Item, column: Column, role: str, dialect: Dialect | None) -> Item:
+    exact = _python_integer(value) if column.kind in (Kind.INTEGER, Kind.DECIMAL) else value
     if not value_fits(exact, column.kind):
         allowed = f"values of kind {column.kind.value}, as column {column.name!r} is"
         raise InvalidArgument(role, value, allowed=allowed)
     if isinstance(exact, str) and "\0" in exact and dialect is not None and not dialect.holds_nul:
         raise InvalidArgument(role, value, allowed="text without NUL, which this engine does not have in text")
     if column.kind is Kind.INTEGER and exact not in (_UNSIGNED if column.unsigned else _SIGNED):
-        raise InvalidArgument(role, value, allowed="whole numbers of at most 64 bits, as the column's are")
+        raise InvalidArgument(role, value, allowed="integers of at most 64 bits, as the column's are")
     if column.kind is Kind.DECIMAL:
         _check_decimal(Decimal(exact), column, role, dialect)  # type: ignore[arg-type]
     return exact
@@ -83,7 +83,7 @@ def _checked(value: Item, column: Column, role: str, dialect: Dialect | None) ->
 
 def _check_decimal(value: Decimal, column: Column, role: str, dialect: Dialect | None) -> None:
     digits = _MAX_DIGITS if dialect is None or dialect.decimal_digits is None else dialect.decimal_digits
-    # Where a numeric may have any scale, a column says the widest that it can.
+    # An unlimited numeric is described with the largest scale.
     places = _MAX_PLACES if digits == _MAX_DIGITS and column.scale >= MAX_SCALE else column.scale
     if not _has_scale(value, places):
         raise InvalidArgument(role, value, allowed=f"decimals with at most {places} digits after the point")
@@ -96,19 +96,19 @@ def _has_scale(value: Decimal, scale: int) -> bool:
     _, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or exponent >= -scale:
         return True
-    # More digits may all be zeros.
+    # Further digits are allowed if they are zeros.
     return not any(digits[exponent + scale :])
 
 
-def _whole(value: Item) -> Item:
-    """NumPy's integers as Python's; anything else as it is."""
+def _python_integer(value: Item) -> Item:
+    """NumPy's integers as Python's; anything else unchanged."""
     try:
         return value if isinstance(value, bool | Decimal) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return value
 
 
-def matching(relation: Relation, names: tuple[str, ...] | None, columns: tuple[Column, ...]) -> Listed:
+def match_columns(relation: Relation, names: tuple[str, ...] | None, columns: tuple[Column, ...]) -> ItemTable:
     """A table as a domain: its columns in the order of the item columns, and of their kinds."""
     chosen = names or tuple(column.name for column in columns)
     if len(chosen) != len(columns):
@@ -122,11 +122,11 @@ def matching(relation: Relation, names: tuple[str, ...] | None, columns: tuple[C
                 allowed=f"a column of kind {column.kind.value}, as {column.name!r} is",
                 hint=f"Column {name!r} of the domain is of kind {declared.kind.value}.",
             )
-    return Listed(relation, chosen)
+    return ItemTable(relation, chosen)
 
 
 def _open_file(domain: DomainFile, columns: tuple[Column, ...]) -> DuckDBSource:
-    """The file, opened by the embedded engine whatever engine has the data; text is read as the items' kinds."""
+    """The file, opened by DuckDB whichever engine has the data; text is read as the items' kinds."""
     from podium.sources.duckdb.source import DuckDBSource  # noqa: PLC0415 - the engine itself reads domains
 
     try:
@@ -139,7 +139,7 @@ def _open_file(domain: DomainFile, columns: tuple[Column, ...]) -> DuckDBSource:
     if source.untyped and any(there.kind is not column.kind for there, column in zip(found, columns, strict=False)):
         source.close()
         source = DuckDBSource(domain.path, types=types)
-    matching(source.relation(), domain.columns, columns)
+    match_columns(source.relation(), domain.columns, columns)
     return source
 
 

@@ -1,4 +1,4 @@
-"""Where an engine's exceptions end: what they say may quote a row, so not even a traceback carries them on."""
+"""Containing an engine's exceptions: their text may quote a row, so they must not reach a traceback."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PAUSE = 0.05
 
 
 class Process:
-    """The process that opened an engine. A fork has a copy of it without threads, and would wait for ever."""
+    """The process that opened an engine. A fork inherits the engine without its threads, and would hang."""
 
     def __init__(self) -> None:
         self._number = os.getpid()
 
     @property
     def here(self) -> bool:
-        """Whether it is this one."""
+        """Whether this is that process."""
         return os.getpid() == self._number
 
     def require(self, source: str) -> None:
@@ -37,13 +37,13 @@ class Process:
             )
 
     def run(self, action: Callable[[], object]) -> None:
-        """Do what is for the process that opened the engine alone: a fork shares its folders."""
+        """Run the action only in the process that opened the engine: a fork shares its folders."""
         if self.here:
             action()
 
 
 def attempt(action: Callable[[], T]) -> T | None:
-    """What the action returns, or None if the engine raised: for opening and describing, where no row is read."""
+    """The action's result, or None if the engine raised: for opening and describing, where no row is read."""
     try:
         return action()
     except PodiumError:
@@ -53,7 +53,7 @@ def attempt(action: Callable[[], T]) -> T | None:
 
 
 def run_guarded(action: Callable[[], T]) -> T:
-    """What the action returns; if the engine raised, SourceFailure, without the engine's exception as its context."""
+    """The action's result; if the engine raised, SourceFailure, without the engine's exception as its context."""
     try:
         return action()
     except PodiumError:
@@ -64,9 +64,9 @@ def run_guarded(action: Callable[[], T]) -> T:
 
 
 def run_interruptibly(action: Callable[[], T], stop: Callable[[], object]) -> T:
-    """What the action returns; while it runs, Ctrl-C reaches this thread at once, and ``stop`` ends the action.
+    """The action's result; while it runs, Ctrl-C reaches this thread at once, and ``stop`` ends the action.
 
-    An engine that works in the main thread sees a signal late, and reports it as an error of its own.
+    An engine that works in the main thread sees a signal late, and reports it as its own error.
     """
     if threading.current_thread() is not threading.main_thread():
         return action()
@@ -84,17 +84,17 @@ def run_interruptibly(action: Callable[[], T], stop: Callable[[], object]) -> T:
 
     try:
         threading.Thread(target=work, args=(running,), daemon=True).start()
-        # In short waits: a signal that another thread of the process took does not wake this one.
+        # Short waits, because a signal taken by another thread does not wake this one.
         while not running.done():
             wait([running], timeout=_PAUSE)
         return running.result()
     except BaseException:
         cancelled.set()
-        # Again and again, because the first call may come before the engine has begun.
+        # Repeatedly, because the first call may come before the engine has begun.
         while begun.is_set() and not running.done():
             stop()
             wait([running], timeout=_PAUSE)
         raise
     finally:
-        # It holds the engine's exception, whose frames hold this one.
+        # Breaks a reference cycle: it holds the engine's exception, whose frames hold this one.
         del running

@@ -1,7 +1,7 @@
-"""Items as text: how values leave an engine, and enter a hash, the same on every engine.
+"""Items as text: the encoding in which values leave an engine and enter a hash, the same on every engine.
 
-Drivers disagree on what a timestamp or a decimal is in Python; text is text. Each engine writes an item in the encoding
-below (``Dialect.encode``), and ``decode`` reads it back.
+Drivers disagree on the Python type of a timestamp or a decimal, but not on text. Each engine writes an item in the
+encoding below (``Dialect.encode``), and ``decode`` reads it back.
 
     text       itself
     integer    decimal digits, with a minus if negative
@@ -35,7 +35,7 @@ _DECODERS: dict[Kind, Callable[[str], Item]] = {
 }
 
 COUNTABLE = tuple(_DECODERS)
-"""The kinds that can be items, users and operands of a comparison: all whose equality is exact."""
+"""The kinds that can be items, users and operands of a comparison: those with exact equality."""
 
 
 def decode(kind: Kind, text: str) -> Item:

@@ -1,4 +1,4 @@
-"""From what a caller has (a path, a URL, a frame, a session) to a source, importing only the engine it needs."""
+"""Open a source from a path, a URL, a frame or a session, importing only the engine it needs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def open_source(
     """
     if isinstance(location, str | Path) and not (isinstance(location, str) and _URL.match(location)):
         return DuckDBSource(location, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
-    if FileRules(bad_lines, encoding).copied:
+    if FileRules(bad_lines, encoding).needs_copy:
         name, value = ("encoding", encoding) if bad_lines == BadLines.REFUSE else ("bad_lines", bad_lines)
         raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
     if isinstance(location, str) and (url := _URL.match(location)):
@@ -94,7 +94,7 @@ def open_source(
     if is_frame(location):
         return DuckDBSource(location, table=table, types=types)
     lazy = "Lazy" in type(location).__name__
-    # A protocol is checked by touching the attributes, and a lazy frame works out its whole schema when touched.
+    # isinstance with a protocol touches the attributes, and a lazy frame then resolves its whole schema.
     if not lazy and isinstance(location, Source):
         if table is not None or types is not None:
             raise InvalidArgument("table", table, allowed="no table and no types where the source is already open")

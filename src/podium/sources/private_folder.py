@@ -1,4 +1,4 @@
-"""A folder for private rows that are put aside: for this account alone, and removed at the next start after a kill."""
+"""A folder for private rows on disk: readable by this account only, and removed at the next start after a kill."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["make_folder"]
 
 _PREFIX = "podium-aside-"
 _SETTLED = 60.0
-"""Seconds after which a folder without a lock is nobody's: whoever makes one locks it at once."""
+"""Seconds after which an unlocked folder is abandoned: its creator locks it at once."""
 
 
 def make_folder(parent: str | Path | None) -> tuple[str, Callable[[], None]]:
-    """A new folder of mode 0700, and what removes it. Those that killed processes left are removed on the way."""
+    """A new folder of mode 0700, and a function that removes it. Folders left by killed processes are removed too."""
     _sweep(Path(parent or tempfile.gettempdir()))
     folder = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
     lock = _locked(folder)
@@ -40,7 +40,7 @@ def make_folder(parent: str | Path | None) -> tuple[str, Callable[[], None]]:
 
 
 def _locked(folder: str | Path) -> int | None:
-    """A lock that ends with this process, however it ends; None if another has it."""
+    """A lock that is released when this process ends; None if another process holds it."""
     if _locks is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a source promises: to count, bound, order and name in the engine, and to let out only what a question needs."""
+"""The interface of a source: it counts, bounds, orders and names in the engine, and returns only what is needed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,7 @@ from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
 __all__ = [
-    "CountQuery",
-    "Domain",
-    "DomainFile",
-    "DomainItems",
-    "DomainSize",
-    "DomainTable",
-    "Snapshot",
-    "Source",
+    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "Snapshot", "Source",
 ]  # fmt: skip
 
 _SALT = re.compile(r"[0-9a-f]{32,128}")
@@ -36,13 +29,13 @@ _MAX_STEPS, _MAX_WEIGHT, _MAX_WITHOUT = 100, 2**31, 10_000
 class CountQuery:
     """What to count: distinct users per item, among rows that satisfy ``where``.
 
-    With ``max_items_per_user`` each user keeps that many items, those smallest by a hash of ``salt``, user and item.
-    The salt is a hex text, fresh for each question and the same in all its queries.
+    With ``max_items_per_user`` each user keeps at most that many items: those with the smallest hash of ``salt``, user
+    and item. The salt is hex text, fresh for each question and the same in all its queries.
 
-    With ``weights``, steps (up_to, weight), a user who keeps t items adds to each of them not 1 but the weight of the
-    first step with t <= up_to; the last step is that of ``max_items_per_user``. Counts are then exact sums of weights.
+    With ``weights``, steps (up_to, weight), a user who keeps t items adds to each of them the weight of the first step
+    with t <= up_to instead of 1; the last step ends at ``max_items_per_user``. Counts are then exact sums of weights.
 
-    Items in ``without`` do not count at all, as if no row had them; with several item columns they are tuples.
+    Items in ``without`` are excluded, as if no row had them; with several item columns they are tuples.
     """
 
     items: tuple[str, ...]
@@ -73,7 +66,7 @@ def _check_weights(weights: tuple[tuple[int, int], ...], max_items_per_user: int
     if not 1 <= len(steps) <= _MAX_STEPS or steps[0][1] > _MAX_WEIGHT:
         raise InvalidArgument("weights", weights, allowed=f"1 to {_MAX_STEPS} steps with weights of at most 2^31")
     if any(right[0] <= left[0] or right[1] > left[1] for left, right in pairwise(steps)):
-        raise InvalidArgument("weights", weights, allowed="steps (up_to, weight): up_to rises, the weight does not")
+        raise InvalidArgument("weights", weights, allowed="steps (up_to, weight): up_to increases, weight does not")
     if steps[-1][0] != max_items_per_user:
         allowed = f"steps that end at {max_items_per_user=}"
         raise InvalidArgument("weights", weights, allowed=allowed, hint="Give both the same last number.")
@@ -81,13 +74,13 @@ def _check_weights(weights: tuple[tuple[int, int], ...], max_items_per_user: int
 
 @dataclass(frozen=True, slots=True)
 class DomainSize:
-    """The items 0..size-1, however many: they are never listed."""
+    """The items 0..size-1, which are never listed."""
 
     size: int
 
     def __post_init__(self) -> None:
         if exact_integer(self.size, "domain_size", minimum=1) > _MAX_DOMAIN_SIZE:
-            raise InvalidArgument("domain_size", self.size, allowed="a whole number from 1 to 2^63 - 1")
+            raise InvalidArgument("domain_size", self.size, allowed="an integer from 1 to 2^63 - 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +107,15 @@ class DomainFile:
 
 
 Domain: TypeAlias = DomainSize | DomainItems | DomainTable | DomainFile
-"""A known domain: public, enumerable, stated by the caller. Items of the data outside it are dropped silently."""
+"""A known domain: public, enumerable, stated by the caller. Items outside it are dropped silently."""
 
 
 class Snapshot(Protocol):
-    """One question's view of the data: whatever is asked of it, the answers belong together.
+    """A consistent view of the data for one question.
 
-    ``top_rows`` is a single query and keeps nothing, so it can be asked once and not together with the next two.
-    ``counts_of_counts`` and ``names`` share a table that lives as long as the snapshot. ``sizes`` is a query of its own
-    and can be asked at any time; where an engine has no transactions it may see a later state than the others.
+    ``top_rows`` is a single query that keeps nothing: call it once, and not together with the next two.
+    ``counts_of_counts`` and ``names`` share a table that lives as long as the snapshot. ``sizes`` is a separate query
+    and can be called at any time; where an engine has no transactions it may see a later state than the others.
     """
 
     def top_rows(self, limit: int) -> Histogram:
@@ -132,7 +125,7 @@ class Snapshot(Protocol):
     def counts_of_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The distinct counts in descending order, and how many items have each.
 
-        With a domain the items that nobody has are counted too, under the count 0.
+        With a domain, items without users are included, under the count 0.
         """
         ...
 
@@ -141,10 +134,10 @@ class Snapshot(Protocol):
         ...
 
     def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
-        """For each edge, the number of users with at least so many items, and fewer than the next edge says.
+        """For each edge, the number of users with at least ``edge`` items and fewer than the next edge.
 
-        The items are those that would be counted if users were not cut; users with fewer than the first edge are in
-        no bucket. Edges are public and rising; only these few numbers leave the engine.
+        The items are those that would be counted without contribution bounding; users with fewer items than the first
+        edge are in no bucket. Edges are public and increasing; only these few numbers leave the engine.
         """
         ...
 
@@ -153,12 +146,12 @@ class Snapshot(Protocol):
 class Source(Protocol):
     """An engine with one table of events.
 
-    Everything but ``snapshot`` works without touching rows of the data, so it may fail before anything is paid.
+    Everything but ``snapshot`` works without reading rows of the data, so it may fail before anything is paid.
     """
 
     @property
     def name(self) -> str:
-        """What to call this source in messages: no password, no row."""
+        """The name of this source in messages: no password, no row."""
         ...
 
     @property
@@ -185,7 +178,7 @@ class Source(Protocol):
     ) -> tuple[str, ...]:
         """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two.
 
-        ``shown_as`` stands for the table: where the data is may be nothing that the reader should know.
+        ``shown_as`` replaces the table's name, for readers who should not see where the data is.
         """
         ...
 
@@ -198,5 +191,5 @@ class Source(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the engine."""
+        """Close the connection to the engine."""
         ...

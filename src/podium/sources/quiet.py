@@ -1,4 +1,4 @@
-"""Silence for drivers that log what a server says: only while podium connects or asks, and only in its own context."""
+"""Silencing drivers that log server messages: only while podium connects or queries, and only in its own context."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["hushed"]
+__all__ = ["silence_loggers"]
 
 _hushed: ContextVar[bool] = ContextVar("_hushed", default=False)
 
 
 class _Hush(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record may pass: all that others cause may."""
+        """Whether the record may pass: records from other contexts always may."""
         return not _hushed.get()
 
 
@@ -22,8 +22,8 @@ _HUSH = _Hush()
 
 
 @contextmanager
-def hushed(*loggers: str) -> Iterator[None]:
-    """Drop what these loggers are given by this thread or task meanwhile; a logger's children are others."""
+def silence_loggers(*loggers: str) -> Iterator[None]:
+    """Drop what this thread or task logs to these loggers inside the block; child loggers are not included."""
     for logger in loggers:
         # Adding the same filter again does nothing.
         logging.getLogger(logger).addFilter(_HUSH)

@@ -1,1 +1,1 @@
-"""The databases that ledger and service stand on: SQLite and PostgreSQL, and whose process holds what."""
+"""What ledger and service are built on: SQLite and PostgreSQL, network mounts, and which process owns what."""

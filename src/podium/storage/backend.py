@@ -1,6 +1,6 @@
-"""What the ledger needs from a database, and the connections that it keeps.
+"""The interface of a database backend, and a pool of its connections.
 
-Two databases, one program: statements are written once, with ``?`` for parameters, in the SQL that both understand.
+Statements are written once, with ``?`` for parameters, in the SQL that both databases understand.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Session(Protocol):
 
     @property
     def lock_rows(self) -> str:
-        """What a SELECT ends with to keep the rows it read from changing; empty where the file is locked anyway."""
+        """The suffix of a SELECT that locks the rows it reads; empty where the whole file is locked."""
         ...
 
     @property
@@ -57,13 +57,13 @@ class Backend(Protocol):
     def transaction(self, *, write: bool) -> AbstractContextManager[Session]:
         """One transaction: committed durably at the end of the block, or rolled back if the block raises.
 
-        Writers of one data set take turns. Trouble becomes ``LedgerLocked``, ``LedgerUnavailable`` or ``BrokenRule``;
-        what the database said is withheld.
+        Writers of one data set take turns. Errors become ``LedgerLocked``, ``LedgerUnavailable`` or ``BrokenRule``; the
+        database's own message is withheld.
         """
         ...
 
     def migration(self) -> AbstractContextManager[Session]:
-        """A transaction that nobody else is migrating in."""
+        """A transaction that excludes other migrations."""
         ...
 
     def close(self) -> None:
@@ -74,8 +74,8 @@ class Backend(Protocol):
 class Pool(Generic[_C]):
     """Idle connections, each for one thread at a time and for the process that opened it only.
 
-    A deque is safe between threads without a lock, so a fork cannot copy a lock that somebody holds. Connections that a
-    fork carried along are neither used nor closed: their other end belongs to the parent.
+    A deque is thread-safe without a lock, so a fork cannot copy a lock while it is held. Connections that a fork
+    inherited are neither used nor closed: they belong to the parent.
     """
 
     def __init__(self, connect: Callable[[], _C], close: Callable[[_C], None]) -> None:
@@ -83,7 +83,7 @@ class Pool(Generic[_C]):
         self._close = close
         self._idle: deque[tuple[int, _C]] = deque()
         self._foreign: list[_C] = []
-        # Also when the ledger is simply forgotten.
+        # Also when nobody closes the ledger.
         weakref.finalize(self, _close_all, self._idle, close)
 
     def take(self, *, fresh: bool = False) -> _C:
@@ -99,15 +99,15 @@ class Pool(Generic[_C]):
         return self._connect()
 
     def give_back(self, connection: _C) -> None:
-        """The connection is idle again."""
+        """Return a connection to the pool."""
         self._idle.append((os.getpid(), connection))
 
     def drop(self, connection: _C) -> None:
-        """The connection is of no use any more."""
+        """Close a connection instead of returning it."""
         self._close(connection)
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close the idle connections."""
         _close_all(self._idle, self._close)
 
 

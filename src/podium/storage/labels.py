@@ -1,4 +1,4 @@
-"""Texts that a ledger stores: refused if a database could not keep them exactly as they are."""
+"""Texts that a database stores: refused if they could not be stored exactly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from podium.errors import InvalidArgument
 
-__all__ = ["exact_text", "label", "long_text", "withheld_text"]
+__all__ = ["exact_text", "label", "long_text", "private_text"]
 
 _MAX_LABEL_LENGTH = 200
 
@@ -19,14 +19,14 @@ def label(value: object, name: str) -> str:
 
 
 def long_text(value: object, name: str) -> str:
-    """A text of any length that can be stored."""
+    """A text of any length that a database can store."""
     if not isinstance(value, str) or not value or not _storable(value):
         raise InvalidArgument(name, value, allowed="a text that is not empty, in Unicode, without the character 0")
     return value
 
 
-def withheld_text(value: object, name: str) -> str:
-    """The same for a text that is private until it is stored: the error does not quote it."""
+def private_text(value: object, name: str) -> str:
+    """Like ``long_text``, for a text that is private until it is stored: the error does not quote it."""
     if not isinstance(value, str) or not value or not _storable(value):
         raise InvalidArgument(
             name, "(withheld)", allowed="a text that is not empty, in Unicode, without the character 0"
@@ -35,7 +35,7 @@ def withheld_text(value: object, name: str) -> str:
 
 
 def exact_text(number: Fraction | None) -> str | None:
-    """A number with all its digits; None where that sum is not kept."""
+    """An exact number as text; None if there is none."""
     return None if number is None else str(number)
 
 

@@ -1,7 +1,7 @@
-"""Where a file lies: SQLite's locks hold between the processes of one machine, not across a network.
+"""Network mounts: SQLite's locks work between the processes of one machine, not across a network.
 
-Two machines that write to one file over a network mount may both believe that they own it, and then spend the same
-budget twice. Linux says of what kind each mount is; elsewhere nothing is known, and nothing refused.
+Two machines that write to one file over a network mount may both believe that they hold its lock, and then spend the
+same budget twice. Linux reports the type of each mount; on other systems it is unknown, and nothing is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FUSE_ON_THE_MACHINE = ("fuseblk", "fuse.lxcfs", "fuse.overlayfs", "fuse.fuse-ov
 
 
 def refuse_network_file(path: Path) -> None:
-    """Raise for a file on a network file system, unless the owner says that one machine alone uses it."""
+    """Raise for a file on a network file system, unless the owner says that only one machine uses it."""
     if os.environ.get(ALLOWING_VARIABLE) == _ALLOWING:
         return
     kind = network_filesystem(path)
@@ -40,7 +40,7 @@ def refuse_network_file(path: Path) -> None:
 
 
 def network_filesystem(path: Path) -> str | None:
-    """The kind of network file system that holds a path; None for a local one, or where it is not known."""
+    """The type of network file system that holds a path; None if it is local or unknown."""
     try:
         table = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
         place = path.resolve()
@@ -61,13 +61,13 @@ def network_filesystem(path: Path) -> str | None:
 
 def _is_network(kind: str) -> bool:
     if kind.startswith("fuse") and kind not in _FUSE_ON_THE_MACHINE:
-        # fuse.sshfs, fuse.s3fs, fuse.rclone ...: of an unknown one, the safe belief is that it is remote.
+        # fuse.sshfs, fuse.s3fs, fuse.rclone ...: an unknown type is assumed to be remote.
         return True
     return kind in _KINDS
 
 
 def _unescaped(text: str) -> str:
-    """The kernel writes blanks and backslashes as three octal digits."""
+    """Undo the kernel's octal escapes of blanks and backslashes."""
     for code, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         text = text.replace(code, sign)
     return text

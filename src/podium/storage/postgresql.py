@@ -1,8 +1,8 @@
 """Ledgers in PostgreSQL: for many processes on many machines.
 
-Tables live in a schema of their own, ``podium_ledger``. A writer locks the row of its data set first, so writers
-of one data set take turns and those of others do not wait. All settings are local to the transaction, so a
-connection pooler between us and the server changes nothing.
+Tables live in their own schema, ``podium_ledger``. A writer first locks the row of its data set, so writers of one
+data set take turns and those of others do not wait. All settings are local to the transaction, so a connection
+pooler in between makes no difference.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class PostgreSQLBackend:
         return self._name
 
     def transaction(self, *, write: bool) -> AbstractContextManager[Session]:
-        """One transaction; a reading one sees one snapshot, a writing one must lock the rows that it decides on."""
-        # A writer sees what was committed up to each statement; the locked row makes that the latest state.
+        """One transaction. A reader sees one snapshot; a writer must lock the rows that it decides on."""
+        # A writer sees what was committed before each statement; with the row locked, that is the latest state.
         mode = "READ COMMITTED READ WRITE" if write else "REPEATABLE READ READ ONLY"
         return self._transaction(f"BEGIN ISOLATION LEVEL {mode}", f"SET LOCAL search_path = {SCHEMA}")
 
@@ -95,7 +95,7 @@ class PostgreSQLBackend:
 
     @contextmanager
     def _transaction(self, begin: str, *preparation: str) -> Iterator[Session]:
-        with self._translated():
+        with self._translate_errors():
             connection = self._begin(begin)
             try:
                 for statement in preparation:
@@ -103,7 +103,7 @@ class PostgreSQLBackend:
                 yield PostgreSQLSession(connection)
                 connection.execute("COMMIT")
             except BaseException:
-                # Closing rolls back, also where the connection is in a state that nobody foresaw.
+                # Closing rolls back, whatever state the connection is in.
                 with suppress(psycopg.Error):
                     self._pool.drop(connection)
                 raise
@@ -119,7 +119,7 @@ class PostgreSQLBackend:
         try:
             connection.execute(statements)
         except psycopg.OperationalError:
-            # An idle connection may have been cut by the server; nothing was asked of it yet.
+            # The server may have closed an idle connection; nothing has been sent on it yet.
             with suppress(psycopg.Error):
                 self._pool.drop(connection)
             connection = self._pool.take(fresh=True)
@@ -127,7 +127,7 @@ class PostgreSQLBackend:
         return connection
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except _BUSY:

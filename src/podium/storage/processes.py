@@ -1,9 +1,8 @@
 """Owners of reservations: which process holds one, and whether that process is certainly gone.
 
-A reservation whose process died must be forfeited, and one whose process lives must be left alone. A process is
-named by its number, the moment it started, the boot of the machine, the process namespace (containers on one
-machine have their own numbers) and a random token. Where the answer is not certain the process counts as alive:
-forfeiting is then the owner's decision.
+The reservation of a dead process must be forfeited, and that of a live one left alone. A process is identified by its
+pid, its start time, the boot id of the machine, the pid namespace (containers have their own) and a random token. If
+in doubt, the process counts as alive: forfeiting is then the owner's decision.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from pathlib import Path
 
 from podium.randomness import system_bits
 
-__all__ = ["Owner", "certainly_gone", "this_process"]
+__all__ = ["Owner", "is_certainly_gone", "this_process"]
 
 _DEAD_STATES = ("Z", "X")
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process. Fields that the platform does not tell are empty."""
+    """A process. Fields that the platform does not provide are empty."""
 
     host: str
     boot: str
@@ -51,13 +50,13 @@ class Owner:
 
 
 def this_process() -> Owner:
-    """The process that runs this."""
+    """The current process."""
     return _process(os.getpid())
 
 
 @functools.lru_cache(maxsize=1)
 def _process(pid: int) -> Owner:
-    # Keyed by the number, so that a forked child does not go by the name of its parent.
+    # Keyed by the pid, so that a forked child does not take the identity of its parent.
     state = _stat(pid)
     return Owner(
         host=f"{platform.node()} {_read(Path('/etc/machine-id'))}".strip(),
@@ -69,7 +68,7 @@ def _process(pid: int) -> Owner:
     )
 
 
-def certainly_gone(owner: Owner, *, viewer: Owner | None = None) -> bool:
+def is_certainly_gone(owner: Owner, *, viewer: Owner | None = None) -> bool:
     """Whether the process has ended, for certain, as seen from the viewer (this process)."""
     here = this_process() if viewer is None else viewer
     if owner.token == here.token or not (owner.boot and here.boot and owner.started):
@@ -90,13 +89,13 @@ def _stat(pid: int) -> tuple[str, str] | None:
     text = _read(Path(f"/proc/{pid}/stat"))
     if not text:
         return None
-    # The name of the program stands in parentheses and may contain anything, also parentheses.
+    # The name of the program is in parentheses and may itself contain parentheses.
     fields = text.rpartition(")")[2].split()
     return fields[0], fields[19]
 
 
 def _nobody(pid: int) -> bool:
-    """Whether no process has this number; a process of another user may be hidden in /proc but not from this."""
+    """Whether no process has this pid. Another user's process may be hidden in /proc, but not from a signal."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

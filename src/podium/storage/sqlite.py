@@ -1,9 +1,9 @@
 """Ledgers in a SQLite file: the default, for the processes of one machine.
 
-A rollback journal, not write-ahead logging: after a commit everything is in one file, so a copy of that file can
-never lack what was spent. The journal is truncated and synced at commit (synchronous=FULL); deleting it instead would
-need a sync of the folder to survive a power cut. Every writing transaction is BEGIN IMMEDIATE, so nobody
-decides on sums that somebody else is changing.
+It uses a rollback journal, not write-ahead logging: after a commit everything is in one file, so a copy of that file
+never lacks what was spent. The journal is truncated and synced at commit (synchronous=FULL); deleting it instead would
+need a sync of the folder to survive a power cut. Every write transaction is BEGIN IMMEDIATE, so nobody decides on
+sums that somebody else is changing.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from podium.storage.mounts import refuse_network_file
 __all__ = ["APPLICATION_ID", "SQLiteBackend"]
 
 APPLICATION_ID = 0x504F4449
-"""Written into the file's header, so that a file of somebody else is not mistaken for a ledger."""
+"""Written into the file's header, so that another SQLite file is not mistaken for a ledger."""
 
 _SETTINGS = ("journal_mode=TRUNCATE", "synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "trusted_schema=OFF")
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _MIN_FILE_BYTES = 512
-"""One page. SQLite takes a shorter file for an empty database, and would write over somebody's notes."""
+"""The smallest page. SQLite treats a shorter file as an empty database, and would overwrite it."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -66,11 +66,11 @@ class SQLiteBackend:
         return str(self._path)
 
     def transaction(self, *, write: bool) -> AbstractContextManager[Session]:
-        """One transaction; a writing one owns the file until it ends."""
+        """One transaction; a writer holds the file until it ends."""
         return self._transaction("BEGIN IMMEDIATE" if write else "BEGIN")
 
     def migration(self) -> AbstractContextManager[Session]:
-        """The same as any writing transaction."""
+        """Like any write transaction."""
         return self._transaction("BEGIN IMMEDIATE")
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class SQLiteBackend:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Session]:
-        with self._translated():
+        with self._translate_errors():
             connection = self._pool.take()
             try:
                 connection.execute(begin)
@@ -94,14 +94,14 @@ class SQLiteBackend:
             self._pool.give_back(connection)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.IntegrityError:
             raise BrokenRule from None
         except (sqlite3.Error, UnicodeDecodeError) as error:
             # SQLite quotes a damaged schema in its own message, which need not be text.
-            # The low byte is the kind of trouble, the rest says more than we need.
+            # The low byte is the primary error code; the rest is more detail than needed.
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY:
                 raise LedgerLocked(self.name, self._timeout) from None
             raise LedgerUnavailable(
@@ -110,7 +110,7 @@ class SQLiteBackend:
             ) from None
 
     def _connect(self) -> sqlite3.Connection:
-        # A URI with mode=rw, because a missing file must not be made anew while a ledger is in use.
+        # A URI with mode=rw, because a missing file must not be recreated while a ledger is in use.
         uri = f"{self._path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(
             uri, uri=True, timeout=self._timeout, isolation_level=None, check_same_thread=False
@@ -131,10 +131,10 @@ class SQLiteBackend:
 
 
 def _prepare(path: Path, *, create: bool) -> None:
-    """Make the file if need be, for its owner alone, and refuse one that others may read or write.
+    """Create the file if it is missing, for its owner alone, and refuse one that others may read or write.
 
-    The file is never opened otherwise than by SQLite once it exists: closing it here would drop the locks that other
-    connections of this process hold.
+    Once the file exists, only SQLite opens it: closing it here would drop the locks that other connections of this
+    process hold.
     """
     refuse_network_file(path)
     try:

@@ -22,7 +22,7 @@ from podium.query.schema import Column, Kind, Schema
 from podium.sources import CountQuery, DomainSize
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import ClickHouse, Dialect, DuckDB, Postgres, Spark
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 from podium.sources.sqlalchemy.sqlite_sql import SQLite
 
 DIALECTS = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), Spark(), ClickHouse())}
@@ -55,7 +55,7 @@ WHERE = And(
 
 def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     views = Relation(exp.to_table("views"), SCHEMA, dialect)
-    listed = Listed(Relation(exp.to_table("articles"), SCHEMA, dialect), ("article",))
+    listed = ItemTable(Relation(exp.to_table("articles"), SCHEMA, dialect), ("article",))
     plain = SqlBuilder(views, CountQuery(("article",), "user_id"))
     bounded = SqlBuilder(views, CountQuery(("article", "price", "at"), "article", max_items_per_user=3, salt=SALT))
     tags = SqlBuilder(views, CountQuery(("tags", "day", "paid"), "user_id", where=Missing("article")))
@@ -70,7 +70,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     )  # fmt: skip
     rest = SqlBuilder(
         views, CountQuery(several, "user_id", where=WHERE.parts[0], without=(("a", dt.date(2024, 1, 1)),)),
-        without=Listed(Relation(exp.to_table("gone"), SCHEMA, dialect), ("article", "day")),
+        without=ItemTable(Relation(exp.to_table("gone"), SCHEMA, dialect), ("article", "day")),
     )  # fmt: skip
     yield "the top rows", plain.top_rows(11)
     yield "a condition of every kind", SqlBuilder(views, CountQuery(("article",), "user_id", where=WHERE)).top_rows(11)
@@ -91,7 +91,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     computed = replace(views, computed=frozenset(SCHEMA.names))
     viewed = SqlBuilder(computed, CountQuery(("article",), "user_id", where=Missing("day")))
     if dialect.keeps_rows:
-        viewed, first = viewed.keeping("kept", "listed")
+        viewed, first = viewed.keep_computed("kept", "listed")
         yield "the rows of a view, kept", dialect.keep("kept", first["kept"])
     yield "a view", viewed.top_rows(11)
 

@@ -94,7 +94,7 @@ NOTHING_LOST = {
 
 
 def run(table: Path, step: str, periods: int) -> None:
-    """Answer so many periods, then die at that step of the next."""
+    """Answer ``periods`` periods, then die at that step of the next."""
     with two_of_three(table) as watching:
         releases = watching.run(TWO_OVER)
         for _ in range(periods):

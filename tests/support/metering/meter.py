@@ -40,9 +40,9 @@ from podium.sources import CountQuery, Domain, Snapshot, Source
 __all__ = ["Draw", "Meter", "MeteredReader", "MeteredSource", "Read", "Steps"]
 
 Steps = tuple[tuple[int, int], ...]
-"""Of weights: a user with up to so many items adds so much to each."""
+"""Weights as steps (up_to, weight): a user with at most ``up_to`` items adds ``weight`` to each."""
 
-ROOMS = ("mechanisms", "estimates", "planning", "curator")
+PACKAGES = ("mechanisms", "estimates", "planning", "curator")
 FUNCTIONS: tuple[Any, ...] = (
     randomness.race,
     randomness.choose,
@@ -192,7 +192,7 @@ _ASKED = ("top", "groups", "observed_groups")
 
 def _modules() -> list[ModuleType]:
     """Everything that may draw noise on rows. A draw that uses another, inside ``podium.randomness``, is one draw."""
-    packages = [importlib.import_module(f"podium.{room}") for room in ROOMS]
+    packages = [importlib.import_module(f"podium.{package}") for package in PACKAGES]
     found = [m.name for package in packages for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
     return [*packages, *map(importlib.import_module, found)]
 

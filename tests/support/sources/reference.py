@@ -139,7 +139,7 @@ def bounded(user: Any, items: list[Any], query: CountQuery) -> list[Any]:
 
 
 def weight(size: int, query: CountQuery) -> int:
-    """What each item of a user counts who has so many."""
+    """The weight of each item of a user with ``size`` items."""
     return next(each for up_to, each in query.weights if size <= up_to) if query.weights else 1
 
 

@@ -24,7 +24,7 @@ def entry(sequence: int, kind: Kind, **fields: Any) -> Entry:
 
 def opened(budget: Budget = BUDGET) -> Account:
     facts = {"source": "s", "totals": Totals.of(budget).to_json(), "failures_allowed": 2}
-    return Account.opened(entry(1, Kind.REGISTERED, data_version="1", details=json.dumps(facts)))
+    return Account.from_registration(entry(1, Kind.REGISTERED, data_version="1", details=json.dumps(facts)))
 
 
 def cost(epsilon: str) -> Cost:

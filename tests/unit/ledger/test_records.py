@@ -23,7 +23,7 @@ from podium.ledger.account import Contradiction, Sum, charge_of
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.ledger.tables.rows import entry_from_row, entry_to_row
 from podium.privacy import Cost, GaussianNoise, PureMechanism
-from podium.storage.labels import label, long_text, withheld_text
+from podium.storage.labels import label, long_text, private_text
 
 FULL = Entry(
     "clicks", 7, Kind.SETTLED, "2026-01-01T00:00:00+00:00", "before", "salt",
@@ -118,7 +118,7 @@ def test_texts() -> None:
     with pytest.raises(InvalidArgument, match="question"):
         long_text("a\0b", "question")
     with pytest.raises(InvalidArgument) as caught:
-        withheld_text("row 4711\0", "release_json")
+        private_text("row 4711\0", "release_json")
     assert "4711" not in str(caught.value)
     assert "4711" not in repr(caught.value.value)
 

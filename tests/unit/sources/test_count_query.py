@@ -70,7 +70,7 @@ def test_weights_that_make_sense() -> None:
 @pytest.mark.parametrize(
     ("weights", "allowed"),
     [
-        (((1, 1), (3, 2)), "steps (up_to, weight): up_to rises, the weight does not."),
+        (((1, 1), (3, 2)), "steps (up_to, weight): up_to increases, weight does not."),
         (((2, 1),), "steps that end at max_items_per_user=3. Give both the same last number."),
         (((3, 2**32),), "1 to 100 steps with weights of at most 2^31."),
     ],

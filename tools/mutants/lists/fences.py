@@ -61,8 +61,8 @@ MUTANTS = (
     ),
     Mutant(
         "sources/clickhouse/source.py",
-        "computed = types if not self._stores(target) else",
-        "computed = () if not self._stores(target) else",
+        "computed = types if not self._stores_rows(target) else",
+        "computed = () if not self._stores_rows(target) else",
         "what a server does not store is computed",
         (_CLICKHOUSE,),
     ),

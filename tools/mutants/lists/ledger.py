@@ -64,7 +64,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "_charge_reader(store, located, *unseen, analyst, cap)\n",
+        "_charge_reader(store, record, *unseen, analyst, cap)\n",
         "",
         "who sees a release for the first time is charged",
         (
@@ -168,7 +168,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/single_flight.py",
-        "for entry in store.open_for(located, request.question_key, account.data_version):",
+        "for entry in store.open_for(record, request.question_key, account.data_version):",
         "for entry in ():",
         "equal questions wait for each other",
         ("contract/ledger/test_single_flight.py::test_who_waits_reads_the_release_for_free[sqlite]",),
@@ -189,15 +189,15 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/tables/consistency.py",
-        "if located.state.digest() != committed:",
+        "if record.state.digest() != committed:",
         "if False:",
         "nothing is decided on sums that somebody changed",
         ("integration/ledger/test_tampering.py::test_the_next_question_notices_and_nothing_is_reserved[sqlite]",),
     ),
     Mutant(
         "ledger/tables/consistency.py",
-        "committed = self._walked[head] = walked_state(store.rows_of(dataset)).digest()",
-        "committed = self._walked[head] = located.state.digest()",
+        "committed = self._replayed[head] = replay_state(store.rows_of(dataset)).digest()",
+        "committed = self._replayed[head] = record.state.digest()",
         "nor where the last entry is of a version that committed to nothing",
         ("integration/ledger/test_version_2.py::test_its_sums_are_not_trusted_either",),
     ),
@@ -275,7 +275,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "if located.state.locked(request.analyst):",
+        "if record.state.locked(request.analyst):",
         "if False:",
         "failures lock the analyst who causes them",
         ("contract/ledger/test_rules.py::test_failures_lock_out_the_analyst_who_caused_them[sqlite]",),

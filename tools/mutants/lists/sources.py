@@ -23,8 +23,8 @@ MUTANTS = (
     ),
     Mutant(
         "sources/sql/contribution_bounding.py",
-        "where(column(_PLACE, _RANKED) <= self.most,",
-        "where(column(_PLACE, _RANKED) <= self.most + 1,",
+        "where(column(_PLACE, _RANKED) <= self.max_items,",
+        "where(column(_PLACE, _RANKED) <= self.max_items + 1,",
         "a user keeps no more items than stated",
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
     ),
@@ -37,7 +37,7 @@ MUTANTS = (
     ),
     Mutant(
         "sources/sql/contribution_bounding.py",
-        "items.where(column(SIZE, _USERS) <= self.most)",
+        "items.where(column(SIZE, _USERS) <= self.max_items)",
         "items",
         "who has more is cut",
         ("golden/sources/test_sql.py::test_the_sql_is_the_one_we_mean",),

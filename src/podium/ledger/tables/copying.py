@@ -22,7 +22,7 @@ class Registration(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawDataset:
-    """The rows of a data set, not yet believed."""
+    """The unchecked rows of a data set."""
 
     dataset: str
     account: Row
@@ -50,7 +50,7 @@ def read_copy(session: Session, dataset: str | None) -> Copy:
 
 
 def raw_datasets(session: Session, dataset: str | None) -> list[RawDataset]:
-    """Rows as they are, of one data set or of all."""
+    """The unchecked rows of one data set, or of all."""
     where, parameters = ("", ()) if dataset is None else (" WHERE name = ?", (dataset,))
     rows = session.rows(f"SELECT id, {ACCOUNT_COLUMNS} FROM datasets{where} ORDER BY id", parameters)  # noqa: S608
     return [

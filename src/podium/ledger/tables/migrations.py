@@ -1,8 +1,8 @@
-"""The tables of a ledger, and how older ones become the present ones.
+"""The tables of a ledger, and the migrations to the current version.
 
-``entries`` is the truth: it is only ever added to, and triggers refuse anything else. The other tables repeat what
-follows from it, so that a question need not read it all; verification computes them again. A migration adds to
-what is there and never touches an entry.
+``entries`` is the source of truth. It is append-only; triggers refuse anything else. The other tables cache what
+follows from it, so that a question need not read all of it; verification recomputes them. A migration adds columns
+and tables and never touches an entry.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from podium.errors import LedgerUnavailable
 from podium.ledger.account import Contradiction
-from podium.ledger.tables.rows import whole_number
+from podium.ledger.tables.rows import stored_integer
 from podium.ledger.tables.store import rebuild_analysts
 from podium.randomness import system_bits
 from podium.storage.backend import Backend, Session
@@ -81,24 +81,24 @@ _EXISTS = {
 def _to_1(session: Session) -> None:
     for statement in (*_TABLES_1, *_TRIGGERS[session.dialect]):
         session.run(statement)
-    # Chains of different ledgers start differently, so an entry cannot be carried from one to another.
+    # Chains of different ledgers start differently, so an entry cannot be copied from one to another.
     genesis = system_bits().read(32).hex()
     session.run("INSERT INTO ledger (id, genesis, registry_head) VALUES (1, ?, ?)", (genesis, genesis))
 
 
 def _to_2(session: Session) -> None:
-    """What each analyst holds, for caps; stored releases found without reading all entries."""
+    """Add the sums of each analyst, for caps, and an index that finds stored releases."""
     for statement in _TABLES_2:
         session.run(statement)
 
 
 def _to_3(session: Session) -> None:
-    """Entries commit to the sums after them; those that are there keep their hashes, and commit to nothing."""
+    """New entries commit to the sums after them; existing ones keep their hashes and commit to nothing."""
     session.run("ALTER TABLE entries ADD COLUMN state TEXT")
 
 
 def _to_4(session: Session) -> None:
-    """Failures are counted for each analyst; data sets that are there keep counting them for all together."""
+    """Count failures per analyst; existing data sets keep one count for all."""
     session.run("ALTER TABLE analysts ADD COLUMN failures BIGINT NOT NULL DEFAULT 0")
 
 
@@ -115,7 +115,7 @@ LATEST = _MIGRATIONS[-1].version
 
 
 def migrate(backend: Backend, *, create: bool) -> None:
-    """Bring the ledger to the present version; make it if there is none and ``create`` says so."""
+    """Migrate the ledger to the current version; create it if it is missing and ``create`` is True."""
     try:
         _migrate(backend, create=create)
     except Contradiction as contradiction:
@@ -144,7 +144,7 @@ def _migrate(backend: Backend, *, create: bool) -> None:
 
 def _upgrade(backend: Backend) -> None:
     with backend.migration() as session:
-        # Somebody else may have done it while we waited.
+        # Another process may have migrated while we waited.
         version = _version(session)
         for migration in _MIGRATIONS:
             if migration.version > version:
@@ -152,7 +152,7 @@ def _upgrade(backend: Backend) -> None:
                 now = dt.datetime.now(dt.UTC).isoformat()
                 session.run("INSERT INTO migrations (version, applied_at) VALUES (?, ?)", (migration.version, now))
         if version < _ANALYSTS_SINCE:
-            # Only now, because entries are read with the columns of the present version.
+            # Only now: entries are read with the columns of the current version.
             rebuild_analysts(session)
 
 
@@ -161,4 +161,4 @@ def _version(session: Session) -> int:
     if not exists:
         return 0
     ((version,),) = session.rows("SELECT COALESCE(MAX(version), 0) FROM migrations")
-    return whole_number(version)
+    return stored_integer(version)

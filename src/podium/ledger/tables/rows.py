@@ -1,7 +1,7 @@
 """Rows of the ledger's tables as objects, and back, strictly.
 
-Exact numbers are stored as text in lowest terms. Whatever a row holds that podium would not have written is a
-``Contradiction``, not a guess.
+Exact numbers are stored as text in lowest terms. Anything in a row that podium would not have written is a
+``Contradiction``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = [
     "entry_from_row",
     "entry_to_row",
     "opened_from_rows",
+    "stored_integer",
     "sum_from_row",
     "sum_to_row",
-    "whole_number",
 ]
 
 ENTRY_COLUMNS = (
@@ -44,7 +44,7 @@ ACCOUNT_COLUMNS = (
 
 
 UNREADABLE = (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError)
-"""What reading a document raises that podium did not write."""
+"""What is raised by reading a document that podium did not write."""
 
 _AMOUNT = re.compile(r"[0-9]+(?:/[0-9]+)?")
 
@@ -59,13 +59,13 @@ def entry_from_row(dataset: str, row: Row) -> Entry:
         raise Contradiction("its kind is unknown")
     return Entry(
         _text(dataset),
-        whole_number(sequence),
+        stored_integer(sequence),
         Kind(kind),
         _text(at),
         _text(previous),
         _text(salt),
         cost=_cost(epsilon, rho, delta),
-        reservation=None if reservation is None else whole_number(reservation),
+        reservation=None if reservation is None else stored_integer(reservation),
         analyst=analyst,
         question=question,
         question_key=question_key,
@@ -108,7 +108,7 @@ def entry_to_row(entry: Entry) -> tuple[Value, ...]:
 def account_from_row(row: Row) -> Account:
     """The account in a row of ``ACCOUNT_COLUMNS``."""
     name, source, totals, data_version, allowed, epsilon, unbounded, rho, delta, *counts, head = row
-    failures, questions, raises, sequence = map(whole_number, counts)
+    failures, questions, raises, sequence = map(stored_integer, counts)
     try:
         read = Totals.from_json(json.loads(totals))
     except UNREADABLE:
@@ -118,7 +118,7 @@ def account_from_row(row: Row) -> Account:
         source=_text(source),
         totals=read,
         data_version=_text(data_version),
-        failures_allowed=whole_number(allowed),
+        failures_allowed=stored_integer(allowed),
         held=sum_from_row((epsilon, unbounded, rho, delta)),
         failures=failures,
         questions=questions,
@@ -148,7 +148,7 @@ def account_to_row(account: Account) -> tuple[Value, ...]:
 def sum_from_row(row: Row) -> Sum:
     """The sum in four columns."""
     epsilon, unbounded, rho, delta = row
-    return Sum(_exact(epsilon), whole_number(unbounded), _exact(rho), _exact(delta))
+    return Sum(_exact(epsilon), stored_integer(unbounded), _exact(rho), _exact(delta))
 
 
 def sum_to_row(value: Sum) -> tuple[Value, ...]:
@@ -157,13 +157,13 @@ def sum_to_row(value: Sum) -> tuple[Value, ...]:
 
 
 def analysts_from_rows(rows: Iterable[Row]) -> dict[str, Row]:
-    """Sums and failures of every analyst as they are stored, not yet believed; without failures, only the sums."""
+    """The stored sums and failures of every analyst, unchecked; older rows have sums only."""
     return {row[0]: row[1:] if row[-1] else row[1:-1] for row in rows}
 
 
 def opened_from_rows(rows: Iterable[Row]) -> dict[int, str]:
     """The numbers of the open reservations, and who holds them."""
-    return {whole_number(number): _text(owner) for number, owner in rows}
+    return {stored_integer(number): _text(owner) for number, owner in rows}
 
 
 def _cost(epsilon: object, rho: object, delta: object) -> Cost | None:
@@ -194,10 +194,10 @@ def _object(value: str | None) -> str | None:
     return value
 
 
-def whole_number(value: object) -> int:
+def stored_integer(value: object) -> int:
     """An integer, as it was written."""
     if not isinstance(value, int):
-        raise Contradiction("a count is not a whole number")
+        raise Contradiction("a count is not an integer")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Rows and back: the statements that read and write a ledger's tables, the same on both databases."""
+"""The statements that read and write a ledger's tables, the same on both databases."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from podium.ledger.tables.rows import (
     entry_from_row,
     entry_to_row,
     opened_from_rows,
+    stored_integer,
     sum_to_row,
-    whole_number,
 )
 from podium.randomness import system_bits
 from podium.storage.backend import Session, Value
 
-__all__ = ["Holder", "Located", "Store", "rebuild_analysts"]
+__all__ = ["DatasetRecord", "Holder", "Store", "rebuild_analysts"]
 
 _SALT_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
-    """A data set as its tables describe it, and the number of its rows."""
+class DatasetRecord:
+    """A data set as its tables describe it, and its row id."""
 
     id: int
     state: State
 
     @property
     def account(self) -> Account:
-        """Where the data set stands."""
+        """The account of the data set."""
         return self.state.account
 
 
@@ -64,8 +64,8 @@ class Store:
         """All data sets in the order of their registration."""
         return [name for (name,) in self._session.rows("SELECT name FROM datasets ORDER BY id")]
 
-    def located(self, dataset: str, *, lock: bool) -> Located | None:
-        """A data set as its tables describe it; locked, nobody else changes it until the transaction ends."""
+    def find(self, dataset: str, *, lock: bool) -> DatasetRecord | None:
+        """A data set as its tables describe it; with ``lock`` nobody else changes it until the transaction ends."""
         suffix = self._session.lock_rows if lock else ""
         rows = self._session.rows(
             f"SELECT id, {ACCOUNT_COLUMNS} FROM datasets WHERE name = ?{suffix}",  # noqa: S608
@@ -79,73 +79,73 @@ class Store:
         )
         opened = self._session.rows("SELECT sequence, owner FROM open_reservations WHERE dataset_id = ?", (number,))
         account = account_from_row(rows[0][1:])
-        return Located(number, State(account, analysts_from_rows(analysts), opened_from_rows(opened)))
+        return DatasetRecord(number, State(account, analysts_from_rows(analysts), opened_from_rows(opened)))
 
     def rows_of(self, dataset: str) -> RawDataset:
-        """The rows of a data set that is there, not yet believed."""
+        """The unchecked rows of a data set that exists."""
         return raw_datasets(self._session, dataset)[0]
 
-    def named_source(self, source: str) -> str | None:
+    def dataset_with_source(self, source: str) -> str | None:
         """The data set that was registered first for this source."""
         rows = self._session.rows("SELECT name FROM datasets WHERE source = ? ORDER BY id LIMIT 1", (source,))
         return rows[0][0] if rows else None
 
-    def last(self, located: Located) -> Entry:
+    def last(self, record: DatasetRecord) -> Entry:
         """The last entry, which must be the one that the account names."""
-        found = _first(self._entries(located, "TRUE ORDER BY sequence DESC LIMIT 1"))
-        if found is None or (found.sequence, found.hash) != (located.account.sequence, located.account.head):
+        found = _first(self._entries(record, "TRUE ORDER BY sequence DESC LIMIT 1"))
+        if found is None or (found.sequence, found.hash) != (record.account.sequence, record.account.head):
             raise Contradiction("the last entry is not the one that was written")
         return found
 
     def clock(self) -> dt.datetime:
-        """What time it is by the database, in UTC; SQLite writes it as text, and takes it from this machine."""
+        """The database's current time in UTC. SQLite returns text, and uses this machine's clock."""
         ((now,),) = self._session.rows("SELECT CURRENT_TIMESTAMP")
         moment = dt.datetime.fromisoformat(now) if isinstance(now, str) else now.astimezone(dt.UTC)
         return moment.replace(tzinfo=None)
 
     # Entries
 
-    def entries(self, located: Located) -> list[Entry]:
+    def entries(self, record: DatasetRecord) -> list[Entry]:
         """All entries of a data set in their order."""
-        return self._entries(located, "TRUE ORDER BY sequence")
+        return self._entries(record, "TRUE ORDER BY sequence")
 
-    def entry(self, located: Located, sequence: int) -> Entry | None:
+    def entry(self, record: DatasetRecord, sequence: int) -> Entry | None:
         """One entry."""
-        return _first(self._entries(located, "sequence = ?", sequence))
+        return _first(self._entries(record, "sequence = ?", sequence))
 
-    def registered(self, located: Located) -> Entry:
+    def registration(self, record: DatasetRecord) -> Entry:
         """The registration."""
-        first = self.entry(located, 1)
+        first = self.entry(record, 1)
         if first is None:
             raise Contradiction("its registration is missing")
         return first
 
-    def closing(self, located: Located, reservation: int) -> Entry | None:
+    def closing_entry(self, record: DatasetRecord, reservation: int) -> Entry | None:
         """The entry that settled or forfeited a reservation."""
-        return _first(self._entries(located, "reservation = ? AND kind IN ('settled', 'forfeited')", reservation))
+        return _first(self._entries(record, "reservation = ? AND kind IN ('settled', 'forfeited')", reservation))
 
-    def asked(self, located: Located, idempotency_key: str) -> Entry | None:
+    def with_idempotency_key(self, record: DatasetRecord, idempotency_key: str) -> Entry | None:
         """The reservation that was made with this key."""
-        return _first(self._entries(located, "idempotency_key = ?", idempotency_key))
+        return _first(self._entries(record, "idempotency_key = ?", idempotency_key))
 
-    def seen(self, located: Located, reservation: int, analyst: str) -> Entry | None:
+    def seen_by(self, record: DatasetRecord, reservation: int, analyst: str) -> Entry | None:
         """The entry by which an analyst was charged for a stored release."""
-        return _first(self._entries(located, "reservation = ? AND analyst = ? AND kind = 'seen'", reservation, analyst))
+        return _first(self._entries(record, "reservation = ? AND analyst = ? AND kind = 'seen'", reservation, analyst))
 
-    def reservations_for(self, located: Located, question_keys: tuple[str, ...], data_version: str) -> list[Entry]:
+    def reservations_for(self, record: DatasetRecord, question_keys: tuple[str, ...], data_version: str) -> list[Entry]:
         """Reservations of the same question on the same data, oldest first."""
         marks = ", ".join("?" * len(question_keys))
         where = f"question_key IN ({marks}) AND data_version = ? AND kind = 'reserved' ORDER BY sequence"
-        return self._entries(located, where, *question_keys, data_version)
+        return self._entries(record, where, *question_keys, data_version)
 
-    def open_reservations(self, located: Located) -> list[Entry]:
-        """What is reserved and not yet settled or forfeited."""
+    def open_reservations(self, record: DatasetRecord) -> list[Entry]:
+        """Reservations that are neither settled nor forfeited."""
         where = "sequence IN (SELECT o.sequence FROM open_reservations o WHERE o.dataset_id = ?) ORDER BY sequence"
-        return self._entries(located, where, located.id)
+        return self._entries(record, where, record.id)
 
-    def open_for(self, located: Located, question_keys: tuple[str, ...], data_version: str) -> list[Entry]:
+    def open_for(self, record: DatasetRecord, question_keys: tuple[str, ...], data_version: str) -> list[Entry]:
         """Those of the same question on the same data, oldest first."""
-        opened = self.open_reservations(located)
+        opened = self.open_reservations(record)
         return [one for one in opened if one.question_key in question_keys and one.data_version == data_version]
 
     def holders(self) -> list[Holder]:
@@ -157,12 +157,12 @@ class Store:
         )
         return [Holder(*row) for row in self._session.rows(sql)]
 
-    def _entries(self, located: Located, where: str, *parameters: Value) -> list[Entry]:
+    def _entries(self, record: DatasetRecord, where: str, *parameters: Value) -> list[Entry]:
         sql = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE dataset_id = ? AND {where}"  # noqa: S608
-        account = located.account
-        found = [entry_from_row(account.dataset, row) for row in self._session.rows(sql, (located.id, *parameters))]
+        account = record.account
+        found = [entry_from_row(account.dataset, row) for row in self._session.rows(sql, (record.id, *parameters))]
         for entry in found:
-            # Whatever is read is decided on, or shown: nobody needs to wait for a verification to see that it changed.
+            # Every entry that is read is checked here, so that a change is noticed before anything is decided on it.
             if entry.computed_hash() != entry.hash:
                 raise Contradiction(f"entry {entry.sequence} was changed")
             if not 0 < entry.sequence <= account.sequence:
@@ -172,7 +172,7 @@ class Store:
     # Writing
 
     def lock_registry(self) -> str:
-        """The head of the chain of registrations, which nobody else adds to until the transaction ends."""
+        """The head of the chain of registrations, locked against other writers until the transaction ends."""
         rows = self._session.rows(
             f"SELECT registry_head FROM ledger WHERE id = 1{self._session.lock_rows}"  # noqa: S608
         )
@@ -181,52 +181,52 @@ class Store:
         return str(rows[0][0])
 
     def register(self, head: str, dataset: str, data_version: str, details: dict[str, Any]) -> Entry:
-        """Open an account; registrations are a chain of their own, so that none can vanish unnoticed."""
+        """Open an account. Registrations form a separate chain, so that none can vanish unnoticed."""
         ((last,),) = self._session.rows("SELECT COALESCE(MAX(id), 0) FROM datasets")
         entry = Entry(
             dataset, 1, Kind.REGISTERED, _now(), head, _salt(),
             data_version=data_version, details=canonical_json(details),
         )  # fmt: skip
-        state = State(Account.opened(entry))
+        state = State(Account.from_registration(entry))
         entry = _chained(entry, state)
-        located = Located(whole_number(last) + 1, State(Account.opened(entry)))
-        marks = ", ".join("?" * len(account_to_row(located.account)))
+        record = DatasetRecord(stored_integer(last) + 1, State(Account.from_registration(entry)))
+        marks = ", ".join("?" * len(account_to_row(record.account)))
         self._session.run(
             f"INSERT INTO datasets (id, {ACCOUNT_COLUMNS}) VALUES (?, {marks})",  # noqa: S608
-            (located.id, *account_to_row(located.account)),
+            (record.id, *account_to_row(record.account)),
         )
-        self._insert(located, entry)
+        self._insert(record, entry)
         self._session.run("UPDATE ledger SET registry_head = ? WHERE id = 1", (entry.hash,))
         return entry
 
     def append(
-        self, located: Located, kind: Kind, *, reservation: Entry | None = None, facts: dict[str, Any] | None = None,
-        **fields: Any,
+        self, record: DatasetRecord, kind: Kind, *,
+        reservation: Entry | None = None, facts: dict[str, Any] | None = None, **fields: Any,
     ) -> Entry:  # fmt: skip
-        """Write the next entry and everything that follows from it."""
-        account = located.account
+        """Write the next entry, and update the tables that follow from it."""
+        account = record.account
         entry = Entry(
             account.dataset, account.sequence + 1, kind, _now(), account.head, _salt(),
             reservation=None if reservation is None else reservation.sequence,
             details=canonical_json(facts) if facts else None,
             **fields,
         )  # fmt: skip
-        after = located.state.after(entry, reservation)
+        after = record.state.after(entry, reservation)
         entry = _chained(entry, after)
-        self._insert(located, entry)
-        self._update(located.id, replace(after.account, head=entry.hash))
+        self._insert(record, entry)
+        self._update(record.id, replace(after.account, head=entry.hash))
         for name, row in after.analysts.items():
-            if row != located.state.analysts.get(name):
-                self.write_analyst(located.id, name, after.analyst(name), after.failures(name))
-        self._track(located, entry)
+            if row != record.state.analysts.get(name):
+                self.write_analyst(record.id, name, after.analyst(name), after.failures(name))
+        self._track(record, entry)
         return entry
 
-    def _insert(self, located: Located, entry: Entry) -> None:
+    def _insert(self, record: DatasetRecord, entry: Entry) -> None:
         row = entry_to_row(entry)
         marks = ", ".join("?" * len(row))
         self._session.run(
             f"INSERT INTO entries (dataset_id, {ENTRY_COLUMNS}) VALUES (?, {marks})",  # noqa: S608
-            (located.id, *row),
+            (record.id, *row),
         )
 
     def _update(self, dataset_id: int, account: Account) -> None:
@@ -237,7 +237,7 @@ class Store:
         )
 
     def write_analyst(self, dataset_id: int, analyst: str, held: Sum, failures: int = 0) -> None:
-        """What is charged to an analyst, and how many questions of theirs failed, is this from now on."""
+        """Replace the sum charged to an analyst, and the number of their failed questions."""
         self._session.run("DELETE FROM analysts WHERE dataset_id = ? AND analyst = ?", (dataset_id, analyst))
         self._session.run(
             "INSERT INTO analysts (dataset_id, analyst, epsilon, unbounded, rho, delta, failures) "
@@ -245,20 +245,20 @@ class Store:
             (dataset_id, analyst, *sum_to_row(held), failures),
         )
 
-    def _track(self, located: Located, entry: Entry) -> None:
+    def _track(self, record: DatasetRecord, entry: Entry) -> None:
         if entry.kind is Kind.RESERVED:
             self._session.run(
                 "INSERT INTO open_reservations (dataset_id, sequence, owner) VALUES (?, ?, ?)",
-                (located.id, entry.sequence, entry.owner),
+                (record.id, entry.sequence, entry.owner),
             )
         elif entry.kind in (Kind.SETTLED, Kind.FORFEITED):
             self._session.run(
-                "DELETE FROM open_reservations WHERE dataset_id = ? AND sequence = ?", (located.id, entry.reservation)
+                "DELETE FROM open_reservations WHERE dataset_id = ? AND sequence = ?", (record.id, entry.reservation)
             )
 
 
 def rebuild_analysts(session: Session) -> None:
-    """Fill the sums per analyst from the entries, whether or not their hashes are right: verification tells."""
+    """Fill the sums per analyst from the entries. Their hashes are left to verification."""
     store = Store(session)
     for number, name in session.rows("SELECT id, name FROM datasets ORDER BY id"):
         rows = session.rows(
@@ -270,7 +270,7 @@ def rebuild_analysts(session: Session) -> None:
 
 
 def _chained(entry: Entry, after: State) -> Entry:
-    """The entry with what it commits to, and its hash."""
+    """The entry with the digest that it commits to, and its hash."""
     committed = replace(entry, state=after.digest())
     return replace(committed, hash=committed.computed_hash())
 

@@ -21,7 +21,7 @@ from podium.errors import LedgerError
 from podium.release import Release
 from podium.service.store.database import State, now
 from podium.service.store.tokens import Token
-from podium.storage.processes import Owner, certainly_gone, this_process
+from podium.storage.processes import Owner, is_certainly_gone, this_process
 from podium.wire.identifiers import new_id
 from podium.wire.problems import problem
 from podium.wire.refusals import Refusal, not_found
@@ -112,7 +112,7 @@ class Jobs:
             None if trouble is None else json.loads(trouble),
         )  # fmt: skip
         owner = Owner.from_text(owner_text)
-        if job.state.final or owner is None or not certainly_gone(owner):
+        if job.state.final or owner is None or not is_certainly_gone(owner):
             return job
         self.move(id_, JobState.FAILED, problem=problem(_worker_gone(), request_id=id_))
         return self.get(id_, token)

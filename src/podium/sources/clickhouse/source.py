@@ -21,9 +21,9 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_command
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.clickhouse.types import column_of, converted, type_of
+from podium.sources.clickhouse.types import column_of, convert, type_of
 from podium.sources.isolation import Process, attempt, run_guarded
-from podium.sources.quiet import hushed
+from podium.sources.quiet import silence_loggers
 from podium.sources.sql.dialect import ClickHouse
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
@@ -32,7 +32,7 @@ __all__ = ["ClickHouseSource"]
 
 _DIALECT = ClickHouse()
 _OVERFLOWS = ("distinct", "group_by", "join", "read", "result", "set", "sort", "timeout", "transfer")
-# A profile may say that a query which is too large returns a part of its answer, or that it is cut to some rows.
+# A profile may let a query that exceeds a limit return a partial result, or cut it to some rows.
 _SETTINGS = {
     **{f"{limited}_overflow_mode": "throw" for limited in _OVERFLOWS},
     **{f"{limited}_overflow_mode_leaf": "throw" for limited in ("read", "timeout")},
@@ -72,7 +72,7 @@ class ClickHouseSource(SqlSource):
         self._wanted = table
         self._process = Process()
         try:
-            self._relation = self._described(table)
+            self._relation = self._describe(table)
         except SourceUnavailable:
             self.close()
             raise
@@ -99,7 +99,7 @@ class ClickHouseSource(SqlSource):
             raise SourceUnavailable(f"source={self._name!r} could not be opened. {hint}")
         return client
 
-    def _described(self, table: str) -> Relation:
+    def _describe(self, table: str) -> Relation:
         target = _table(table)
         query = _DIALECT.sql(exp.Describe(this=target.copy(), kind="TABLE"))
         # The driver refuses two queries of one session at a time.
@@ -113,11 +113,11 @@ class ClickHouseSource(SqlSource):
         types = {str(row[0]): str(row[1]) for row in rows}
         columns = tuple(column_of(name, type_) for name, type_ in types.items())
         # A default of a column that was added later is computed for the rows that were there before.
-        computed = types if not self._stores(target) else (str(row[0]) for row in rows if row[2])
+        computed = types if not self._stores_rows(target) else (str(row[0]) for row in rows if row[2])
         return Relation(target, Schema(columns), _DIALECT, _Cleaner(types), frozenset(computed))
 
-    def _stores(self, target: exp.Table) -> bool:
-        """Whether the table keeps its rows on this server, and nothing but its own columns decides what they are."""
+    def _stores_rows(self, target: exp.Table) -> bool:
+        """Whether the table stores its rows on this server, so that its columns are not computed on read."""
         query = (
             "SELECT engine FROM system.tables WHERE name = {name:String} "
             "AND database = if({database:String} = '', currentDatabase(), {database:String})"
@@ -133,12 +133,12 @@ class ClickHouseSource(SqlSource):
 
     def domain_relation(self, table: str) -> Relation:
         """Another table of the same server."""
-        return self._described(table)
+        return self._describe(table)
 
-    def _look_again(self) -> None:
-        """The table as it is now."""
+    def _refresh(self) -> None:
+        """Describe the table again."""
         self._process.require(self._name)
-        self._relation = self._described(self._wanted)
+        self._relation = self._describe(self._wanted)
 
     @contextmanager
     def session(self) -> Iterator[ClickHouseSession]:
@@ -193,7 +193,7 @@ class ClickHouseSession:
         _run(lambda: self._client.command(statement))
 
     def close(self) -> None:
-        """Drop what was kept, because a server remembers a session for a while, and disconnect."""
+        """Drop the temporary tables, because a server keeps a session for a while, and disconnect."""
         _quietly(lambda: attempt(self._drop))
         _quietly(lambda: attempt(self._client.close))
 
@@ -207,13 +207,13 @@ class _Cleaner:
     types: Mapping[str, str]
 
     def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
-        return converted(value, column, self.types[column.name])
+        return convert(value, column, self.types[column.name])
 
 
 def _quietly(action: Callable[[], T]) -> T:
-    """Run with the driver's loggers dropped: they are given exceptions, which quote rows."""
+    """Run with the driver's loggers silenced: they log exceptions, which quote rows."""
     known = list(logging.root.manager.loggerDict)
-    with hushed(*(name for name in known if name.startswith(clickhouse_connect.__name__))):
+    with silence_loggers(*(name for name in known if name.startswith(clickhouse_connect.__name__))):
         return action()
 
 
@@ -222,7 +222,7 @@ def _run(action: Callable[[], T]) -> T:
 
 
 def _arguments(location: object) -> tuple[dict[str, Any], str]:
-    """What the driver is told, and what to call the source in messages."""
+    """The driver's arguments, and the name of the source in messages."""
     if isinstance(location, str):
         url = urlsplit(location)
         scheme = url.scheme.partition("+")[0].lower()
@@ -275,5 +275,5 @@ def _table(name: str) -> exp.Table:
 def _writable(value: Any, column: Column) -> Any:
     if column.kind is Kind.DECIMAL:
         return Decimal(value)
-    # The driver takes a time without zone for local time.
+    # The driver treats a time without zone as local time.
     return value.replace(tzinfo=dt.UTC) if column.kind is Kind.TIMESTAMP else value

@@ -1,4 +1,4 @@
-"""ClickHouse's types and the kinds of podium, and how to get from one to the other without an error on any value."""
+"""ClickHouse's types and podium's kinds, and conversions between them that raise on no value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 
-__all__ = ["column_of", "converted", "type_of"]
+__all__ = ["column_of", "convert", "type_of"]
 
 _KINDS = {
     "String": Kind.TEXT,
@@ -38,7 +38,7 @@ _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 
 
 def _parts(type_: str) -> tuple[str, str]:
-    """The name of a type and what is in its brackets, without what says only how it is stored."""
+    """The name of a type and its arguments, without wrappers that only say how it is stored."""
     found = _TYPE.fullmatch(type_.strip())
     if found is None:
         return "", ""
@@ -60,16 +60,16 @@ def column_of(name: str, type_: str) -> Column:
     return Column(name, kind, unsigned=base == "UInt64")
 
 
-def converted(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
+def convert(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
     """A value of ClickHouse's type in the form that podium's SQL expects of the column's kind.
 
-    With a list's type and a single value's column, the value is an element of that list.
+    If the type is a list and the column a single value, the value is an element of that list.
     """
     base, inside = _parts(type_)
     if column.kind is Kind.LIST:
         return value
     if base == "Array":
-        return converted(value, column, inside)
+        return convert(value, column, inside)
     if base in _TO_TEXT:
         return _call(_TO_TEXT[base], value)
     if base == "Date":
@@ -82,7 +82,7 @@ def converted(value: exp.Expr, column: Column, type_: str) -> exp.Expr:
 
 
 def _microseconds(value: exp.Expr, precision: int) -> exp.Expr:
-    """A timestamp with microseconds; missing outside the years 1 to 9999.
+    """A timestamp with microseconds; NULL outside the years 1 to 9999.
 
     The engine's own conversion between precisions raises where it overflows; multiplying a range that was checked
     does not.

@@ -15,17 +15,17 @@ from podium.errors import SourceUnavailable, UnknownColumn
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.duckdb.connection import ATTACHED, DIALECT
 from podium.sources.duckdb.files import DataFiles, reader
-from podium.sources.duckdb.types import check_declared, column_of, converted
+from podium.sources.duckdb.types import check_declared, column_of, convert
 from podium.sources.sql.relation import Relation
 
-__all__ = ["FRAME", "attached_table", "described", "json_relation", "readable_part"]
+__all__ = ["FRAME", "attached_table", "describe", "json_relation", "readable_part"]
 
 FRAME = "frame"
-"""What a registered frame is called inside the connection."""
+"""The name of a registered frame inside the connection."""
 
 
 class OpenSchema(Schema):
-    """A JSON file: any name is a column, missing where a record has no such key, and of text unless it is declared."""
+    """A JSON file: any name is a column, NULL where a record has no such key, and text unless declared."""
 
     def column(self, name: str, *, role: str = "column") -> Column:
         """The column as declared, or a column of text."""
@@ -37,11 +37,11 @@ class _Cleaner:
     types: Mapping[str, Any]
 
     def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
-        return converted(value, column, self.types.get(column.name, sqltypes.VARCHAR))
+        return convert(value, column, self.types.get(column.name, sqltypes.VARCHAR))
 
 
-def described(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, declared: Mapping[str, Column]) -> Relation:
-    """The table with the columns that DuckDB says it has, or that the owner declares."""
+def describe(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, declared: Mapping[str, Column]) -> Relation:
+    """The table with the columns that DuckDB reports or the owner declares."""
     rows = cursor.sql(DIALECT.sql(exp.select("*").from_(table.copy()).limit(0)))
     types = dict(zip(rows.columns, rows.types, strict=True))
     for name, column in declared.items():
@@ -53,7 +53,7 @@ def described(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, declared: Mapp
 
 
 def _computed(cursor: duckdb.DuckDBPyConnection, table: exp.Expr, names: Iterable[str]) -> frozenset[str]:
-    """The columns that are computed when they are read: none of files and frames, all of what is no base table."""
+    """The columns computed on read: none of a file or frame, the generated ones of a table, all of a view."""
     if not isinstance(table, exp.Table) or table.catalog != ATTACHED:
         return frozenset()
     query = (
@@ -95,7 +95,7 @@ def attached_table(cursor: duckdb.DuckDBPyConnection, name: str | None, source: 
 
 
 def readable_part(cursor: duckdb.DuckDBPyConnection, table: pa.Table) -> pa.Table:
-    """The columns of types that DuckDB knows; found out on empty columns, so no row is read."""
+    """The columns whose types DuckDB knows; tried on empty columns, so no row is read."""
     readable = []
     for field in table.schema:
         try:

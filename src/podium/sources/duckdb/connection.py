@@ -1,4 +1,4 @@
-"""Connections to an embedded DuckDB that can do nothing but what podium asks."""
+"""Locked-down connections to an embedded DuckDB."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = [
     "DuckDBSession",
     "engine_failed",
     "hide_progress",
-    "locked_database",
-    "opened",
+    "open_locked_database",
+    "open_or_refuse",
     "values_are_readable",
 ]
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 DIALECT = DuckDB()
 
 ATTACHED = "data"
-"""What an attached DuckDB file is called inside the connection."""
+"""The name of an attached DuckDB file inside the connection."""
 
 _ARROW = {
     Kind.TEXT: pa.string(),
@@ -43,7 +43,7 @@ _ARROW = {
 }
 
 
-def locked_database(
+def open_locked_database(
     paths: Sequence[str], *, attach: bool, spill: str, resources: Mapping[str, str]
 ) -> duckdb.DuckDBPyConnection:
     """A database in memory that installs nothing, reads only these files, and cannot be reconfigured.
@@ -63,23 +63,23 @@ def locked_database(
     hide_progress(connection)
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     if attach:
-        connection.execute(f"ATTACH {_quoted(paths[0])} AS {ATTACHED} (READ_ONLY)")
+        connection.execute(f"ATTACH {_quote(paths[0])} AS {ATTACHED} (READ_ONLY)")
     else:
-        connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, paths))}]")
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_quote, paths))}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection
 
 
 def hide_progress(connection: duckdb.DuckDBPyConnection) -> None:
-    """No progress bar, which a notebook would get, and which tells about rows before anything is paid."""
-    # In a kernel without ipywidgets there is none, and DuckDB raises where the setting is as much as named.
+    """Turn off the progress bar of notebooks, which reveals something about rows before anything is paid."""
+    # In a kernel without ipywidgets there is none, and DuckDB raises if the setting is set at all.
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
         connection.execute("SET enable_progress_bar = false")
 
 
-def opened(action: Callable[[], T], refused: Callable[[], SourceUnavailable], name: str) -> T:
-    """What the action returns; ``refused`` if DuckDB says that it cannot read this, and if it fails by itself, that."""
+def open_or_refuse(action: Callable[[], T], refused: Callable[[], SourceUnavailable], name: str) -> T:
+    """The action's result; raises ``refused()`` if DuckDB cannot read the source, ``engine_failed`` if DuckDB fails."""
     try:
         return action()
     except PodiumError:
@@ -88,36 +88,36 @@ def opened(action: Callable[[], T], refused: Callable[[], SourceUnavailable], na
         failed = refused()
     except Exception:  # noqa: BLE001 - whatever it is, it is not a property of the file
         failed = engine_failed(name)
-    # Out here, because what DuckDB said may quote data, and would be the context of an error raised in there.
+    # Raised outside the handler: DuckDB's exception may quote data, and would become the context.
     raise failed
 
 
 def engine_failed(name: str) -> SourceUnavailable:
-    """That DuckDB failed, which says nothing about what it was given."""
+    """The error for a failure of DuckDB itself, which says nothing about the source."""
     return SourceUnavailable(
         f"DuckDB failed before it could answer about source={name!r}; the reason need not lie in the data. It needs "
-        "memory, and room on disk for what does not fit. Give it more, and check that the file is complete."
+        "memory, and disk space for what does not fit. Give it more, and check that the file is complete."
     )
 
 
 def values_are_readable(cursor: duckdb.DuckDBPyConnection, query: str) -> bool | None:
-    """Whether a query reads all that it touches; None if DuckDB failed for another reason than what it read."""
+    """Whether DuckDB can read every value that a query touches; None if it failed for another reason."""
     try:
         run_interruptibly(lambda: cursor.execute(query).fetchall(), cursor.interrupt)
     except (duckdb.DataError, duckdb.ProgrammingError):
-        # Bytes that are not text, times without a microsecond.
+        # Bytes that are not text, or times that microseconds cannot represent.
         return False
     except Exception:  # noqa: BLE001 - no memory, no disk, a fault of its own; the text may quote data
         return None
     return True
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return exp.Literal.string(text).sql("duckdb")
 
 
 class DuckDBSession:
-    """A cursor for one question; its temporary tables are its own, and gone when it is closed."""
+    """A cursor for one question; its temporary tables are private and removed when it is closed."""
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor

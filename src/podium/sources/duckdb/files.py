@@ -1,7 +1,7 @@
-"""Files on this machine: which there are, what format they have, and the table function that reads them.
+"""Local files: how to find them, their format, and the table function that reads them.
 
-Nothing is guessed from rows. Parquet says its types itself; a CSV file's header says the names, and every
-column is text; a JSON file says nothing, so every name is a column of text, unless the owner declares them.
+Nothing is inferred from rows. Parquet has types; a CSV file has names in its header, and every column is text; a JSON
+file declares nothing, so every name is a text column. The owner may declare other types.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlglot import exp
 from podium.errors import SourceUnavailable
 from podium.sources.duckdb.identity import file_identities
 
-__all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "located_files", "reader"]
+__all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "identify_files", "reader"]
 
 
 class FileFormat(StrEnum):
@@ -97,8 +97,8 @@ def find_files(location: str | Path) -> DataFiles:
     )
 
 
-def located_files(location: str) -> frozenset[tuple[int, int]]:
-    """Which files a path, a pattern or a folder names, whatever it is called; none if there are none."""
+def identify_files(location: str) -> frozenset[tuple[int, int]]:
+    """The identities of the files behind a path, a pattern or a folder; empty if there are none."""
     try:
         return file_identities(find_files(location).paths)
     except SourceUnavailable:
@@ -131,8 +131,8 @@ def csv_header(
 ) -> tuple[tuple[str, ...], str]:
     """The names in the header, which all files must share, and the delimiter, chosen by the header alone.
 
-    A first line that may be a row is no header: every name has a letter, unless the owner declares a column so called.
-    What the line says is not told, because it may be a row.
+    A first line that may be a row is not accepted as a header: every name must have a letter, unless the owner declares
+    a column of that name. Errors do not quote the line, because it may be a row.
     """
     headers = {_first_line(path, encoding) for path in paths}
     if len(headers) != 1:
@@ -172,10 +172,10 @@ def _first_line(path: str, encoding: str) -> str:
 
 
 def reader(files: DataFiles, columns: Mapping[str, str], *, delimiter: str = ",") -> exp.Expr:
-    """The table function that reads the files; for CSV and JSON it is told the columns, and sniffs nothing.
+    """The table function that reads the files; for CSV and JSON the columns are given, so nothing is sniffed.
 
-    The files were checked before. Should DuckDB refuse a line all the same, it is skipped, because an error would tell
-    that it is there.
+    The files were checked before. If DuckDB refuses a line all the same, it is skipped, because an error would reveal
+    that it exists.
     """
     paths: exp.Expr = exp.Literal.string(files.paths[0])
     if len(files.paths) > 1:
@@ -185,7 +185,7 @@ def reader(files: DataFiles, columns: Mapping[str, str], *, delimiter: str = ","
         quote = exp.Literal.string('"')
         options = {"auto_detect": exp.false(), "header": exp.true(), "delim": exp.Literal.string(delimiter)}
         options |= {"quote": quote, "escape": quote.copy(), "allow_quoted_nulls": exp.false()}
-        # Where records have several lines, a thread that begins in the middle must guess whether it is inside quotes.
+        # If records span lines, a thread that starts in the middle must guess whether it is inside quotes.
         options |= {"strict_mode": exp.false()} | ({"parallel": exp.false()} if files.spans_lines else {})
     if files.format is FileFormat.JSON:
         form = "array" if files.array else "newline_delimited"

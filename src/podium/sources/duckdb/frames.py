@@ -1,7 +1,7 @@
-"""Frames in memory: pandas, polars and Arrow, brought to one Arrow table.
+"""Frames in memory: pandas, polars and Arrow, converted to one Arrow table.
 
-pandas columns of Python objects have no type. They are read as text, like a CSV file's, so that no value decides
-anything about the others; the owner may declare a type.
+pandas columns of Python objects have no type. They are read as text, like those of a CSV file, so that no value affects
+how others are read; the owner may declare a type.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def arrow_table(frame: Any, declared: Mapping[str, Column]) -> pa.Table:
 
 
 def _is_valid(table: pa.Table) -> bool:
-    """Whether every value is one of its column's type: Arrow checks no text by itself, and the engine only on its way.
+    """Whether every value is valid for its column's type: Arrow does not check text, and the engine only as it reads.
 
-    What is not would make questions fail whose condition lets it through, and no others.
+    An invalid value would fail only the questions whose condition selects it.
     """
     try:
         table.validate(full=True)
@@ -65,7 +65,7 @@ def _is_valid(table: pa.Table) -> bool:
 
 
 def _in_utc(table: pa.Table) -> pa.Table:
-    """The table without time zones: DuckDB brings such columns to microseconds as it scans, and raises on some rows."""
+    """The table without time zones: DuckDB converts such columns to microseconds in the scan, and may raise."""
     for place, field in enumerate(table.schema):
         if pa.types.is_timestamp(field.type) and field.type.tz is not None and field.type.unit != "us":
             plain = table.column(place).cast(pa.timestamp(field.type.unit))

@@ -1,8 +1,8 @@
-"""Whether a file is still the one that was checked, by what its folder says about it.
+"""Whether a file is still the one that was checked, by its metadata.
 
-Device, inode, size and time of change cost nothing to look at before every question; a digest of the content would
-read the whole file each time. An owner who sets the time back by hand is not found out: owners make mistakes, and
-are trusted. The name is not part of it, because a file that is moved away and back is the same.
+Device, inode, size and modification time are cheap to compare before every question; a digest of the content would
+read the whole file each time. An owner who resets the time by hand is not detected: owners are trusted, but make
+mistakes. The name is not part of it, because a file that is moved away and back is the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Fingerprint", "file_identities", "fingerprint"]
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What a folder says about a file's content."""
+    """The metadata that changes with a file's content."""
 
     device: int
     inode: int
@@ -34,5 +34,5 @@ def fingerprint(paths: Iterable[str]) -> tuple[Fingerprint, ...] | None:
 
 
 def file_identities(paths: Iterable[str]) -> frozenset[tuple[int, int]]:
-    """Device and inode of each file: the same under every name, and in none of them if a file is gone."""
+    """Device and inode of each file, the same under every name; empty if a file is missing."""
     return frozenset((found.device, found.inode) for found in fingerprint(paths) or ())

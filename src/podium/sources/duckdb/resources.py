@@ -1,4 +1,4 @@
-"""What an embedded DuckDB may use of this machine."""
+"""The resources of this machine that an embedded DuckDB may use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Resources:
     temp_directory: str | Path | None = None
 
     def __post_init__(self) -> None:
-        # Whatever the annotations say, callers pass anything.
+        # Callers may pass anything, whatever the annotations say.
         limit: object = self.memory_limit
         folder: object = self.temp_directory
         if limit is not None and not (isinstance(limit, str) and _SIZE.fullmatch(limit)):

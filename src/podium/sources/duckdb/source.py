@@ -1,4 +1,4 @@
-"""DuckDB, embedded: files on this machine and frames in memory, without a server."""
+"""Embedded DuckDB: local files and frames in memory, without a server."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.sources.declared_types import Types, declared_columns
-from podium.sources.duckdb.catalog import FRAME, attached_table, described, json_relation, readable_part
+from podium.sources.duckdb.catalog import FRAME, attached_table, describe, json_relation, readable_part
 from podium.sources.duckdb.connection import (
     ATTACHED,
     DIALECT,
     DuckDBSession,
     engine_failed,
-    locked_database,
-    opened,
+    open_locked_database,
+    open_or_refuse,
     values_are_readable,
 )
-from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header, find_files, located_files, reader
+from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header, find_files, identify_files, reader
 from podium.sources.duckdb.frames import arrow_table, is_frame
 from podium.sources.duckdb.identity import file_identities, fingerprint
 from podium.sources.duckdb.resources import Resources
-from podium.sources.duckdb.validity import BadLines, FileRules, checked_text
+from podium.sources.duckdb.validity import BadLines, FileRules, check_text
 from podium.sources.isolation import Process
 from podium.sources.private_folder import make_folder
 from podium.sources.protocol import CountQuery, Domain
@@ -48,14 +48,14 @@ class DuckDBSource(SqlSource):
     a pandas, polars or Arrow frame; ``table`` names one of several tables in a DuckDB file; ``types`` declares
     columns, and a value that does not fit its declared type counts as missing.
 
-    Opening checks the files whole, so that no row can decide later whether a question fails: a CSV file that breaks its
-    own quoting, a line that is not one JSON object, bytes that are not text are refused with the line, or with
-    ``bad_lines="drop"`` left out. ``encoding`` is that of CSV and JSON files. Files that change afterwards are refused
-    until they are opened again.
+    Opening checks the files completely, so that no row can decide later whether a question fails. A CSV record that
+    breaks the quoting, a line that is not one JSON object, or bytes that are not text are refused with their line
+    number, or dropped with ``bad_lines="drop"``. ``encoding`` is that of CSV and JSON files. Files that change
+    afterwards are refused until they are opened again.
 
     ``memory_limit`` (such as ``"4GB"``), ``threads`` and ``temp_directory`` say what DuckDB may use of this machine.
-    What does not fit into memory is written to a folder of its own below ``temp_directory``, by default that of the
-    system, and removed on ``close``; a question that fits into neither fails like any other failure of an engine.
+    What does not fit into memory spills to a private folder below ``temp_directory``, by default the system's, which
+    ``close`` removes; a question that exceeds both fails like any other failure of the engine.
     """
 
     sql_dialect = DIALECT
@@ -94,11 +94,11 @@ class DuckDBSource(SqlSource):
         self._given = () if self._attached else self._original
         self._seen = fingerprint(self._given)
         if self._files is not None and self._files.text:
-            self._files = checked_text(self._files, rules, Path(spill, "copies"), frozenset(self._declared))
+            self._files = check_text(self._files, rules, Path(spill, "copies"), frozenset(self._declared))
         paths = self._files.paths if self._files else ()
         settings = resources.settings()
-        self._database = self._started(
-            lambda: locked_database(paths, attach=self._attached, spill=spill, resources=settings),
+        self._database = self._try_starting(
+            lambda: open_locked_database(paths, attach=self._attached, spill=spill, resources=settings),
             reads=self._attached,
         )
         if frame is not None:
@@ -107,21 +107,21 @@ class DuckDBSource(SqlSource):
             self._frame = readable
         self._relation = self._open(table)
         self._check_parquet()
-        # Also while it was being checked.
+        # The file may have changed while it was being checked.
         self._require_unchanged()
 
     def _require(self, table: str | None, rules: FileRules) -> None:
-        """Raise if something is said that this kind of source does not have."""
+        """Raise for options that this kind of source does not have."""
         if table is not None and not self._attached:
             raise InvalidArgument("table", table, allowed="None, unless the source is a DuckDB file or a server")
-        if rules.copied and not (self._files and self._files.text):
+        if rules.needs_copy and not (self._files and self._files.text):
             name, value = ("bad_lines", rules.bad_lines) if rules.drop else ("encoding", rules.encoding)
             raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
 
     def _check_parquet(self) -> None:
-        """Raise if some value of a Parquet file cannot be read: each column is read once, with the reader of questions.
+        """Raise if some value of a Parquet file cannot be read: each column is read once, as questions read it.
 
-        Otherwise a question would fail or not, depending on which row groups its condition lets it read.
+        Otherwise whether a question fails would depend on the row groups that its condition selects.
         """
         if self._files is None or self._files.format is not FileFormat.PARQUET:
             return
@@ -134,7 +134,7 @@ class DuckDBSource(SqlSource):
             )
 
     def _reads(self, names: Sequence[str]) -> bool:
-        """Whether every value of these columns can be read; a hash needs the value itself, which a count does not."""
+        """Whether every value of these columns can be read; a hash reads the values, a count would not."""
         hashes = [exp.func("BIT_XOR", exp.func("HASH", exp.column(name, quoted=True))) for name in names]
         query = DIALECT.sql(exp.select(*hashes).from_(self._relation.table.copy()))
         with self._cursor() as cursor:
@@ -154,17 +154,17 @@ class DuckDBSource(SqlSource):
 
     @property
     def changed(self) -> bool:
-        """Whether a file is another one than when it was opened, or has gone."""
+        """Whether a file was changed or removed since it was opened."""
         return self._seen is None or fingerprint(self._given) != self._seen
 
     @property
     def name(self) -> str:
-        """The path, or that it is a frame."""
+        """The path, or "a frame"."""
         return self._name
 
     @property
     def untyped(self) -> bool:
-        """Whether the format says nothing about types, so that every column is text unless declared."""
+        """Whether the format has no types, so that every column is text unless declared."""
         return self._files is not None and self._files.text
 
     @property
@@ -189,15 +189,15 @@ class DuckDBSource(SqlSource):
         if self._files is not None and self._json:
             return json_relation(self._files, (), self._declared)
         with self._cursor() as cursor:
-            return self._asked(lambda: described(cursor, self._table(cursor, table), self._declared))
+            return self._try_reading(lambda: describe(cursor, self._table(cursor, table), self._declared))
 
-    def _asked(self, action: Callable[[], T]) -> T:
-        """What DuckDB answers about the source."""
-        return opened(action, self._unavailable, self._name)
+    def _try_reading(self, action: Callable[[], T]) -> T:
+        """Run an action that reads the source; SourceUnavailable if it fails."""
+        return open_or_refuse(action, self._unavailable, self._name)
 
-    def _started(self, action: Callable[[], T], *, reads: bool) -> T:
-        """What DuckDB answers before it has looked at the source, unless it ``reads`` that already."""
-        return opened(action, self._unavailable if reads else lambda: engine_failed(self._name), self._name)
+    def _try_starting(self, action: Callable[[], T], *, reads: bool) -> T:
+        """Run an action before the source is read, or one that ``reads`` it already."""
+        return open_or_refuse(action, self._unavailable if reads else lambda: engine_failed(self._name), self._name)
 
     def _table(self, cursor: duckdb.DuckDBPyConnection, table: str | None) -> exp.Expr:
         if self._files is None:
@@ -228,44 +228,44 @@ class DuckDBSource(SqlSource):
                 "Give the domain as a file or a list."
             )
         with self._cursor() as cursor:
-            return self._asked(lambda: described(cursor, attached_table(cursor, table, self._name), {}))
+            return self._try_reading(lambda: describe(cursor, attached_table(cursor, table, self._name), {}))
 
-    def _accepts(self, query: CountQuery, domain: Domain | None) -> None:
+    def _check_plannable(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless DuckDB can read the columns, and plan the queries."""
         if self._json:
             self._check_names(query)
-        super()._accepts(query, domain)
+        super()._check_plannable(query, domain)
 
-    def _look_again(self) -> None:
-        """The table as it is now; a file must be as it was."""
+    def _refresh(self) -> None:
+        """Describe the table again; a file must be unchanged."""
         self._process.require(self._name)
         self._require_unchanged()
         if self._attached:
             self._relation = self._open(self._wanted)
 
     def _check_names(self, query: CountQuery) -> None:
-        """Raise unless DuckDB can read JSON with these columns, of which the files themselves say nothing."""
+        """Raise unless DuckDB can read JSON with these columns, which the files themselves do not declare."""
         table = self.relation_for(query).table
         refused = SourceUnavailable(
             f"source={self._name!r} could not be read as JSON with the columns that the question names. Allowed: names "
             "that are not empty and differ in more than capital letters. Check the names."
         )
         with self._cursor() as cursor:
-            opened(lambda: described(cursor, table, {}), lambda: refused, self._name)
+            open_or_refuse(lambda: describe(cursor, table, {}), lambda: refused, self._name)
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         self._process.require(self._name)
-        cursor = self._started(self._prepared, reads=self._frame is not None)
+        cursor = self._try_starting(self._new_cursor, reads=self._frame is not None)
         try:
             yield cursor
         finally:
             cursor.close()
 
-    def _prepared(self) -> duckdb.DuckDBPyConnection:
+    def _new_cursor(self) -> duckdb.DuckDBPyConnection:
         cursor = self._database.cursor()
         if self._attached:
-            # Views name their tables without the catalogue.
+            # Views name their tables without the catalog.
             cursor.execute(f"USE {ATTACHED}")
         if self._frame is not None:
             cursor.register(FRAME, self._frame)
@@ -273,32 +273,32 @@ class DuckDBSource(SqlSource):
 
     @contextmanager
     def session(self) -> Iterator[DuckDBSession]:
-        """A cursor for one question, about files that are still those that were checked."""
+        """A cursor for one question; the files must be those that were checked."""
         self._require_unchanged()
         with self._cursor() as cursor:
             yield DuckDBSession(cursor)
 
     def is_at(self, location: str) -> bool:
         """Whether a path or pattern, and the table behind it, are these files and this table."""
-        files, table = self._named(location)
+        files, table = self._resolve(location)
         return bool(files) and files == self._identity() and self._is_table(table)
 
     def shares_rows_with(self, location: str) -> bool:
         """Whether some file behind a path or pattern is one of these, and holds this table."""
-        files, table = self._named(location)
+        files, table = self._resolve(location)
         return bool(files & self._identity()) and self._is_table(table)
 
     def _identity(self) -> frozenset[tuple[int, int]]:
         return file_identities(self._original)
 
-    def _named(self, location: str) -> tuple[frozenset[tuple[int, int]], str | None]:
-        """The files, and the table, that a ledger's location names; a name of a file may have a sign of number."""
+    def _resolve(self, location: str) -> tuple[frozenset[tuple[int, int]], str | None]:
+        """The files and the table that a ledger's location names; a file name may itself contain a ``#``."""
         path, _, table = location.rpartition("#")
-        files = located_files(location)
-        return (files, None) if files or not path else (located_files(path), table)
+        files = identify_files(location)
+        return (files, None) if files or not path else (identify_files(path), table)
 
     def _is_table(self, table: str | None) -> bool:
-        """Whether a name, or none, is that of this source's table."""
+        """Whether a name, or None, means this source's table."""
         if not self._attached:
             return True
         with self._cursor() as cursor, suppress(SourceUnavailable):
@@ -307,7 +307,7 @@ class DuckDBSource(SqlSource):
         return False
 
     def close(self) -> None:
-        """Close the connection and remove what it put aside; in a fork there is nothing to close."""
+        """Close the connection and remove its temporary files; in a fork there is nothing to close."""
         if self._process.here:
             self._database.close()
         self._clean_up()

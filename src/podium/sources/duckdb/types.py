@@ -1,4 +1,4 @@
-"""DuckDB's types and the kinds of podium, and how to get from one to the other without an error on any value."""
+"""DuckDB's types and podium's kinds, and conversions between them that raise on no value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlglot import exp
 from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
 
-__all__ = ["check_declared", "column_of", "converted"]
+__all__ = ["check_declared", "column_of", "convert"]
 
 _KINDS = {
     "varchar": Kind.TEXT,
@@ -39,8 +39,8 @@ _KINDS = {
 }
 _LISTS = ("list", "array")
 _WHOLE_NUMBER = "[+-]?[0-9]+"
-# Podium's years. Further away a second or millisecond may have no microsecond, and a timestamp no text: there a cast
-# raises, and some of DuckDB's TRY_CASTs end the database.
+# Podium's years. Beyond them microseconds may overflow, and a timestamp may have no text form: a cast raises, and some
+# of DuckDB's TRY_CASTs crash the database.
 _WIDE = {"timestamp_s": "TIMESTAMP_S", "timestamp_ms": "TIMESTAMP_MS"}
 _TIMES = {**_WIDE, "timestamp": "TIMESTAMP", "timestamp with time zone": "TIMESTAMPTZ"}
 _FIRST, _BEYOND = "0001-01-01", "10000-01-01"
@@ -63,7 +63,7 @@ def _child(type_: Any) -> Any:
 
 
 def check_declared(column: Column, type_: Any) -> None:
-    """Raise if a declaration turns a list into a single value, or something else than text into a list."""
+    """Raise if a declaration turns a list into a single value, or anything but text into a list."""
     if (column.kind is Kind.LIST) != (type_.id in _LISTS) and not (column.kind is Kind.LIST and type_.id == "varchar"):
         raise InvalidArgument(
             f"types[{column.name!r}]",
@@ -73,13 +73,13 @@ def check_declared(column: Column, type_: Any) -> None:
         )
 
 
-def converted(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
-    """A value of DuckDB's type brought to the column's kind; NULL where it does not parse.
+def convert(value: exp.Expr, column: Column, type_: Any) -> exp.Expr:
+    """A value of DuckDB's type converted to the column's kind; NULL where it does not parse.
 
-    With a list's type and a single value's column, the value is an element of that list.
+    If the type is a list and the column a single value, the value is an element of that list.
     """
     if column.kind is Kind.LIST:
-        # A list in a text is read as a list of texts, so that one bad element does not lose the others.
+        # A list written as text becomes a list of texts, so that one bad element does not lose the others.
         return value if type_.id in _LISTS else _try(value, "VARCHAR[]")
     if type_.id in _LISTS:
         type_ = _child(type_)
@@ -115,7 +115,7 @@ def _native(value: exp.Expr, type_id: str) -> exp.Expr:
 
 
 def _within_years(value: exp.Expr, type_id: str) -> exp.Expr:
-    """A timestamp; missing outside the years 1 to 9999."""
+    """A timestamp; NULL outside the years 1 to 9999."""
     edges = map(exp.Literal.string, (_FIRST, _BEYOND))
     first, beyond = (exp.cast(edge, _TIMES[type_id], dialect="duckdb") for edge in edges)
     known = exp.and_(exp.GTE(this=value, expression=first), exp.LT(this=value.copy(), expression=beyond))

@@ -17,7 +17,7 @@ from podium.sources.sql.relation import Relation
 
 __all__ = ["describe"]
 
-# A name may be written as it is or quoted as in SQL, with its schema or without if the search path finds it.
+# A name may be plain or quoted as in SQL, with its schema, or without if it is on the search path.
 _FIND = """
 SELECT c.oid, n.nspname, c.relname
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -30,7 +30,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_catalog.has_schema_privilege
 )
 """
 
-# From each column's type down to its base type: a domain leads to what it is made of, an array to its elements.
+# From each column's type down to its base type: from a domain to its base, from an array to its elements.
 _COLUMNS = """
 WITH RECURSIVE steps AS (
     SELECT a.attnum, a.attname, 0 AS depth, a.atttypid AS type, a.atttypmod AS modifier

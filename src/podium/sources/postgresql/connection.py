@@ -1,6 +1,6 @@
 """Connections to PostgreSQL: one for each question, with one transaction that sees one state of the data.
 
-A single query runs in a transaction that is READ ONLY, so it works on a standby server and without any right to write.
+A single query runs in a READ ONLY transaction, so it works on a standby server and without write privileges.
 Such a transaction cannot create a table, not even a temporary one. A question that needs its counts more than once
 therefore runs in one that may write, keeps them in a temporary table, and is always rolled back: computing the counts
 again for every query would double the work, and a materialised view would outlive the question.
@@ -20,7 +20,7 @@ from sqlglot import exp
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.isolation import attempt, run_guarded
-from podium.sources.quiet import hushed
+from podium.sources.quiet import silence_loggers
 from podium.sources.sql.dialect import Postgres
 
 __all__ = ["DIALECT", "PostgreSQLSession", "Server"]
@@ -61,7 +61,7 @@ class Server:
         return f"postgresql://{host}{port}/{parts.get('dbname') or ''}"
 
     def ask(self, action: Callable[[_Connection], T]) -> T | None:
-        """What the action finds out in the catalogue, or None if the server cannot be reached."""
+        """The result of a query of the catalog, or None if the server cannot be reached."""
 
         def asked() -> T:
             connection = self._connect()
@@ -91,7 +91,7 @@ class Server:
             "application_name": "podium",
             "client_encoding": "utf8",
         }
-        with hushed("psycopg"):
+        with silence_loggers("psycopg"):
             return psycopg.connect("", autocommit=True, prepare_threshold=None, **settings)
 
     def _begin(self, access: str) -> bytes:
@@ -120,7 +120,7 @@ def _end(connection: _Connection) -> None:
 
 
 class PostgreSQLSession:
-    """One transaction; it begins with the first statement, when it is known whether something must be kept."""
+    """One transaction; it begins with the first statement, which decides whether it must write."""
 
     def __init__(self, connection: _Connection, begin: Callable[[str], bytes]) -> None:
         self._connection = connection
@@ -145,8 +145,8 @@ class PostgreSQLSession:
         run_guarded(lambda: self._load(table, columns, rows))
 
     def _load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
-        name = _quoted(table)
-        declared = ", ".join(f"{_quoted(column.name)} {_TYPES[column.kind]}" for column in columns)
+        name = _quote(table)
+        declared = ", ".join(f"{_quote(column.name)} {_TYPES[column.kind]}" for column in columns)
         self._execute(f"CREATE TEMPORARY TABLE {name} ({declared})", "READ WRITE")
         with self._connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN".encode()) as copy:
             for row in rows:
@@ -159,5 +159,5 @@ class PostgreSQLSession:
         return self._connection.execute(statement.encode())
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return exp.to_identifier(name, quoted=True).sql(DIALECT.name)

@@ -21,7 +21,7 @@ from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["PostgreSQLSource"]
 
-_OLDEST = 14
+_MIN_VERSION = 14
 _DRIVER = re.compile(r"^(postgres(?:ql)?)\+[a-zA-Z0-9]+(?=://)")
 _FACTS = (
     "SELECT pg_catalog.current_setting('server_version_num')::integer / 10000, "
@@ -33,7 +33,7 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What the catalogue says: the table, its full name, and whether temporary tables are allowed beside it."""
+    """The table, its full name, and whether the account may create temporary tables."""
 
     relation: Relation
     name: str
@@ -60,7 +60,7 @@ class PostgreSQLSource(SqlSource):
                 "Allowed: a name, or schema.name. Name one with --table (in Python: table=...)."
             )
         self._wanted = table
-        self._table = self._described(table)
+        self._table = self._describe(table)
 
     @property
     def name(self) -> str:
@@ -73,16 +73,16 @@ class PostgreSQLSource(SqlSource):
 
     def domain_relation(self, table: str) -> Relation:
         """Another table of the same database."""
-        return self._described(table).relation
+        return self._describe(table).relation
 
-    def _look_again(self) -> None:
-        """The table as it is now, if the server answers."""
-        self._table = self._described(self._wanted)
+    def _refresh(self) -> None:
+        """Describe the table again."""
+        self._table = self._describe(self._wanted)
 
-    def _fits(self, query: CountQuery, domain: Domain | None) -> None:
+    def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns can be counted, and the server allows what this question needs."""
-        super()._fits(query, domain)
-        what = _kept(query, domain)
+        super()._check_query(query, domain)
+        what = _reason_for_tables(query, domain)
         if what is not None and not self._table.keeps:
             raise SourceUnavailable(
                 f"source={self.name!r} does not let this account make temporary tables, which a question with {what} "
@@ -105,7 +105,7 @@ class PostgreSQLSource(SqlSource):
     def close(self) -> None:
         """Nothing to do: every connection is closed with its question."""
 
-    def _described(self, table: str) -> _Table:
+    def _describe(self, table: str) -> _Table:
         found = self._server.ask(lambda connection: _inspect(connection, table, self._server.address))
         if found is None:
             raise self._unreachable()
@@ -119,13 +119,13 @@ class PostgreSQLSource(SqlSource):
         )
 
 
-def _kept(query: CountQuery, domain: Domain | None) -> str | None:
-    """What makes a question need temporary tables, if anything does."""
+def _reason_for_tables(query: CountQuery, domain: Domain | None) -> str | None:
+    """Why a query needs temporary tables; None if it does not."""
     if domain is not None:
         return "a domain"
     if query.without:
         return "items left out"
-    # Whoever weighs looks for items by tallies, which are kept.
+    # Weighted queries keep their counts in a table.
     return None if query.weights is None else "rounds of finding"
 
 
@@ -148,10 +148,11 @@ def _server(location: object, statement_timeout: float | None) -> Server:
 
 def _inspect(connection: psycopg.Connection[Any], table: str, source: str) -> _Table:
     version, encoding, keeps = connection.execute(_FACTS).fetchall()[0]
-    if version < _OLDEST or encoding != "UTF8":
+    if version < _MIN_VERSION or encoding != "UTF8":
         raise SourceUnavailable(
-            f"source={source!r} is PostgreSQL {version} with the encoding {encoding}. Allowed: PostgreSQL {_OLDEST} or "
-            "later with the encoding UTF8, in which text has one order. Copy the table to such a database."
+            f"source={source!r} is PostgreSQL {version} with the encoding {encoding}. Allowed: PostgreSQL "
+            f"{_MIN_VERSION} or later with the encoding UTF8, in which text has one order. Copy the table to such a "
+            "database."
         )
     relation, name = describe(connection, table, source)
     return _Table(relation, name, keeps)

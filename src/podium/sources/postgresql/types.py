@@ -1,4 +1,4 @@
-"""PostgreSQL's types and the kinds of podium, how to get from one to the other without an error; what is computed."""
+"""PostgreSQL's types and podium's kinds, conversions that raise on no value, and which columns are computed."""
 
 from __future__ import annotations
 
@@ -72,17 +72,17 @@ def column_of(name: str, type_: NativeType) -> Column:
 
 
 def computed_query(oid: str) -> str:
-    """The query for the columns that are computed when they are read; ``oid`` is how the driver writes the parameter.
+    """The query for the columns computed on read; ``oid`` is how the driver writes the parameter.
 
-    All of a view or foreign table, or of what has such a part, and of a table whose rows a policy decides on; of
-    another table those that are generated and not stored.
+    These are all columns of a view, a foreign table, a table with such a partition or a table with row policies, and
+    the generated columns of another table that are not stored.
     """
     return _COMPUTED.format(oid=oid)
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaner:
-    """A value of a column, or an element of its list, brought to its kind."""
+    """Converts a value of a column, or an element of its list, to its kind."""
 
     types: Mapping[str, NativeType]
 

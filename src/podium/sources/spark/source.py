@@ -25,8 +25,8 @@ from podium.errors.installing import install_library
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.isolation import Process, attempt, run_guarded
-from podium.sources.quiet import hushed
-from podium.sources.spark.types import column_of, converted, type_of
+from podium.sources.quiet import silence_loggers
+from podium.sources.spark.types import column_of, convert, type_of
 from podium.sources.sql.dialect import Spark
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
@@ -34,12 +34,12 @@ from podium.sources.sql.sql_source import SqlSource
 __all__ = ["SparkSource"]
 
 _DIALECT = Spark()
-# What our SQL relies on, set in a session of ours and not in the caller's.
+# The settings that podium's SQL relies on, set in its own session and not in the caller's.
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
-    # A damaged or missing file is an error for all alike, not fewer users, whatever the caller's session tolerates.
+    # A damaged or missing file is always an error, whatever the caller's session tolerates.
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     # Names of folders are text, as on every engine; old calendars are not an error that only some rows raise.
@@ -48,7 +48,7 @@ _SETTINGS = {
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
 }
-# What an application of ours is told: failing tasks quote rows in every one of these places.
+# Settings of podium's own application: failing tasks quote rows in all of these places.
 _APPLICATION: dict[str, bool | float | int | str | None] = {
     "spark.app.name": "podium",
     "spark.eventLog.enabled": "false",
@@ -57,7 +57,7 @@ _APPLICATION: dict[str, bool | float | int | str | None] = {
     "spark.ui.showConsoleProgress": "false",
 }
 _QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
-# At DEBUG the last two write down all that the JVM says.
+# At DEBUG the last two log everything that the JVM sends.
 _LOGGERS = (*_QUERY_LOGGERS, "py4j.clientserver", "py4j.java_gateway")
 _MASTER, _CONNECT = "spark", "sc"
 _CONNECT_PACKAGES = ("grpc", "grpc_status", "pandas", "zstandard")
@@ -100,14 +100,14 @@ class SparkSource(SqlSource):
         self._wanted = table
         self._process = Process()
         try:
-            self._relation = self._described(table)
+            self._relation = self._describe(table)
         except SourceUnavailable:
             self.close()
             raise
 
     @property
     def name(self) -> str:
-        """The URL without its parameters, or that it is a session."""
+        """The URL without its parameters, or that the source is a session."""
         return self._name
 
     def implied_schemas(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class SparkSource(SqlSource):
     def _current(self) -> tuple[str, str]:
         return self._session.catalog.currentCatalog(), self._session.catalog.currentDatabase()
 
-    def _described(self, table: str) -> Relation:
+    def _describe(self, table: str) -> Relation:
         found = _quietly(lambda: attempt(lambda: self._columns(table)))
         if found is None:
             raise SourceUnavailable(
@@ -132,7 +132,7 @@ class SparkSource(SqlSource):
 
     def _columns(self, table: str) -> tuple[exp.Expr, Mapping[str, spark.DataType], bool]:
         target = _table(table)
-        session = _cloned(self._session)
+        session = _clone(self._session)
         try:
             frame = session.sql(_DIALECT.sql(exp.select("*").from_(target.copy())))
             if not _remote(session) and _tolerates_damage(frame):
@@ -142,7 +142,7 @@ class SparkSource(SqlSource):
                     "Read it without these options."
                 )
             schema = frame.schema
-            stored = "/" in table or _stored(session, target)
+            stored = "/" in table or _is_stored(session, target)
         finally:
             _release(session)
         return target, {field.name: field.dataType for field in schema.fields}, stored
@@ -153,18 +153,18 @@ class SparkSource(SqlSource):
 
     def domain_relation(self, table: str) -> Relation:
         """Another table that the session knows."""
-        return self._described(table)
+        return self._describe(table)
 
-    def _look_again(self) -> None:
-        """The table as it is now."""
+    def _refresh(self) -> None:
+        """Describe the table again."""
         self._process.require(self._name)
-        self._relation = self._described(self._wanted)
+        self._relation = self._describe(self._wanted)
 
     @contextmanager
     def session(self) -> Iterator[SparkQuestion]:
         """A session for one question."""
         self._process.require(self._name)
-        session = _quietly(lambda: run_guarded(lambda: _cloned(self._session)))
+        session = _quietly(lambda: run_guarded(lambda: _clone(self._session)))
         try:
             yield SparkQuestion(session)
         finally:
@@ -190,7 +190,7 @@ class SparkQuestion:
         return _run(lambda: [tuple(row) for row in self._session.sql(query).collect()])
 
     def explain(self, query: str) -> None:
-        """Plan a query; the statement EXPLAIN would tell of an error in its answer. Spark Connect checks names only."""
+        """Plan a query; the statement EXPLAIN would return errors as text. Spark Connect checks names only."""
 
         def planned() -> None:
             frame = self._session.sql(query)
@@ -202,17 +202,17 @@ class SparkQuestion:
         _run(planned)
 
     def keep(self, table: str, query: exp.Query) -> None:
-        """A view of rows that are computed now, and not again; Spark frees them when nothing refers to them."""
+        """A view of rows that are computed once; Spark frees them when nothing refers to them."""
 
         def kept() -> None:
             self._session.sql(_DIALECT.sql(query)).localCheckpoint().createOrReplaceTempView(table)
-            # What is asked of it has as many keys as there are counts: hundreds of parts would be nearly all empty.
+            # Later queries have as many keys as there are counts: most of hundreds of partitions would be empty.
             self._session.conf.set("spark.sql.shuffle.partitions", _FEW_PARTS)
 
         _run(kept)
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
-        """A view of the caller's items; they travel as Arrow, which executors read without a Python of their own."""
+        """A view of the caller's items, sent as Arrow, which executors read without Python."""
         schema = spark.StructType([spark.StructField(column.name, type_of(column)) for column in columns])
         items = _as_arrow(schema, columns, rows)
         moments = [column.name for column in columns if column.kind is Kind.TIMESTAMP]
@@ -221,7 +221,7 @@ class SparkQuestion:
             active = None if _remote(self._session) else SparkSession.getActiveSession()
             frame = self._session.createDataFrame(items, schema)
             if active is not None:
-                # The method makes its session the active one of this thread, which the caller's has to stay.
+                # The method activates its session in this thread, where the caller's must stay active.
                 active.createDataFrame(items.slice(0, 0), schema)
             frame = frame.withColumns({name: frame[name].cast(spark.TimestampType()) for name in moments})
             frame.createOrReplaceTempView(table)
@@ -234,12 +234,12 @@ class _Cleaner:
     types: Mapping[str, spark.DataType]
 
     def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
-        return converted(value, column, self.types[column.name])
+        return convert(value, column, self.types[column.name])
 
 
 def _quietly(action: Callable[[], T]) -> T:
-    """Run with Spark's Python loggers dropped: they are given exceptions, which quote rows."""
-    with hushed(*_LOGGERS):
+    """Run with Spark's Python loggers silenced: they log exceptions, which quote rows."""
+    with silence_loggers(*_LOGGERS):
         return action()
 
 
@@ -284,7 +284,7 @@ def _from_master(url: str) -> SparkSession:
 
 
 def _listens(address: str) -> bool:
-    """Whether something is there: Spark itself would try for minutes."""
+    """Whether something listens there: Spark itself would retry for minutes."""
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host or address, int(port) if host else _MASTER_PORT), timeout=_SECONDS):
@@ -315,18 +315,18 @@ def _connect_class() -> Any:
     try:
         from pyspark.sql.connect.session import SparkSession as ConnectSession  # noqa: PLC0415 - needs more packages
     except (ImportError, SystemExit):
-        # Where a package is too old, it takes a process without a main file for a test of its own, and leaves.
+        # An outdated package mistakes a process without a main file for its own test, and exits.
         return None
     return ConnectSession
 
 
-def _cloned(session: SparkSession) -> SparkSession:
+def _clone(session: SparkSession) -> SparkSession:
     """A session that sees the tables and views of the caller's, with settings and views of its own."""
     if _remote(session):
         own: SparkSession = session.cloneSession()  # type: ignore[attr-defined]
     else:
         _silence_jvm(session)
-        # Public for Spark Connect, not yet for the other; newSession() would not know the caller's views.
+        # Public only for Spark Connect; newSession() would not see the caller's views.
         own = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
     for name, value in _SETTINGS.items():
         own.conf.set(name, value)
@@ -334,7 +334,7 @@ def _cloned(session: SparkSession) -> SparkSession:
 
 
 def _release(own: SparkSession) -> None:
-    """End a cloned session; the other kind of session is only memory, and stopping it would stop the caller's."""
+    """Stop a cloned remote session; a local one needs no cleanup, and stopping it would stop the caller's."""
     if _remote(own):
         own.stop()
 
@@ -346,7 +346,7 @@ def _remote(session: SparkSession) -> bool:
 def _silence_jvm(session: SparkSession) -> None:
     """Turn off the log of the driver, and of executors that take their level from it."""
     session.sparkContext.setLogLevel("OFF")
-    # That was the root only: whoever has a level of its own would still speak.
+    # That was the root logger only: loggers with their own level would still write.
     log4j = session.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)
 
@@ -359,7 +359,7 @@ def _table(name: str) -> exp.Expr:
 
 
 def _tolerates_damage(frame: DataFrame) -> bool:
-    """Whether files are read with an option that leaves damaged ones out, which no setting of a session undoes."""
+    """Whether files are read with an option that skips damaged ones, which no session setting undoes."""
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
     found = (leaves.apply(place) for place in range(leaves.size()))
     # A leaf that is no file has no such method.
@@ -367,7 +367,7 @@ def _tolerates_damage(frame: DataFrame) -> bool:
     return any(text is not None and _TOLERANT.search(text) for text in options)
 
 
-def _stored(session: SparkSession, target: exp.Expr) -> bool:
+def _is_stored(session: SparkSession, target: exp.Expr) -> bool:
     """Whether the catalogue says that this is a table of columnar files: not a view, a frame or another database."""
     rows = session.sql(f"DESCRIBE TABLE EXTENDED {_DIALECT.sql(target)}").collect()
     lines = [(row[0], row[1]) for row in rows]

@@ -1,4 +1,4 @@
-"""Spark's types and the kinds of podium, and how to get from one to the other without an error on any value."""
+"""Spark's types and podium's kinds, and conversions between them that raise on no value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 
-__all__ = ["column_of", "converted", "type_of"]
+__all__ = ["column_of", "convert", "type_of"]
 
 _KINDS: dict[type[spark.DataType], Kind] = {
     spark.StringType: Kind.TEXT,
@@ -41,15 +41,15 @@ def column_of(name: str, type_: spark.DataType) -> Column:
     return Column(name, _KINDS.get(type(type_), Kind.OTHER))
 
 
-def converted(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Expr:
+def convert(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Expr:
     """A value of Spark's type in the form that podium's SQL expects of the column's kind.
 
-    With a list's type and a single value's column, the value is an element of that list.
+    If the type is a list and the column a single value, the value is an element of that list.
     """
     if column.kind is Kind.LIST:
         return value
     if isinstance(type_, spark.ArrayType):
-        return converted(value, column, type_.elementType)
+        return convert(value, column, type_.elementType)
     if isinstance(type_, spark.TimestampNTZType):
         # The same moment, because the session's time zone is UTC.
         return exp.cast(value, "TIMESTAMP")
@@ -57,7 +57,7 @@ def converted(value: exp.Expr, column: Column, type_: spark.DataType) -> exp.Exp
 
 
 def type_of(column: Column) -> spark.DataType:
-    """The type for values of a countable kind that Python's own become without a detour over the local time zone."""
+    """The type for values of a countable kind; timestamps convert without the local time zone."""
     if column.kind is Kind.DECIMAL:
         return spark.DecimalType(_MAX_DIGITS, column.scale)
     return {

@@ -5,8 +5,8 @@
              (user,    items per   weights,
              item)     user        per item
 
-Users are counted as rows of distinct (user, item) pairs with both known: COUNT(DISTINCT ...) has other rules for NULL,
-and on some engines it is approximate. Where pairs have weights, the count of an item is the sum of theirs.
+Users are counted as rows of distinct (user, item) pairs without NULL: COUNT(DISTINCT ...) treats NULL differently, and
+is approximate on some engines. Where pairs have weights, the count of an item is the sum of its weights.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from podium.sources.sql.expressions import (
     column,
     descending,
     number_among,
-    numbered,
+    row_number,
     rows,
 )
 from podium.sources.sql.pairs import LISTED, Pairs, items_of, same_items
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["SqlBuilder"]
 
@@ -51,12 +51,12 @@ class SqlBuilder:
 
     relation: Relation
     query: CountQuery
-    domain: DomainSize | Listed | None = None
-    without: Listed | None = None
+    domain: DomainSize | ItemTable | None = None
+    without: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The item columns, a list column as that of its elements."""
+        """The item columns; a list column is replaced by its elements."""
         return self._pairs.columns
 
     @property
@@ -68,18 +68,18 @@ class SqlBuilder:
         return self.relation.dialect
 
     def computes(self) -> bool:
-        """Whether somebody's expression computes a column that the question, or its domain, reads."""
-        listed = isinstance(self.domain, Listed) and self.domain.computes
+        """Whether a user-defined expression computes a column that the query, or its domain, reads."""
+        listed = isinstance(self.domain, ItemTable) and self.domain.computes
         return listed or self.relation.computes(self._pairs.names)
 
-    def keeping(self, rows: str, listed: str) -> tuple[SqlBuilder, dict[str, exp.Select]]:
-        """The same queries of computed rows that were kept in tables of these names, and what to keep there first."""
+    def keep_computed(self, rows: str, listed: str) -> tuple[SqlBuilder, dict[str, exp.Select]]:
+        """The same queries on computed rows kept in tables of these names, and the rows to keep there first."""
         first, relation, domain = {}, self.relation, self.domain
         if relation.computes(self._pairs.names):
-            first[rows] = relation.fenced(self._pairs.names)
+            first[rows] = relation.fence(self._pairs.names)
             relation = relation.kept_as(rows)
-        if isinstance(domain, Listed) and domain.computes:
-            first[listed] = domain.relation.fenced(domain.columns)
+        if isinstance(domain, ItemTable) and domain.computes:
+            first[listed] = domain.relation.fence(domain.columns)
             domain = replace(domain, relation=domain.relation.kept_as(listed))
         return replace(self, relation=relation, domain=domain), first
 
@@ -94,8 +94,8 @@ class SqlBuilder:
         )
 
     def kept_counts(self) -> exp.Select:
-        """Every item with its count: with a listed domain also those that nobody has."""
-        if not isinstance(self.domain, Listed):
+        """Every item with its count; with a listed domain also items without users."""
+        if not isinstance(self.domain, ItemTable):
             return self._counts()
         # Items outside the domain go in the join below, unless they must go before a user's items are chosen.
         counted = self._counts(within=self.query.max_items_per_user is not None)
@@ -106,16 +106,16 @@ class SqlBuilder:
             .join(counted.subquery(_COUNTED), on=same_items(LISTED, _COUNTED, self._places()), join_type="left")
         )
 
-    def domain_size(self, domain: Listed) -> exp.Select:
-        """How many items a listed domain has: a public number, no row of the data is read."""
+    def domain_size(self, domain: ItemTable) -> exp.Select:
+        """How many items a listed domain has: a public number; no row of the data is read."""
         return exp.select(rows().as_(COUNT)).from_(items_of(domain, self._places()).subquery(LISTED))
 
     def counts_of_counts(self, kept: str) -> exp.Select:
-        """How many items have each count, in any order: they are few, and a cluster would go over all to sort them."""
+        """How many items have each count, in any order: sorting on a cluster would cost another pass."""
         return exp.select(column(COUNT), rows().as_(MEMBERS)).from_(exp.to_table(kept)).group_by(column(COUNT))
 
     def sizes(self, edges: Sequence[int]) -> exp.Select:
-        """One row: for each edge, how many users have at least so many items and fewer than the next edge says."""
+        """One row: for each edge, how many users have at least ``edge`` items and fewer than the next edge."""
         buckets = (
             exp.Coalesce(this=self._dialect.total(_members_between(low, high)), expressions=[_ZERO.copy()])
             for low, high in zip(edges, (*edges[1:], None), strict=True)
@@ -125,12 +125,12 @@ class SqlBuilder:
 
     def names(self, kept: str, places: Iterable[tuple[int, int]]) -> exp.Select:
         """The names of the items at those (count, rank), with count and rank."""
-        # Most counts have one item, or are wanted with the same ranks: they share a condition.
+        # Counts that are wanted with the same ranks share a condition.
         wanted: dict[tuple[int, ...], list[int]] = {}
         for count, ranks in groupby(sorted(places), lambda pair: pair[0]):
             wanted.setdefault(tuple(rank for _, rank in ranks), []).append(count)
         rank = exp.Sub(
-            this=numbered([column(COUNT)], [column(item) for item in self._places()]), expression=_ONE.copy()
+            this=row_number([column(COUNT)], [column(item) for item in self._places()]), expression=_ONE.copy()
         )
         ranked = (
             exp.select(*self._places(), COUNT, rank.as_(_RANK))
@@ -150,30 +150,30 @@ class SqlBuilder:
         )
 
     def unseen(self, kept: str, ranks: Sequence[int]) -> exp.Select:
-        """How many seen items lie between those ranks among the items 0..N-1 that nobody has; ``ranks`` are rising.
+        """How many seen items lie between these ranks of the unseen items of 0..N-1; ``ranks`` are increasing.
 
         The i-th seen item, from 0, has ``item - i`` unseen ones before it; so the unseen item of rank r has before it
         the seen ones for which that is at most r. Its name is then r plus their number. The domain is never listed.
-        Each seen item is put under the first rank that it comes before, by bisection: rows (place of that rank,
-        number of items), none for a place without any, so that adding up the places to that of r gives the number.
+        Bisection assigns each seen item to the first rank that it precedes. The result has rows (index of that rank,
+        number of items), without empty ones; the sum up to the index of r is the number wanted.
         """
         (item,) = self._places()
-        place = exp.Sub(this=numbered([], [column(item)]), expression=_ONE.copy())
+        place = exp.Sub(this=row_number([], [column(item)]), expression=_ONE.copy())
         before = exp.Sub(this=column(item), expression=exp.paren(place, copy=False))
         shifts = exp.select(before.as_(_UNSEEN)).from_(exp.to_table(kept))
-        # Without copies: a tree of thousands of comparisons would be copied at every step.
+        # Without copies: each step would copy a tree of thousands of comparisons.
         within = exp.select(exp.alias_(_first_rank(ranks, 0), _RANK, copy=False), copy=False)
         within = within.from_(shifts.subquery(_RANKED), copy=False).where(column(_UNSEEN) <= ranks[-1], copy=False)
         counted = exp.select(column(_RANK), rows().as_(MEMBERS)).from_(within.subquery(_BEST, copy=False), copy=False)
         return counted.group_by(column(_RANK), copy=False)
 
     def listed_items(self) -> exp.Select:
-        """The distinct known items of the table as text, whoever has them: for a table that is itself a domain."""
-        distinct = items_of(Listed(self.relation, self.query.items), self._places())
+        """The distinct items of the table as text: for a table that is itself a domain."""
+        distinct = items_of(ItemTable(self.relation, self.query.items), self._places())
         return exp.select(*self._names(LISTED)).from_(distinct.subquery(LISTED))
 
     def _counts(self, *, within: bool = True) -> exp.Select:
-        """Every item with its count; of a listed domain only its items, if ``within``."""
+        """Every item with its count; with ``within`` only items of a listed domain."""
         count = rows() if self.query.weights is None else self._dialect.total(column(WEIGHT))
         pairs = bounded_pairs(self._pairs, within=within)
         grouped = [column(item) for item in self._places()]
@@ -191,9 +191,9 @@ class SqlBuilder:
 
 
 def _first_rank(ranks: Sequence[int], first: int) -> exp.Expr:
-    """The place, counted from ``first``, of the first of these ranks that is not below the number of a row.
+    """The index, counted from ``first``, of the first of these ranks that is not below a row's number.
 
-    As a tree, so that a thousand ranks cost ten comparisons for each row and not a thousand.
+    As a binary tree, so that a thousand ranks cost ten comparisons per row.
     """
     if len(ranks) == 1:
         return exp.Literal.number(first)
@@ -204,7 +204,7 @@ def _first_rank(ranks: Sequence[int], first: int) -> exp.Expr:
 
 
 def _members_between(low: int, high: int | None) -> exp.Expr:
-    """The number of users of a row, if they have so many items; else 0."""
+    """The number of users of a row if they have ``low`` to ``high - 1`` items; else 0."""
     size = column(SIZE)
     fits: exp.Expr = size >= low
     if high is not None:

@@ -50,7 +50,7 @@ _MAX_LENGTH = 1000
 def condition(predicate: Predicate, column_of: ColumnOf, dialect: Dialect) -> exp.Expr:
     """The predicate in SQL, with SQL's three-valued logic.
 
-    Nothing is copied: every piece is made here and used once, and each copy would be one of the whole tree so far.
+    Nothing is copied: every node is created here and used once, and each copy would copy the whole tree so far.
     """
     match predicate:
         case Not(part):
@@ -81,9 +81,9 @@ def _enclosed(predicate: Predicate, column_of: ColumnOf, dialect: Dialect) -> ex
 
 
 def _compare(value: exp.Expr, column: Column, operator: Operator, constant: Literal, dialect: Dialect) -> exp.Expr:
-    """A comparison; with a number that the column's type cannot hold, one that means the same and can.
+    """A comparison. A constant that the column's type cannot hold is replaced by an equivalent comparison.
 
-    An engine brings both sides to one type, and on a wide column that could overflow for some rows only.
+    An engine converts both sides to one type, and on a wide column that could overflow for some rows only.
     """
     if _reachable(constant, column, dialect):
         return _COMPARISONS[operator](this=value, expression=dialect.literal(constant, column))
@@ -124,7 +124,7 @@ def _always(value: exp.Expr) -> exp.Expr:
 
 
 def columns_of(predicate: Predicate | None) -> tuple[str, ...]:
-    """The columns that a predicate looks at."""
+    """The columns that a predicate uses."""
     match predicate:
         case None:
             return ()
@@ -186,7 +186,7 @@ def _check_literals(column: Column, values: tuple[Literal, ...], kind: Kind | No
 
 
 def literal_fits(value: object, kind: Kind) -> bool:
-    """Whether a constant is of exactly that kind, and can be written in SQL: no engine's carries a NUL."""
+    """Whether a constant is of exactly that kind, and can be written in SQL, which cannot carry a NUL."""
     if isinstance(value, str) and "\0" in value:
         return False
     return value_fits(value, kind) and not (isinstance(value, Decimal) and not _writable(value))
@@ -217,5 +217,5 @@ def _is_whole(text: str) -> bool:
 
 
 def _writable(value: Decimal) -> bool:
-    """Without thousands of digits, which a short text such as 1e999999 would become."""
+    """Whether a number can be written without thousands of digits, unlike 1e999999."""
     return abs(value.adjusted()) < _MAX_LENGTH and len(value.as_tuple().digits) < _MAX_LENGTH

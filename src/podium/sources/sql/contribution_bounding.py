@@ -1,6 +1,6 @@
-"""Which of a user's items count: at most so many, chosen by a salted hash, and how much each of them weighs.
+"""Contribution bounding: at most ``max_items_per_user`` items of a user count, chosen by a salted hash, and weighted.
 
-The choice is the same on every engine. Hashing is the expensive part, so only users who have too many items are hashed.
+The choice is the same on every engine. Hashing is expensive, so only users with too many items are hashed.
 """
 
 from __future__ import annotations
@@ -11,54 +11,54 @@ from sqlglot import exp
 
 from podium.query.schema import Kind
 from podium.sources.sql.dialect import concat
-from podium.sources.sql.expressions import PAIRS, SIZE, USER, WEIGHT, column, numbered, rows
+from podium.sources.sql.expressions import PAIRS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
 
 __all__ = ["bounded_pairs"]
 
 _SIZED, _RANKED = "sized", "ranked"
-# What a query names itself must not be the name of a table that it reads.
+# The names of common table expressions must differ from the tables that the query reads.
 _KEPT, _USERS = "podium_pairs", "podium_users"
 _PLACE = "place"
 _COLON = exp.Literal.string(":")
 
 
 def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
-    """The items that count, one row for each user who has them; of a listed domain only its items, if ``within``.
+    """The bounded pairs, one row per user and item; with ``within`` only items of a listed domain.
 
-    If the question has weights, each row has one.
+    If the query has weights, each row has one.
     """
     max_items = pairs.query.max_items_per_user
     if max_items is None:
         return pairs.within() if within else pairs.distinct()
-    choice = _Choice(pairs, max_items)
-    return choice.by_join() if pairs.dialect.computes_once else choice.by_window()
+    bound = _ContributionBound(pairs, max_items)
+    return bound.by_join() if pairs.dialect.computes_once else bound.by_window()
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class _ContributionBound:
     pairs: Pairs
     max_items: int
 
     def by_window(self) -> exp.Select:
-        """Each pair is told how many items its user has: one pass over the pairs, for engines that would make two."""
+        """A window gives each pair its user's number of items: one pass, for engines that would otherwise make two."""
         size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
-        sized = exp.select(*self._named(PAIRS, user=True), size.as_(SIZE)).from_(
+        sized = exp.select(*self._columns(PAIRS, user=True), size.as_(SIZE)).from_(
             self._distinct().subquery(PAIRS, copy=False), copy=False
         )
-        # Users who keep all they have keep it in any order.
+        # For users who keep all their items the order does not matter.
         order = exp.Case(ifs=[exp.If(this=column(SIZE, _SIZED) > self.max_items, true=self._hash())])
         return self._cut(sized, order, self._weight())
 
     def by_join(self) -> exp.Query:
-        """The sizes of users are a table of their own: nothing is hashed or sorted for those who keep all they have."""
-        few, many = self._keeping_all(), self._having_more()
+        """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""
+        few, many = self._items_of_uncut_users(), self._pairs_of_cut_users()
         every = exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False)
         pairs = every.with_(_KEPT, as_=self._distinct(), materialized=True, copy=False)
         return pairs.with_(_USERS, as_=self._users(), materialized=True, copy=False)
 
     def _users(self) -> exp.Select:
-        """Users, how many items they have, and their weight; without weights only those who are cut, who are few."""
+        """Users, their number of items, and their weight; without weights only those who are cut, who are few."""
         user = column(USER, _KEPT)
         sizes = exp.select(user.as_(USER), rows().as_(SIZE)).from_(_KEPT).group_by(user.copy())
         weight = self._weight()
@@ -67,25 +67,25 @@ class _Choice:
         named = (column(name, _SIZED).as_(name) for name in (USER, SIZE))
         return exp.select(*named, weight.as_(WEIGHT)).from_(sizes.subquery(_SIZED))
 
-    def _keeping_all(self) -> exp.Select:
-        """The items of users who have no more than they may keep."""
-        items = exp.select(*self._named(_KEPT)).from_(_KEPT)
+    def _items_of_uncut_users(self) -> exp.Select:
+        """The items of users who have at most ``max_items``."""
+        items = exp.select(*self._columns(_KEPT)).from_(_KEPT)
         if self.pairs.query.weights is None:
             cut = exp.select("1").from_(_USERS).where(self._same_user())
             return items.where(exp.not_(exp.Exists(this=cut)))
         items = items.select(column(WEIGHT, _USERS).as_(WEIGHT)).join(_USERS, on=self._same_user())
         return items.where(column(SIZE, _USERS) <= self.max_items)
 
-    def _having_more(self) -> exp.Select:
-        """The pairs of users who have more."""
-        pairs = exp.select(*self._named(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
+    def _pairs_of_cut_users(self) -> exp.Select:
+        """The pairs of users who have more than ``max_items``."""
+        pairs = exp.select(*self._columns(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
         return pairs.where(column(SIZE, _USERS) > self.max_items)
 
     def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None) -> exp.Select:
-        """At most so many items of each user, the smallest in that order."""
+        """At most ``max_items`` items of each user, the smallest in ``order``."""
         keys = [order, *(column(place, _SIZED) for place in self.pairs.places)]
-        kept = self._named(_SIZED) if weight is None else [*self._named(_SIZED), weight.as_(WEIGHT)]
-        place = numbered([column(USER, _SIZED)], keys).as_(_PLACE)
+        kept = self._columns(_SIZED) if weight is None else [*self._columns(_SIZED), weight.as_(WEIGHT)]
+        place = row_number([column(USER, _SIZED)], keys).as_(_PLACE)
         ranked = exp.select(*kept, place).from_(pairs.subquery(_SIZED, copy=False), copy=False)
         names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
         placed = exp.select(*names).from_(ranked.subquery(_RANKED, copy=False), copy=False)
@@ -97,12 +97,12 @@ class _Choice:
     def _same_user(self) -> exp.Expr:
         return column(USER, _KEPT).eq(column(USER, _USERS))
 
-    def _named(self, table: str, *, user: bool = False) -> list[exp.Expr]:
+    def _columns(self, table: str, *, user: bool = False) -> list[exp.Expr]:
         places = (USER, *self.pairs.places) if user else self.pairs.places
         return [column(place, table).as_(place) for place in places]
 
     def _weight(self) -> exp.Expr | None:
-        """The weight of each item of a user, by how many there are; who is cut has the last."""
+        """The weight of each item of a user, by the user's number of items; users who are cut have the last."""
         if self.pairs.query.weights is None:
             return None
         *some, last = ((up_to, exp.Literal.number(weight)) for up_to, weight in self.pairs.query.weights)

@@ -1,6 +1,6 @@
-"""Where engines differ: how each writes a collation, a hash, a length, a literal, an encoded value.
+"""Dialects: how each engine writes a collation, a hash, a length, a literal, an encoded value.
 
-One small class per dialect; everything else about the SQL is built once, in ``sql``.
+There is one small class per dialect; the rest of this package builds the SQL once for all.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class Dialect:
     """The common case, close to standard SQL."""
 
     name = "postgres"
-    """What sqlglot calls the dialect."""
+    """sqlglot's name of the dialect."""
 
     decimal_digits: int | None = 38
-    """The most digits of a decimal; None where decimals compare exactly whatever their scale."""
+    """The maximum number of digits of a decimal; None where decimals of any scale compare exactly."""
 
     computes_once = False
     """Whether a subquery with a name is computed once, and a join with it is cheaper than a window."""
 
     holds_nul = False
-    """Whether a text may have a NUL in it."""
+    """Whether text may contain NUL."""
 
     keeps_rows = False
-    """Whether a fence is a table that keeps the rows, because a subquery is none."""
+    """Whether a fence must be a table that keeps the rows, because a subquery is no fence."""
 
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text, grouped, compared and ordered by its bytes."""
@@ -81,7 +81,7 @@ class Dialect:
         raise NotImplementedError
 
     def encode(self, value: exp.Expr, column: Column) -> exp.Expr:
-        """The value as text, in the encoding of ``values``."""
+        """The value as text, in the encoding of ``item_text``."""
         if column.kind is Kind.TEXT:
             return value
         if column.kind is Kind.DECIMAL:
@@ -111,9 +111,9 @@ class Dialect:
         return exp.Literal.string(str(value))
 
     def integer(self, value: int) -> exp.Expr:
-        """A whole number of up to 38 digits; of 64 bits where they suffice."""
+        """An integer of up to 38 digits; of 64 bits where they suffice."""
         fits = _MIN_BIGINT <= value <= _MAX_BIGINT
-        # As text: the smallest 64-bit number is a minus and a number that no longer fits.
+        # As text: the smallest 64-bit integer would be parsed as a minus and a number that does not fit.
         return exp.cast(exp.Literal.string(str(value)), "BIGINT" if fits else "DECIMAL(38, 0)")
 
     def decimal(self, value: Decimal, scale: int) -> exp.Expr:
@@ -137,7 +137,7 @@ class Dialect:
         )
 
     def usable(self, value: exp.Expr, column: Column) -> list[exp.Expr]:
-        """The conditions under which a value can be an item or a user: known, and something that Python can hold.
+        """The conditions under which a value can be an item or a user: not NULL, and representable in Python.
 
         Engines have dates before the year 1 and after 9999, and infinity; they count as missing.
         """
@@ -155,20 +155,20 @@ class Dialect:
         return exp.not_(exp.Exists(this=exp.select("1").from_(table).where(same)))
 
     def total(self, value: exp.Expr) -> exp.Expr:
-        """The sum of whole numbers, exact up to 64 bits; NULL, or 0, if there are none."""
+        """The sum of integers, exact up to 64 bits; NULL, or 0, if there are none."""
         return exp.cast(exp.Sum(this=exp.cast(value, "BIGINT")), "BIGINT")
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
-        """These columns of a table that is called ``rows_``, in a subquery that no condition outside changes.
+        """A fence: these columns of a table aliased ``rows_``, in a subquery that no outer condition changes.
 
-        Every column is computed for every row, so that success depends on the columns and on nothing else that a
-        question says; tests show it by each engine's EXPLAIN.
+        Every column is computed for every row, so that success depends on the columns and on nothing else in the
+        question; tests check it by each engine's EXPLAIN.
         """
         values = (exp.alias_(self.opaque(row_column(name)), name, quoted=True) for name in names)
         return exp.select(*values).from_(table).offset(0)
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
-        """The value, of which the engine's planner knows nothing."""
+        """The value, hidden from the engine's planner."""
         return value
 
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
@@ -193,7 +193,7 @@ class DuckDB(Dialect):
     holds_nul = True
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
-        """A volatile value: statistics of the table would else answer for users below the least or above the last."""
+        """A volatile value: otherwise table statistics would answer for users outside their minimum and maximum."""
         return _unless_negative(exp.Rand(), value)
 
     def microseconds(self, value: exp.Expr) -> exp.Expr:
@@ -216,9 +216,9 @@ class Postgres(Dialect):
         return exp.Anonymous(this="TO_CHAR", expressions=[value, exp.Literal.string("YYYY-MM-DD")])
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
-        """No row comes out before all were counted: OFFSET 0 alone keeps conditions out, but a plan may stop early.
+        """A window that counts all rows first: OFFSET 0 alone keeps conditions out, but a plan may stop early.
 
-        It does where all distinct values are constants of a condition, and where a merge join runs out of rows.
+        It does so where all distinct values are constants of a condition, and where a merge join runs out of rows.
         """
         inner = super().fence(table, names).subquery(ROWS)
         counted = exp.Window(this=rows()) > 0
@@ -243,7 +243,7 @@ class Spark(Dialect):
         return exp.Collate(this=text, expression=exp.to_identifier("UTF8_BINARY"))
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
-        """By values that depend on a row's place: they are computed where they stand, and no condition moves below.
+        """A fence made of values that depend on a row's position: no condition moves below them.
 
         OFFSET 0 is optimised away here, and a large LIMIT would bring all rows to one executor.
         """
@@ -252,7 +252,7 @@ class Spark(Dialect):
         return query
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
-        """A value that is not deterministic; of random numbers this engine knows that they are not negative."""
+        """A value that is not deterministic; the engine knows that random numbers are not negative."""
         return _unless_negative(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"), value)
 
     def microseconds(self, value: exp.Expr) -> exp.Expr:
@@ -274,7 +274,7 @@ class ClickHouse(Dialect):
     keeps_rows = True
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
-        """Only the columns: whatever surrounds a subquery moves into it or past it here, so its rows are kept."""
+        """Only the columns: this engine moves conditions into subqueries, so the rows are kept in a table instead."""
         query = super().fence(table, names)
         query.set("offset", None)
         return query
@@ -300,7 +300,7 @@ class ClickHouse(Dialect):
         return exp.Anonymous(this="toString", expressions=[value])
 
     def decimal_text(self, value: exp.Expr, scale: int) -> exp.Expr:
-        """A decimal in plain digits: this engine leaves trailing zeros out by itself."""
+        """A decimal in plain digits: this engine omits trailing zeros itself."""
         return self.text(value)
 
     def microseconds(self, value: exp.Expr) -> exp.Expr:
@@ -308,7 +308,7 @@ class ClickHouse(Dialect):
         return exp.Anonymous(this="toUnixTimestamp64Micro", expressions=[value])
 
     def integer(self, value: int) -> exp.Expr:
-        """A whole number of up to 256 bits."""
+        """An integer of up to 256 bits."""
         fits = _MIN_BIGINT <= value <= _MAX_BIGINT
         name = "toInt64" if fits else "toInt256"
         return exp.Anonymous(this=name, expressions=[exp.Literal.string(str(value))])
@@ -319,7 +319,7 @@ class ClickHouse(Dialect):
         return exp.Anonymous(this="toDecimal128", expressions=[text, exp.Literal.number(scale)])
 
     def date(self, value: dt.date) -> exp.Expr:
-        """A date of the wide kind; older servers move it to the nearest that they have."""
+        """A Date32; older servers move it to the nearest date that they support."""
         return exp.Anonymous(this="toDate32", expressions=[exp.Literal.string(value.isoformat())])
 
     def timestamp(self, value: dt.datetime) -> exp.Expr:
@@ -344,7 +344,7 @@ class ClickHouse(Dialect):
         return exp.not_(exp.In(this=row, query=exp.select(*listed).from_(table).subquery()))
 
     def total(self, value: exp.Expr) -> exp.Expr:
-        """The sum of whole numbers, in 64 bits."""
+        """The sum of integers, in 64 bits."""
         return exp.Sum(this=value)
 
 
@@ -353,7 +353,7 @@ _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - podium's timestamps are witho
 
 
 def concat(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """The texts one after the other."""
+    """The concatenated texts."""
     whole = parts[0]
     for part in parts[1:]:
         whole = exp.DPipe(this=whole, expression=part, safe=False)
@@ -361,7 +361,7 @@ def concat(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _unless_negative(number: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """The value, always; that the number never is negative must be ours to know, and not the engine's."""
+    """The value, always: the number is never negative, which the engine must not know."""
     return exp.Case(ifs=[exp.If(this=number >= 0, true=value)])
 
 

@@ -1,4 +1,4 @@
-"""Pieces of SQL that several queries share, and what podium calls the tables and columns in them."""
+"""Expressions that several queries share, and the names of tables and columns in them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 __all__ = [
-    "COUNT", "MEMBERS", "PAIRS", "ROWS", "SIZE", "USER", "WEIGHT",
-    "any_of", "ascending", "column", "descending", "number_among", "numbered", "row_column", "rows",
+    "COUNT",
+    "MEMBERS",
+    "PAIRS",
+    "ROWS",
+    "SIZE",
+    "USER",
+    "WEIGHT",
+    "any_of",
+    "ascending",
+    "column",
+    "descending",
+    "number_among",
+    "row_column",
+    "row_number",
+    "rows",
 ]  # fmt: skip
 
 ROWS, PAIRS = "rows_", "pairs"
@@ -16,12 +29,12 @@ USER, COUNT, SIZE, MEMBERS, WEIGHT = "u", "n", "t", "m", "w"
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
-    """A column of ours."""
+    """A column of podium's own tables."""
     return exp.column(name, table=table)
 
 
 def row_column(name: str) -> exp.Column:
-    """A column of a table of the owner's, whatever its name."""
+    """A column of the owner's table, quoted."""
     return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(ROWS))
 
 
@@ -40,14 +53,14 @@ def descending(name: str, table: str | None = None) -> exp.Expr:
     return exp.Ordered(this=column(name, table), desc=True)
 
 
-def numbered(groups: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
-    """The place of each row, from 1, among those of its group."""
+def row_number(groups: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
+    """The position of each row in its group, from 1."""
     by = exp.Order(expressions=[exp.Ordered(this=key, desc=False) for key in order])
     return exp.Window(this=exp.RowNumber(), partition_by=list(groups), order=by)
 
 
 def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether one of them holds; as a balanced tree, because engines limit how deep an expression is."""
+    """Whether one of them holds, as a balanced tree, because engines limit the depth of expressions."""
     if len(conditions) <= 2:
         return exp.or_(*conditions)
     half = len(conditions) // 2

@@ -1,4 +1,4 @@
-"""From rows to pairs: the distinct (user, item), both known, of the rows that a question is about."""
+"""From rows to pairs: the distinct (user, item), both not NULL, of the rows that satisfy the condition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from podium.sources.protocol import CountQuery, DomainSize
 from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, PAIRS, SIZE, USER, column, row_column, rows
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["LISTED", "Pairs", "items_of", "same_items"]
 
@@ -23,21 +23,21 @@ _ELEMENTS, _SIZED, _LEFT_OUT = "elements", "sized", "left_out"
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The pairs of one question before any user is cut; ``without`` has the items that do not count."""
+    """The pairs of one question before contribution bounding; ``without`` has the excluded items."""
 
     relation: Relation
     query: CountQuery
-    domain: DomainSize | Listed | None = None
-    without: Listed | None = None
+    domain: DomainSize | ItemTable | None = None
+    without: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The item columns, a list column as that of its elements."""
+        """The item columns; a list column is replaced by its elements."""
         return tuple(element_of(self.relation.schema.column(name, role="item")) for name in self.query.items)
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What the item columns are called in the queries."""
+        """The names of the item columns in the queries."""
         return tuple(f"item{place}" for place in range(len(self.query.items)))
 
     @property
@@ -51,24 +51,24 @@ class Pairs:
         return self.relation.dialect
 
     def sizes(self) -> exp.Select:
-        """How many users have each number of items, whatever they would keep of them."""
+        """How many users have each number of items, before contribution bounding."""
         pairs = self.within(user_first=True).subquery(PAIRS)
         users = exp.select(rows().as_(SIZE)).from_(pairs).group_by(column(USER))
         size = column(SIZE)
         return exp.select(size, rows().as_(MEMBERS)).from_(users.subquery(_SIZED)).group_by(size.copy())
 
     def distinct(self, *, user_first: bool = False) -> exp.Select:
-        """Distinct (user, item), both known, of the rows that satisfy the condition."""
+        """Distinct (user, item), both not NULL, of the rows that satisfy the condition."""
         table, raw, where = self._raw()
         declared = [self.relation.schema.column(self.query.user, role="user"), *self.columns]
         values = [self.relation.value(value, kind) for value, kind in zip(raw, declared, strict=True)]
         chosen = [value.as_(place) for value, place in zip(values, (USER, *self.places), strict=True)]
         if not user_first:
-            # An engine that finds distinct rows by sorting then has them in the order in which they are counted.
+            # An engine that finds distinct rows by sorting then has them in counting order.
             chosen = chosen[1:] + chosen[:1]
         select = exp.select(*chosen).distinct().from_(table, copy=False)
         if where is not None:
-            # Without copies, here and wherever this query becomes a part of another: a condition may be long.
+            # Without copies, here and wherever this becomes a subquery: a condition may be long.
             select = select.where(where, copy=False)
         for value, kind in zip(values, declared, strict=True):
             select = select.where(*self.dialect.usable(value.copy(), kind), copy=False)
@@ -82,7 +82,7 @@ class Pairs:
     def within(self, *, user_first: bool = False) -> exp.Select:
         """The pairs whose item is in the domain, if that is listed."""
         pairs = self.distinct(user_first=user_first)
-        if not isinstance(self.domain, Listed):
+        if not isinstance(self.domain, ItemTable):
             return pairs
         return (
             exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.places)))
@@ -95,7 +95,7 @@ class Pairs:
         )
 
     def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None]:
-        """Where the pairs come from, the raw user and items there, and the condition if it still has to be put."""
+        """The table, its raw user and item columns, and the condition if it is not applied yet."""
         names = (self.query.user, *self.query.items)
         declared = [self.relation.schema.column(name) for name in names]
         table = self.relation.rows(self.names)
@@ -117,15 +117,15 @@ class Pairs:
             return value
         return self.dialect.explode(self.relation.clean(value, kind))
 
-    def _not_left_out(self, values: Sequence[exp.Expr], without: Listed) -> exp.Expr:
+    def _not_left_out(self, values: Sequence[exp.Expr], without: ItemTable) -> exp.Expr:
         relation = without.relation
         listed = [relation.value(column(name, _LEFT_OUT), relation.schema.column(name)) for name in without.columns]
         table = exp.alias_(relation.table.copy(), _LEFT_OUT, table=True)
         return self.dialect.absent([value.copy() for value in values], listed, table)
 
 
-def items_of(listed: Listed, places: Sequence[str]) -> exp.Select:
-    """The distinct known items of the table."""
+def items_of(listed: ItemTable, places: Sequence[str]) -> exp.Select:
+    """The distinct items of the table that are not NULL."""
     relation = listed.relation
     declared = [element_of(relation.schema.column(name)) for name in listed.columns]
     values = [relation.column(kind.name)[0] for kind in declared]

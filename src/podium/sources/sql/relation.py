@@ -1,4 +1,4 @@
-"""Tables as queries see them: the events, a domain, the items that are left out."""
+"""Tables as queries see them: the events, a domain, the excluded items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podium.query.schema import Column, Kind, Schema
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import ROWS, row_column
 
-__all__ = ["Listed", "Relation"]
+__all__ = ["ItemTable", "Relation"]
 
 
 def _same(value: exp.Expr, _column: Column) -> exp.Expr:
@@ -20,14 +20,14 @@ def _same(value: exp.Expr, _column: Column) -> exp.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A table in an engine: what to write after FROM, its columns, and how to bring a raw value to its kind.
+    """A table in an engine: what to write after FROM, its columns, and how to convert a raw value to its kind.
 
-    ``clean(value, column)`` is for types that an engine has beside the kinds of podium: a declared CSV column, an
-    enumeration, a timestamp with time zone. It must not raise on any value.
+    ``clean(value, column)`` converts types outside podium's kinds: a declared CSV column, an enumeration, a timestamp
+    with time zone. It must not raise on any value.
 
-    ``computed`` are the columns that somebody's expressions compute whenever they are read: all of a view, a foreign
-    table or a table with row policies, the virtual ones of a table. Such an expression may raise, so nothing of ours
-    may decide for which rows it is evaluated.
+    ``computed`` are the columns that user-defined expressions compute on every read: all columns of a view, a foreign
+    table or a table with row policies, and the virtual columns of a table. Such an expression may raise, so podium's
+    conditions must not decide for which rows it is evaluated.
     """
 
     table: exp.Expr
@@ -37,21 +37,21 @@ class Relation:
     computed: frozenset[str] = frozenset()
 
     def rows(self, names: Iterable[str]) -> exp.Expr:
-        """What to write after FROM: the table; fenced, with these columns only, if one of them is computed."""
+        """What to write after FROM: the table, or a fence with only these columns if one of them is computed."""
         if not self.computes(names):
             return exp.alias_(self.table.copy(), ROWS, table=True)
-        return self.fenced(names).subquery(ROWS)
+        return self.fence(names).subquery(ROWS)
 
     def computes(self, names: Iterable[str]) -> bool:
-        """Whether somebody's expression computes one of these columns."""
+        """Whether a user-defined expression computes one of these columns."""
         return not self.computed.isdisjoint(names)
 
-    def fenced(self, names: Iterable[str]) -> exp.Select:
-        """These columns of every row, computed whatever is asked of them."""
+    def fence(self, names: Iterable[str]) -> exp.Select:
+        """These columns, computed for every row before any condition applies."""
         return self.dialect.fence(exp.alias_(self.table.copy(), ROWS, table=True), tuple(dict.fromkeys(names)))
 
     def kept_as(self, table: str) -> Relation:
-        """The same columns in a table of ours that keeps them."""
+        """The same columns in a temporary table that keeps them."""
         return replace(self, table=exp.to_table(table), computed=frozenset())
 
     def value(self, raw: exp.Expr, column: Column) -> exp.Expr:
@@ -66,7 +66,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ItemTable:
     """Items that the engine can read as a table: a relation, and its columns in the order of the item columns."""
 
     relation: Relation
@@ -74,5 +74,5 @@ class Listed:
 
     @property
     def computes(self) -> bool:
-        """Whether somebody's expression computes one of the columns."""
+        """Whether a user-defined expression computes one of the columns."""
         return self.relation.computes(self.columns)

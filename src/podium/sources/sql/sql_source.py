@@ -1,4 +1,4 @@
-"""What every SQL engine shares: checks before the read, and a snapshot made of the builder's queries."""
+"""The part that all SQL engines share: checks before the read, and a snapshot built from the builder's queries."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.exact import positive_integer
 from podium.histogram import Histogram, Item
 from podium.query.schema import Column, Kind, Schema
-from podium.sources.domains import check_listed, item_rows, listed_rows, matching
+from podium.sources.domains import check_listed, item_rows, listed_rows, match_columns
 from podium.sources.item_text import COUNTABLE, decode_item, element_of
 from podium.sources.protocol import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import check_condition, depth_of
 from podium.sources.sql.dialect import Dialect
-from podium.sources.sql.relation import Listed, Relation
+from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["Session", "SqlSnapshot", "SqlSource"]
 
@@ -39,20 +39,20 @@ class Session(Protocol):
         ...
 
     def explain(self, query: str) -> None:
-        """Have the engine plan a query, without a look at rows: what it says of costs and sizes is told nobody."""
+        """Have the engine plan a query without reading rows. Its estimates of costs and sizes are shown to nobody."""
         ...
 
     def keep(self, table: str, query: exp.Query) -> None:
-        """A table with the rows of a query, computed once, that lives as long as the session: see ``Dialect.keep``."""
+        """Keep the rows of a query in a table, computed once, until the session ends: see ``Dialect.keep``."""
         ...
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
-        """A table of the caller's items that lives as long as the session; the columns are of countable kinds."""
+        """Load the caller's items into a table until the session ends; the columns are of countable kinds."""
         ...
 
 
 class SqlSource(ABC):
-    """A source whose engine speaks SQL: an engine module says how to connect, and what its table is."""
+    """A source whose engine speaks SQL: an engine's module says how to connect, and which table to read."""
 
     sql_dialect: Dialect
     """How this engine writes SQL."""
@@ -60,7 +60,7 @@ class SqlSource(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What to call this source in messages."""
+        """The name of this source in messages."""
 
     @property
     def dialect(self) -> str:
@@ -77,18 +77,18 @@ class SqlSource(ABC):
 
     @abstractmethod
     def domain_relation(self, table: str) -> Relation:
-        """Another table of the same engine, to be read as a domain; SourceUnavailable if there is none."""
+        """Another table of the same engine, to read as a domain; SourceUnavailable if it does not exist."""
 
     @abstractmethod
     def session(self) -> AbstractContextManager[Session]:
-        """A connection for one question; everything kept in it is gone afterwards."""
+        """A connection for one question; everything kept in it is removed afterwards."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the engine."""
+        """Close the connection to the engine."""
 
     def implied_schemas(self) -> tuple[str, ...]:
-        """The schemas that a table's name may leave out, longest first; none if names are always given in full."""
+        """The schemas that a table's name may omit, longest first; none if names are always complete."""
         return ()
 
     def schema(self) -> Schema:
@@ -96,16 +96,16 @@ class SqlSource(ABC):
         return self.relation().schema
 
     def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
-        """Raise unless the data is still there, and this can be read from it: asked before anything is paid."""
-        self._look_again()
-        self._fits(query, domain)
-        self._accepts(query, domain)
+        """Raise unless the data still exists and the query can be answered: called before anything is paid."""
+        self._refresh()
+        self._check_query(query, domain)
+        self._check_plannable(query, domain)
 
     @abstractmethod
-    def _look_again(self) -> None:
-        """Describe the table anew: it may have changed since it was opened."""
+    def _refresh(self) -> None:
+        """Describe the table again: it may have changed since it was opened."""
 
-    def _fits(self, query: CountQuery, domain: Domain | None) -> None:
+    def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
         schema = self.schema()
         user = schema.column(query.user, role="user")
@@ -122,16 +122,16 @@ class SqlSource(ABC):
         if query.without:
             _check_without(query, tuple(map(element_of, items)), domain, self.sql_dialect)
 
-    def _accepts(self, query: CountQuery, domain: Domain | None) -> None:
-        """Raise unless the engine can plan the queries: it has limits of its own for their length and depth."""
+    def _check_plannable(self, query: CountQuery, domain: Domain | None) -> None:
+        """Raise unless the engine can plan the queries: engines limit their length and depth."""
         columns = tuple(element_of(self.relation_for(query).schema.column(name)) for name in query.items)
         with self.session() as session:
             for table in (_LISTED, _LEFT_OUT):
-                # Without rows: what will be in them changes no plan that could be refused.
+                # Without rows: their content does not change whether a plan is refused.
                 if _needs_tables(query, domain):
                     session.load(table, _loaded_columns(columns), ())
             try:
-                for select in self._shapes(query, domain, columns):
+                for select in self._query_shapes(query, domain, columns):
                     session.explain(self.sql_dialect.sql(select))
             except SourceFailure:
                 refused = SourceUnavailable(
@@ -143,13 +143,15 @@ class SqlSource(ABC):
                 return
         raise refused
 
-    def _shapes(self, query: CountQuery, domain: Domain | None, columns: tuple[Column, ...]) -> Iterator[exp.Query]:
-        """A query of each shape that the question needs; in rounds, those that leave items out or ask about some."""
+    def _query_shapes(
+        self, query: CountQuery, domain: Domain | None, columns: tuple[Column, ...]
+    ) -> Iterator[exp.Query]:
+        """A query of each shape that the question needs; in rounds, also those that exclude items or ask about some."""
         builder = self._builder(query, domain)
         yield builder.top_rows(2) if domain is None and query.weights is None else builder.kept_counts()
         if domain is None and query.weights is not None:
-            found = self._loaded(_LISTED, columns)
-            yield replace(builder, without=self._loaded(_LEFT_OUT, columns)).kept_counts()
+            found = self._loaded_table(_LISTED, columns)
+            yield replace(builder, without=self._loaded_table(_LEFT_OUT, columns)).kept_counts()
             yield replace(builder, domain=found).top_rows(2)
             yield replace(builder, domain=found).sizes([1, 2])
 
@@ -163,7 +165,7 @@ class SqlSource(ABC):
                     hint="Give the domain as a list, a file or a table.",
                 )
         elif isinstance(domain, DomainTable):
-            matching(self.domain_relation(domain.table), domain.columns, columns)
+            match_columns(self.domain_relation(domain.table), domain.columns, columns)
         else:
             check_listed(domain, columns, self.sql_dialect)
 
@@ -178,15 +180,15 @@ class SqlSource(ABC):
     ) -> tuple[str, ...]:
         """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two.
 
-        ``shown_as`` stands for the table: where the data is may be nothing that the reader should know.
+        ``shown_as`` replaces the table's name, for readers who should not see where the data is.
         """
-        self._fits(query, domain)
-        builder, first = self._fenced(query, domain, shown_as)
+        self._check_query(query, domain)
+        builder, first = self._fenced_builder(query, domain, shown_as)
         sent: list[exp.Expr] = [self.sql_dialect.keep(table, select) for table, select in first.items()]
         if edges is not None:
             if limit is not None:
                 raise InvalidArgument("limit", limit, allowed="None where edges are given")
-            sent.append(builder.sizes(_checked_edges(edges)))
+            sent.append(builder.sizes(_exact_edges(edges)))
         elif limit is not None:
             sent.append(builder.top_rows(positive_integer(limit, "limit") + 1))
         else:
@@ -196,41 +198,41 @@ class SqlSource(ABC):
                 sent.append(builder.unseen(_COUNTS, [0]))
         return tuple(map(self.sql_dialect.sql, sent))
 
-    def _fenced(
+    def _fenced_builder(
         self, query: CountQuery, domain: Domain | None, shown_as: str | None = None
     ) -> tuple[SqlBuilder, dict[str, exp.Select]]:
-        """The builder, and the rows to keep before its queries: what is computed, where a subquery is no fence."""
+        """The builder, and the rows to keep before its queries: computed columns, where a subquery is no fence."""
         builder = self._builder(query, domain)
         if shown_as is not None:
             table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
             builder = replace(builder, relation=replace(builder.relation, table=table))
-        return builder.keeping(_ROWS, _LISTED) if self.sql_dialect.keeps_rows else (builder, {})
+        return builder.keep_computed(_ROWS, _LISTED) if self.sql_dialect.keeps_rows else (builder, {})
 
     def _builder(self, query: CountQuery, domain: Domain | None) -> SqlBuilder:
         relation = self.relation_for(query)
         columns = tuple(element_of(relation.schema.column(name)) for name in query.items)
-        without = self._loaded(_LEFT_OUT, columns) if query.without else None
-        listed: DomainSize | Listed | None
+        without = self._loaded_table(_LEFT_OUT, columns) if query.without else None
+        listed: DomainSize | ItemTable | None
         if domain is None or isinstance(domain, DomainSize):
             listed = domain
         elif isinstance(domain, DomainTable):
-            listed = matching(self.domain_relation(domain.table), domain.columns, columns)
+            listed = match_columns(self.domain_relation(domain.table), domain.columns, columns)
         else:
-            listed = self._loaded(_LISTED, columns)
+            listed = self._loaded_table(_LISTED, columns)
         return SqlBuilder(relation, query, listed, without)
 
-    def _loaded(self, table: str, columns: tuple[Column, ...]) -> Listed:
-        """What the caller's items will be as a table of a session."""
+    def _loaded_table(self, table: str, columns: tuple[Column, ...]) -> ItemTable:
+        """The session's table of the caller's items."""
         places = _loaded_columns(columns)
         loaded = Relation(exp.to_table(table), Schema(places), self.sql_dialect)
-        return Listed(loaded, tuple(column.name for column in places))
+        return ItemTable(loaded, tuple(column.name for column in places))
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         """How many items a known domain has. Only the domain is read, never the data."""
         if isinstance(domain, DomainSize):
             return domain.size
-        with self._counting(query, domain, data=False) as (builder, session):
-            if not isinstance(builder.domain, Listed):
+        with self._counting_session(query, domain, data=False) as (builder, session):
+            if not isinstance(builder.domain, ItemTable):
                 raise InvalidArgument("domain", domain, allowed="a domain that the engine can list")
             ((size,),) = session.fetch(self.sql_dialect.sql(builder.domain_size(builder.domain)))
         return int(size)
@@ -238,20 +240,20 @@ class SqlSource(ABC):
     @contextmanager
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[SqlSnapshot]:
         """A view of the data for one question."""
-        self._fits(query, domain)
-        with self._counting(query, domain) as (builder, session):
+        self._check_query(query, domain)
+        with self._counting_session(query, domain) as (builder, session):
             yield SqlSnapshot(builder, session)
 
     @contextmanager
-    def _counting(
+    def _counting_session(
         self, query: CountQuery, domain: Domain | None, *, data: bool = True
     ) -> Iterator[tuple[SqlBuilder, Session]]:
-        """A session in which what the caller listed is a table, and the builder that knows it.
+        """A session with the caller's items loaded as tables, and the builder for it.
 
-        Without ``data`` no row of it is read: what is asked of a domain is asked before anything is paid.
+        Without ``data`` no row of the data is read: domains are queried before anything is paid.
         """
         with self.session() as session:
-            builder, first = self._fenced(query, domain)
+            builder, first = self._fenced_builder(query, domain)
             for table, select in first.items():
                 if data or table != _ROWS:
                     session.keep(table, select)
@@ -280,7 +282,7 @@ class SqlSnapshot:
         if self._streamed or self._kept:
             raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
         self._streamed = True
-        # One more than the limit: the count of the first row outside enters the threshold.
+        # One more than the limit: the count of the next item enters the threshold.
         rows = self._fetch(self._builder.top_rows(positive_integer(limit, "limit") + 1))
         counts = [int(row[-1]) for row in rows]
         items = [self._item(row[:-1]) for row in rows[:limit]]
@@ -300,7 +302,7 @@ class SqlSnapshot:
         return tuple(counts), tuple(sizes)
 
     def names(self, places: Sequence[tuple[int, int]]) -> tuple[Item, ...]:
-        """The items at those (count, rank), in the order asked."""
+        """The items at these (count, rank), in the given order."""
         self._keep()
         wanted = sorted(set(places))
         found: dict[tuple[int, int], Item] = {}
@@ -317,8 +319,8 @@ class SqlSnapshot:
         return tuple(found[place] for place in places)
 
     def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
-        """For each edge, the number of users with at least so many items, and fewer than the next edge says."""
-        (row,) = self._fetch(self._builder.sizes(_checked_edges(edges)))
+        """For each edge, the number of users with at least ``edge`` items and fewer than the next edge."""
+        (row,) = self._fetch(self._builder.sizes(_exact_edges(edges)))
         return tuple(map(int, row))
 
     def _unseen(self, ranks: Sequence[int]) -> dict[tuple[int, int], Item]:
@@ -376,10 +378,10 @@ def _check_without(query: CountQuery, columns: tuple[Column, ...], domain: Domai
     item_rows(query.without, columns, "without", dialect)
 
 
-def _checked_edges(edges: Sequence[int]) -> list[int]:
+def _exact_edges(edges: Sequence[int]) -> list[int]:
     numbers = [positive_integer(edge, "edges") for edge in edges]
     if not 1 <= len(numbers) <= _MAX_EDGES or any(high <= low for low, high in pairwise(numbers)):
-        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} rising whole numbers from 1")
+        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} increasing integers from 1")
     return numbers
 
 

@@ -1,4 +1,4 @@
-"""Connections through SQLAlchemy that log nothing and leave nothing behind."""
+"""Connections through SQLAlchemy that log nothing and leave no tables behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlglot import exp
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.isolation import attempt, run_guarded
-from podium.sources.quiet import hushed
+from podium.sources.quiet import silence_loggers
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sqlalchemy import sqlite_sql
 from podium.sources.sqlalchemy.dialect import Flavour
@@ -33,7 +33,7 @@ _TYPES = {
     Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMP",
 }
-# As what a driver is given the values.
+# The types with which values are bound.
 _BOUND: dict[Kind, sa.types.TypeEngine[Any]] = {
     Kind.TEXT: sa.Text(),
     Kind.INTEGER: sa.BigInteger(),
@@ -45,7 +45,7 @@ _BOUND: dict[Kind, sa.types.TypeEngine[Any]] = {
 
 
 def quiet_engine(location: str | sa.URL | sa.Engine) -> sa.Engine:
-    """An engine of our own: with a given engine's way to connect, or by a URL."""
+    """A separate engine that logs nothing, from a URL or with a given engine's pool settings."""
     if isinstance(location, sa.Engine):
         engine = sa.create_engine(location.url, pool=location.pool.recreate())
     else:
@@ -68,16 +68,16 @@ def _only_read(_dialect: Any, _record: Any, arguments: list[Any], keywords: dict
 
 
 def _equip(connection: Any, _record: Any) -> None:
-    """The functions that SQLite lacks."""
+    """Register the functions that SQLite lacks."""
     for name, function in sqlite_sql.FUNCTIONS.items():
         connection.create_function(name, 1, function, deterministic=True)
 
 
 def ask(engine: sa.Engine, action: Callable[[sa.Connection], T]) -> T | None:
-    """What the action finds out in the catalogue, or None if the server cannot be reached."""
+    """The result of a query of the catalog, or None if the server cannot be reached."""
 
     def asked() -> T:
-        with hushed("psycopg"), engine.connect() as connection:
+        with silence_loggers("psycopg"), engine.connect() as connection:
             return action(connection)
 
     return attempt(asked)
@@ -85,8 +85,8 @@ def ask(engine: sa.Engine, action: Callable[[sa.Connection], T]) -> T | None:
 
 @contextmanager
 def open_session(engine: sa.Engine, flavour: Flavour, refused: Exception) -> Iterator[SQLAlchemySession]:
-    """A connection for one question; ``refused`` is raised if there is none to be had."""
-    connection = attempt(lambda: _connected(engine, flavour))
+    """A connection for one question; raises ``refused`` if the server cannot be reached."""
+    connection = attempt(lambda: _connect(engine, flavour))
     if connection is None:
         raise refused
     try:
@@ -96,15 +96,15 @@ def open_session(engine: sa.Engine, flavour: Flavour, refused: Exception) -> Ite
             connection.close()
 
 
-def _connected(engine: sa.Engine, flavour: Flavour) -> sa.Connection:
-    with hushed("psycopg"):
+def _connect(engine: sa.Engine, flavour: Flavour) -> sa.Connection:
+    with silence_loggers("psycopg"):
         connection = engine.connect()
     try:
         offered = engine.dialect.get_isolation_level_values(connection.connection.dbapi_connection)  # type: ignore[arg-type]
         strict = [level for level in _STRICT if level in offered]
         if strict:
             connection = connection.execution_options(isolation_level=strict[0])
-        # Temporary tables must not come back with a connection that somebody uses again.
+        # Temporary tables must not reappear in a connection that is reused.
         connection.detach()
         for statement in flavour.prepare:
             _execute(connection, statement).close()
@@ -115,7 +115,7 @@ def _connected(engine: sa.Engine, flavour: Flavour) -> sa.Connection:
 
 
 def _execute(connection: sa.Connection, statement: str) -> Any:
-    """Through the driver itself, which leaves percent signs and colons alone if there are no parameters."""
+    """Execute through the driver itself, which leaves percent signs and colons alone without parameters."""
     cursor = connection.connection.cursor()
     cursor.execute(statement)
     return cursor
@@ -141,7 +141,7 @@ class SQLAlchemySession:
         return run_guarded(fetched)
 
     def explain(self, query: str) -> None:
-        """Plan a query, if it is known how: an engine may read rows to explain what it would do."""
+        """Plan a query, if the engine is known to do so without reading rows."""
         if self._explain is not None:
             self.fetch(f"{self._explain} {query}")
 

@@ -1,4 +1,4 @@
-"""How the engines behind SQLAlchemy differ: their SQL, their types, and what a session must be told first."""
+"""How the engines behind SQLAlchemy differ: their SQL, their types, and the setup of a session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Flavour", "flavour_of"]
 Clean = Callable[[exp.Expr, Column], exp.Expr]
 Columns = Sequence[ReflectedColumn]
 
-# What SQLAlchemy calls types. Only these names: a subclass such as CITEXT compares in its own way.
+# SQLAlchemy's names of types. Only these: a subclass such as CITEXT compares differently.
 _KINDS = {
     "VARCHAR": Kind.TEXT,
     "TEXT": Kind.TEXT,
@@ -57,7 +57,7 @@ _SQLGLOT_NAMES = {"mssql": "tsql", "mariadb": "mysql"}
 
 
 class _Standard(Dialect):
-    """An engine of which nothing is known but how sqlglot writes its SQL; the self-test shows whether that is enough.
+    """An unknown engine, with the SQL that sqlglot writes for it; the self-test shows whether that is enough.
 
     It has no collation that works everywhere, and no way to write a timestamp exactly.
     """
@@ -74,13 +74,13 @@ class Flavour:
     """An engine that is neither of those below."""
 
     prepare: tuple[str, ...] = ()
-    """What to run first in each session."""
+    """Statements that prepare each session."""
 
     explain: str | None = None
-    """What makes a plan of a query that follows it, and reads no row."""
+    """The prefix that makes the engine plan a query without reading rows."""
 
     fences = False
-    """Whether its fences were seen to hold: see ``Dialect.fence``."""
+    """Whether its fences are known to hold: see ``Dialect.fence``."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -98,7 +98,7 @@ class Flavour:
         return Column(name, Kind.OTHER if kind is Kind.TIMESTAMP else kind, unsigned=unsigned)
 
     def computed(self, connection: sa.Connection, name: str, schema: str | None, columns: Columns) -> set[str]:
-        """The columns that are computed when they are read: of a base table the virtual ones, of others all."""
+        """The columns computed on read: the virtual ones of a base table, all of anything else."""
         stored = self.stores(connection, name, schema)
         return {str(column["name"]) for column in columns if not stored or _virtual(column)}
 
@@ -107,12 +107,12 @@ class Flavour:
         return name in sa.inspect(connection).get_table_names(schema=schema)
 
     def cleaner(self, types: Mapping[str, TypeEngine[Any]]) -> Clean:
-        """How to bring values of columns of these types to their kinds."""
+        """How to convert values of columns of these types to their kinds."""
         return lambda value, _column: value
 
 
 class _SQLite(Flavour):
-    # A connection learns the file's encoding, and with it the order of its texts, when it first looks into it.
+    # A connection learns the file's encoding, and with it the order of text, on its first read.
     prepare = ("BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1")
     explain = "EXPLAIN"
     fences = True
@@ -203,7 +203,7 @@ def _virtual(column: ReflectedColumn) -> bool:
 
 
 def flavour_of(name: str) -> Flavour:
-    """The flavour of the engine that SQLAlchemy calls by that name."""
+    """The flavour of the engine with SQLAlchemy's name ``name``."""
     if name == "sqlite":
         return _SQLite(sqlite_sql.SQLite())
     if name == "postgresql":

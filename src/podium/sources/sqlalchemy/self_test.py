@@ -1,7 +1,7 @@
-"""What an unknown engine must show on constants before it sees a row: that it counts, compares and orders like others.
+"""The self-test of an unknown engine: on constants, it must count, compare and order like the others.
 
-Each probe asks questions like podium's, built by the same code, of a table of constants whose histogram is known. No
-row of the data is read, so a refusal may say what was wrong.
+Each probe runs queries built by the same code on a table of constants whose histogram is known. No row of the data is
+read, so a refusal may say what was wrong.
 """
 
 from __future__ import annotations
@@ -70,35 +70,35 @@ class Engine:
 
 
 def kind_is_exact(engine: Engine, kind: Kind) -> bool:
-    """Whether values of that kind are told apart, counted exactly, compared and ordered as podium does."""
+    """Whether values of that kind are distinguished, counted, compared and ordered exactly."""
     values = sorted(_VALUES[kind])
     middle = values[len(values) // 2]
     pairs = [(user, value) for place, value in enumerate(values) for user in range(place % 3 + 1)]
     small = [(user, value) for user, value in pairs if value <= middle]
     return all(
-        _counted(engine, (Kind.INTEGER, kind), pairs, where=where) == _expected(among)
+        _count(engine, (Kind.INTEGER, kind), pairs, where=where) == _expected(among)
         for where, among in ((None, pairs), (Compare(_ITEM, Operator.AT_MOST, middle), small))
     )
 
 
 def patterns_are_exact(engine: Engine) -> bool:
-    """Whether patterns tell capital from small letters and know podium's escapes."""
+    """Whether patterns are case-sensitive and support podium's escapes."""
     pairs = [(1, text) for text in _TEXTS]
     return all(
-        _counted(engine, (Kind.INTEGER, Kind.TEXT), pairs, where=Like(_ITEM, pattern))
+        _count(engine, (Kind.INTEGER, Kind.TEXT), pairs, where=Like(_ITEM, pattern))
         == _expected((1, text) for text in matches)
         for pattern, matches in _PATTERNS.items()
     )
 
 
 def hashes_alike(engine: Engine) -> bool:
-    """Whether each user keeps the items that podium's hash says."""
+    """Whether each user keeps the items that podium's hash selects."""
     items = defaultdict(list)
     for user in ("", "1:a", "\u00e9", "\U0001d11e"):
         items[user] = sorted(_TEXTS, key=lambda item, user=user: _hash(user, item))  # type: ignore[misc]
     pairs = [(user, item) for user in items for item in _TEXTS]
     kept = [(user, item) for user, ordered in items.items() for item in ordered[:2]]
-    return _counted(engine, (Kind.TEXT, Kind.TEXT), pairs, max_items=2) == _expected(kept)
+    return _count(engine, (Kind.TEXT, Kind.TEXT), pairs, max_items=2) == _expected(kept)
 
 
 def weighs_alike(engine: Engine) -> bool:
@@ -106,7 +106,7 @@ def weighs_alike(engine: Engine) -> bool:
     pairs = [(user, item) for user in range(1, len(_TEXTS)) for item in _TEXTS[:user]]
     weights = ((2, 2**31), (len(_TEXTS), 1))
     weighed = [(item, weights[user > weights[0][0]][1]) for user, item in pairs]
-    return _counted(engine, (Kind.INTEGER, Kind.TEXT), pairs, weights=weights) == _summed(weighed)
+    return _count(engine, (Kind.INTEGER, Kind.TEXT), pairs, weights=weights) == _sums(weighed)
 
 
 def keeps_tables(engine: Engine) -> bool:
@@ -124,10 +124,10 @@ def keeps_tables(engine: Engine) -> bool:
         return snapshot.counts_of_counts(), snapshot.names(places)
 
     sizes = tuple(len(names) for names in groups.values())
-    return _tried(engine, found) == ((tuple(groups), sizes), tuple(groups[count][rank] for count, rank in places))
+    return _try(engine, found) == ((tuple(groups), sizes), tuple(groups[count][rank] for count, rank in places))
 
 
-def _counted(
+def _count(
     engine: Engine,
     kinds: tuple[Kind, Kind],
     pairs: _Pairs,
@@ -141,15 +141,15 @@ def _counted(
     salt = None if max_items is None else _SALT
     query = CountQuery((_ITEM,), _USER, where=where, max_items_per_user=max_items, salt=salt, weights=weights)
     sql = engine.dialect.sql(SqlBuilder(_relation(engine, kinds, pairs), query).top_rows(len(pairs)))
-    return _tried(engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(sql)])
+    return _try(engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(sql)])
 
 
-def _tried(engine: Engine, action: Callable[[Session], T]) -> T | None:
+def _try(engine: Engine, action: Callable[[Session], T]) -> T | None:
     try:
         with engine.session() as session:
             return action(session)
     except (PodiumError, ValueError, ArithmeticError, TypeError):
-        # Whatever went wrong, it went wrong on constants.
+        # Any failure here is a failure on constants.
         return None
 
 
@@ -182,10 +182,10 @@ def _constant(dialect: Dialect, value: Any, column: Column) -> exp.Expr:
 
 def _expected(pairs: Iterable[tuple[Any, Any]]) -> _Counted:
     """The items with their counts, the largest first, ties in binary order."""
-    return _summed((item, 1) for _, item in set(pairs))
+    return _sums((item, 1) for _, item in set(pairs))
 
 
-def _summed(weighed: Iterable[tuple[Any, int]]) -> _Counted:
+def _sums(weighed: Iterable[tuple[Any, int]]) -> _Counted:
     counts: Counter[Any] = Counter()
     for item, weight in weighed:
         counts[item] += weight

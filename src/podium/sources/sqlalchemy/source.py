@@ -39,12 +39,12 @@ _EXACT = "tell apart, count exactly, compare and order values of kind {} as othe
 class SQLAlchemySource(SqlSource):
     """A table or view of a database that SQLAlchemy has a dialect for.
 
-    ``location`` is a URL, or an engine, whose way to connect is used; ``table`` is a name or schema.name. SQLite and
-    PostgreSQL are known; of any other engine only what the self-test on constants has shown is used.
+    ``location`` is a URL, or an engine whose pool is recreated; ``table`` is a name or schema.name. SQLite and
+    PostgreSQL are supported directly; of other engines only the features that pass the self-test are used.
     """
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
-        self._engine = _opened(location)
+        self._engine = _open_engine(location)
         self._address = _address(self._engine.url)
         self._flavour = flavour_of(self._engine.dialect.name)
         self.sql_dialect = self._flavour.dialect
@@ -55,7 +55,7 @@ class SQLAlchemySource(SqlSource):
             )
         self._wanted = table
         self._passed: set[str] = set()
-        self._relation = self._described(table)
+        self._relation = self._describe(table)
         self._require_exact(Kind.TEXT)
 
     @property
@@ -74,15 +74,15 @@ class SQLAlchemySource(SqlSource):
 
     def domain_relation(self, table: str) -> Relation:
         """Another table of the same database."""
-        return self._described(table)
+        return self._describe(table)
 
-    def _look_again(self) -> None:
+    def _refresh(self) -> None:
         """The table as it is now."""
-        self._relation = self._described(self._wanted)
+        self._relation = self._describe(self._wanted)
 
-    def _fits(self, query: CountQuery, domain: Domain | None) -> None:
+    def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns can be counted, and the engine passes the tests that this question needs."""
-        super()._fits(query, domain)
+        super()._check_query(query, domain)
         self._require_fences(query, domain)
         depth = depth_of(query.where)
         if self._flavour.explain is None and depth > _MAX_DEPTH:
@@ -97,12 +97,12 @@ class SQLAlchemySource(SqlSource):
             self._require("hash as other engines do, which max_items_per_user needs", hashes_alike)
         if query.weights is not None:
             self._require("sum as other engines do, which weights need", weighs_alike)
-        # Whoever weighs looks for items by tallies, which are kept.
+        # Weighted queries keep their counts in a table.
         if domain is not None or query.without or query.weights is not None:
             self._require("keep temporary tables, which a question with a domain or in rounds needs", keeps_tables)
 
     def _require_fences(self, query: CountQuery, domain: Domain | None) -> None:
-        """Raise if a column is computed when it is read, and this engine was not seen to compute it for all alike."""
+        """Raise if a column is computed on read and this engine's fences are not known to hold."""
         if self._flavour.fences:
             return
         if self._builder(query, domain).computes():
@@ -133,10 +133,10 @@ class SQLAlchemySource(SqlSource):
             yield session
 
     def close(self) -> None:
-        """Close what connections there are."""
+        """Close the connections."""
         self._engine.dispose()
 
-    def _described(self, table: str) -> Relation:
+    def _describe(self, table: str) -> Relation:
         relation = ask(self._engine, lambda connection: describe(connection, table, self._flavour, self._address))
         if relation is None:
             raise self._unreachable()
@@ -150,7 +150,7 @@ class SQLAlchemySource(SqlSource):
         )
 
 
-def _opened(location: object) -> sa.Engine:
+def _open_engine(location: object) -> sa.Engine:
     if not isinstance(location, str | sa.URL | sa.Engine):
         raise InvalidArgument(
             "source", type(location).__name__, allowed="a URL like dialect+driver://user@host/database, or an Engine"

@@ -1,8 +1,8 @@
-"""SQLite's SQL. Any column can hold anything there, so a value counts only if it is what its column was declared to be.
+"""SQLite's SQL. Any column can hold any value there, so a value counts only if it has its column's declared type.
 
-Dates and timestamps are texts. Podium brings them to one form, YYYY-MM-DD and YYYY-MM-DD HH:MM:SS.ffffff, whose binary
-order is that of time; what has another form, or is no date at all, counts as missing. Decimals are floating-point
-numbers in this engine, so they cannot be items.
+Dates and timestamps are texts. Podium converts them to YYYY-MM-DD and YYYY-MM-DD HH:MM:SS.ffffff, whose binary order
+is chronological; anything else counts as NULL. Decimals are floating-point numbers in this engine, so they cannot be
+items.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["FUNCTIONS", "SQLite", "clean"]
 _BIGINT = range(-(2**63), 2**63)
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _SECOND = f"{_DAY}[ T][0-9][0-9]:[0-9][0-9]:[0-9][0-9]"
-# Without a modifier the 31st of April would be written as it was read; with one it becomes the 1st of May.
+# Without a modifier April 31 would come back unchanged; with one it becomes May 1.
 _NORMAL = exp.Literal.string("+0 days")
 
 
 class SQLite(Dialect):
-    """SQLite 3.30 or later, with the functions that podium brings along."""
+    """SQLite 3.30 or later, with the functions that podium registers."""
 
     name = "sqlite"
 
@@ -36,7 +36,7 @@ class SQLite(Dialect):
         return exp.Collate(this=text, expression=exp.to_identifier("BINARY"))
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
-        """With a limit, which OFFSET needs here: a subquery that has one is neither merged nor given conditions."""
+        """A fence made of LIMIT, which OFFSET needs here: such a subquery is neither merged nor given conditions."""
         return super().fence(table, names).limit(-1)
 
     def md5(self, text: exp.Expr) -> exp.Expr:
@@ -50,7 +50,7 @@ class SQLite(Dialect):
         return exp.paren(exp.Add(this=millions, expression=exp.cast(_part(value, 21, 6), "BIGINT")))
 
     def integer(self, value: int) -> exp.Expr:
-        """A whole number; one of more than 64 bits as an infinite one, for this engine would round it to a float."""
+        """An integer; beyond 64 bits an infinity, because this engine would round it to a float."""
         if value in _BIGINT:
             return super().integer(value)
         infinite = exp.Literal.number("9e999")
@@ -65,13 +65,13 @@ class SQLite(Dialect):
         return exp.Literal.string(value.isoformat(sep=" ", timespec="microseconds"))
 
     def like(self, text: exp.Expr, parts: Sequence[str | Wildcard]) -> exp.Expr:
-        """A pattern for GLOB: LIKE takes capital and small letters for the same here."""
+        """A pattern for GLOB, because LIKE ignores case here."""
         wildcards = {Wildcard.MANY: "*", Wildcard.ONE: "?"}
         pattern = "".join(wildcards[part] if isinstance(part, Wildcard) else _literal(part) for part in parts)
         return _glob(text, pattern)
 
     def usable(self, value: exp.Expr, column: Column) -> list[exp.Expr]:
-        """Known, something that Python can hold, and text that is text."""
+        """Not NULL, representable in Python, and valid text."""
         if column.kind is Kind.TEXT:
             return [_call("PODIUM_IS_TEXT", exp.cast(value, "BLOB"))]
         return super().usable(value, column)
@@ -119,7 +119,7 @@ def _md5(data: bytes | None) -> str | None:
 
 
 def _is_text(data: bytes | None) -> bool:
-    """Whether the bytes are UTF-8; a text with a NUL is none, for SQLite's own functions see only half of it."""
+    """Whether the bytes are UTF-8 without NUL, at which SQLite's own functions would stop."""
     if data is None or b"\0" in data:
         return False
     try:
@@ -130,7 +130,7 @@ def _is_text(data: bytes | None) -> bool:
 
 
 FUNCTIONS: dict[str, Callable[[bytes | None], str | bool | None]] = {"MD5": _md5, "PODIUM_IS_TEXT": _is_text}
-"""What a connection must be given: functions of one argument, always with the same result for it."""
+"""The functions to register with a connection: deterministic, with one argument."""
 
 
 def _where(condition: exp.Expr, value: exp.Expr) -> exp.Expr:

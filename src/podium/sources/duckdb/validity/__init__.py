@@ -1,6 +1,6 @@
-"""Files are checked whole when the owner opens them, so that no row can decide later whether a question fails."""
+"""Files are checked completely when the owner opens them, so that no row decides later whether a question fails."""
 
 from podium.sources.duckdb.validity.rules import BadLines, FileRules
-from podium.sources.duckdb.validity.text_files import checked_text
+from podium.sources.duckdb.validity.text_files import check_text
 
-__all__ = ["BadLines", "FileRules", "checked_text"]
+__all__ = ["BadLines", "FileRules", "check_text"]

@@ -1,4 +1,4 @@
-"""Text files in blocks of whole records, in UTF-8: of a file of any size only a few blocks are in memory."""
+"""Text files in blocks of complete records, in UTF-8; only a few blocks are in memory at a time."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Positions = NDArray[np.int64]
 
 NEWLINE = 0x0A
 BOM = b"\xef\xbb\xbf"
-"""What some programs write before UTF-8."""
+"""The byte order mark of UTF-8."""
 
 _BLOCK = 1 << 21
 _SURROGATES, _FIRST_SURROGATE = 0xED, 0xA0
 
 
-def _opened(path: str) -> IO[bytes]:
+def _open(path: str) -> IO[bytes]:
     return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
 
 
 def first_bytes(path: str, count: int) -> bytes:
-    """The beginning of a file, without the mark that some programs put before UTF-8."""
-    with _opened(path) as file:
+    """The beginning of a file, without a byte order mark."""
+    with _open(path) as file:
         return file.read(count).removeprefix(BOM)
 
 
@@ -38,33 +38,33 @@ def last_line_end(block: bytes) -> int:
     return block.rfind(b"\n") + 1
 
 
-def read_blocks(path: str, end: Callable[[bytes], int], *, longest: int, at_once: int = 1) -> Iterator[bytes]:
+def read_blocks(path: str, end: Callable[[bytes], int], *, max_bytes: int, at_once: int = 1) -> Iterator[bytes]:
     """The file in blocks that end where ``end`` says that a record does; the last one ends where the file does.
 
-    What is longer than the longest record, and therefore bad, is kept only as far as needed to see that. A block is
-    as large as a processor's cache is fond of; ``at_once`` makes it larger for whoever hands blocks on.
+    Of a record longer than ``max_bytes``, and therefore bad, only as much is kept as shows that. A block fits into a
+    processor's cache; ``at_once`` multiplies its size.
     """
     rest = b""
-    with _opened(path) as file:
+    with _open(path) as file:
         while chunk := file.read(at_once * _BLOCK):
             whole = rest + chunk
             cut = end(whole)
             if cut:
                 yield whole[:cut]
-            rest = whole[cut : cut + longest + 2]
+            rest = whole[cut : cut + max_bytes + 2]
     if rest:
         yield rest
 
 
 def in_utf8(block: bytes, encoding: str) -> tuple[bytes, Positions]:
-    """The block in UTF-8, and where in it there are bytes that the stated encoding does not have."""
+    """The block in UTF-8, and the positions of bytes that are invalid in the stated encoding."""
     none = np.zeros(0, np.int64)
     if block.isascii():
         return block, none
     try:
         text = block.decode(encoding)
     except UnicodeDecodeError:
-        # Bytes that are no text become lone surrogates, which no text in UTF-8 has; line ends stay where they are.
+        # Invalid bytes become lone surrogates, which valid UTF-8 never has; line ends stay in place.
         marked = block.decode(encoding, "surrogateescape").encode("utf-8", "surrogatepass")
         data = np.frombuffer(marked, np.uint8)
         return marked, np.flatnonzero((data[:-1] == _SURROGATES) & (data[1:] >= _FIRST_SURROGATE))

@@ -1,7 +1,7 @@
-"""CSV as RFC 4180 has it, checked in blocks: where records end, and which of them are none.
+"""CSV by RFC 4180, checked in blocks: where records end, and which are invalid.
 
-A quote opens a field at its very beginning and closes it at its very end, two of them inside are one, and every record
-has as many fields as the header. All of it is seen from the places of quotes, delimiters and line ends, so nothing is
+A quote opens a field at its start and closes it at its end, two quotes inside stand for one, and every record has as
+many fields as the header. The positions of quotes, delimiters and line ends are enough to check this, so nothing is
 parsed byte by byte.
 """
 
@@ -43,12 +43,12 @@ class Records:
 
     @property
     def bad(self) -> NDArray[np.bool_]:
-        """Which are not records."""
+        """Which are invalid."""
         return self.quoting | self.fields | self.length
 
 
 def last_record_end(block: bytes) -> int:
-    """Where the last whole record of a block that begins with one ends: behind the last newline outside quotes."""
+    """Where the last complete record of a block ends: after the last newline outside quotes."""
     end = block.rfind(b"\n")
     quotes = block.count(b'"', 0, max(end, 0))
     while end >= 0 and quotes % 2:
@@ -69,12 +69,12 @@ def records_of(block: bytes, shape: CsvShape) -> Records:
     last = kinds == NEWLINE
     if not shape.lines:
         last &= before & 1 == 0
-        # A quotation that nothing closes: all that is left is its record.
+        # An unclosed quote: the rest of the block belongs to its record.
         last[-1] = True
     record = np.cumsum(last, dtype=np.int32) - last
     ends = places[last]
     starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
-    # Counted from each record's own beginning, so that one record's quotes are nothing to the next.
+    # Counted from each record's start, so that the quotes of one record do not affect the next.
     rank = before - np.concatenate([np.zeros(1, np.int32), before[last][:-1]])[record]
     marks = _Marks(data, places, kinds, last, record, starts, rank)
     lengths = ends - starts
@@ -99,7 +99,7 @@ class _Marks:
     rank: NDArray[np.int32]
 
     def broken(self, delimiter: int) -> NDArray[np.bool_]:
-        """Which records have a quote, or a carriage return, where none may be."""
+        """Which records have a misplaced quote or carriage return."""
         found = np.zeros(self.starts.size, np.bool_)
         inside = self.rank & 1 == 1
         alone = np.flatnonzero((self.kinds == _RETURN) & ~inside)
@@ -108,7 +108,7 @@ class _Marks:
         places, closing = self.places[quotes], inside[quotes]
         previous, following = self.data[places - 1], self.data[places + 1]
         opens = (places == self.starts[self.record[quotes]]) | (previous == delimiter)
-        # After a quote: two of them inside a quotation are one of its text.
+        # After a quote: two inside a quoted field stand for one.
         opens |= (previous == _QUOTE) & (self.rank[quotes] > 0)
         closes = np.isin(following, (delimiter, _QUOTE, NEWLINE, _RETURN))
         wrong = quotes[~np.where(closing, closes, opens)]

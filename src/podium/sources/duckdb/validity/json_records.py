@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from podium.sources.duckdb.connection import hide_progress
 from podium.sources.duckdb.validity.blocks import BOM, NEWLINE, Positions, in_utf8, last_line_end, read_blocks
 
-__all__ = ["LONGEST_OBJECT", "SPACE", "Part", "RecordParser", "array_blocks", "line_blocks"]
+__all__ = ["MAX_OBJECT_BYTES", "SPACE", "Part", "RecordParser", "array_blocks", "line_blocks"]
 
-LONGEST_OBJECT = 8_000_000
+MAX_OBJECT_BYTES = 8_000_000
 """In bytes; DuckDB gives up on objects of sixteen million."""
 
 _AT_ONCE = 4
@@ -35,7 +35,7 @@ _DEPTH[list(_BRACKETS)] = list(_BRACKETS.values())
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block with the edges of its records, and where it has bytes that are no text."""
+    """A block with the edges of its records, and the positions of invalid bytes."""
 
     block: bytes
     starts: Positions
@@ -43,12 +43,12 @@ class Part:
     unreadable: Positions
 
     def records(self, places: Positions) -> Positions:
-        """In which records these places are."""
+        """The records that contain these positions."""
         return np.minimum(np.searchsorted(self.ends, places), max(self.ends.size - 1, 0))
 
 
 class RecordParser:
-    """DuckDB's own parser of JSON, in a database of its own that holds nothing."""
+    """DuckDB's JSON parser, in an empty database."""
 
     def __init__(self) -> None:
         settings = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
@@ -56,14 +56,14 @@ class RecordParser:
         hide_progress(self._connection)
 
     def bad(self, part: Part, *, blank_lines: bool) -> NDArray[np.bool_]:
-        """Which records of a block are not an object; ``blank_lines`` are no records, and not bad."""
+        """Which records of a block are not objects; with ``blank_lines`` a blank line is not bad."""
         found = np.zeros(part.starts.size, np.bool_)
         found[part.records(part.unreadable)] = True
-        found |= part.ends - part.starts > LONGEST_OBJECT
+        found |= part.ends - part.starts > MAX_OBJECT_BYTES
         places = np.flatnonzero(~found)
         edges = np.empty(2 * part.starts.size + 1, np.int64)
         edges[0:-1:2], edges[1::2], edges[-1] = part.starts, part.ends, len(part.block)
-        # Every other piece is what lies between records.
+        # Every other piece lies between records.
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(part.block)]
         pieces = pa.Array.from_buffers(pa.large_string(), 2 * part.starts.size, buffers)
         self._connection.register("records", pa.table({"place": places, "record": pieces.take(pa.array(2 * places))}))
@@ -73,13 +73,13 @@ class RecordParser:
         return found
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._connection.close()
 
 
 def line_blocks(path: str, encoding: str, *, marked: bool) -> Iterator[Part]:
-    """The lines of a file in blocks; of a file that is ``marked``, without the mark."""
-    for place, whole in enumerate(read_blocks(path, last_line_end, longest=LONGEST_OBJECT, at_once=_AT_ONCE)):
+    """The lines of a file in blocks; if it is ``marked``, without the byte order mark."""
+    for place, whole in enumerate(read_blocks(path, last_line_end, max_bytes=MAX_OBJECT_BYTES, at_once=_AT_ONCE)):
         raw = whole.removeprefix(BOM) if marked and place == 0 else whole
         block, unreadable = in_utf8(raw if raw.endswith(b"\n") else raw + b"\n", encoding)
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == NEWLINE)
@@ -87,9 +87,9 @@ def line_blocks(path: str, encoding: str, *, marked: bool) -> Iterator[Part]:
 
 
 def array_blocks(path: str, encoding: str) -> Iterator[Part]:
-    """The elements of an array in blocks; at the end one that is none if the array does not close.
+    """The elements of an array in blocks, followed by an invalid one if the array does not close.
 
-    Whatever is cut where, an array of which all parts are objects is an array of objects.
+    Wherever the blocks are cut, an array whose parts are all objects is an array of objects.
     """
     begun = closed = False
 
@@ -98,7 +98,7 @@ def array_blocks(path: str, encoding: str) -> Iterator[Part]:
         commas, _ = _top_level(whole[skipped:])
         return skipped + int(commas[-1]) + 1 if commas.size else 0
 
-    for raw in read_blocks(path, end, longest=LONGEST_OBJECT + 64, at_once=_AT_ONCE):
+    for raw in read_blocks(path, end, max_bytes=MAX_OBJECT_BYTES + 64, at_once=_AT_ONCE):
         block, unreadable = in_utf8(raw if begun else raw[_opening(raw) :], encoding)
         first, begun = not begun, True
         commas, closing = (np.zeros(0, np.int64), None) if closed else _top_level(block)
@@ -116,7 +116,7 @@ def array_blocks(path: str, encoding: str) -> Iterator[Part]:
 
 
 def _opening(whole: bytes) -> int:
-    """Behind the bracket with which an array begins."""
+    """The position after an array's opening bracket."""
     return len(whole) - len(whole.removeprefix(BOM).lstrip(SPACE)) + 1
 
 

@@ -1,4 +1,4 @@
-"""What the owner states about text files: how they are encoded, and what becomes of lines that cannot be read."""
+"""What the owner states about text files: their encoding, and what to do with lines that cannot be read."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from podium.errors import InvalidArgument
 
 __all__ = ["BadLines", "FileRules"]
 
-# Encodings in which the bytes of ASCII mean themselves wherever they stand, so that lines can be told apart unread.
+# Encodings in which ASCII bytes always mean ASCII characters, so that lines can be split without decoding.
 _LINE_SAFE = re.compile(r"utf-8(-sig)?|ascii|iso8859-\d+|cp(?!037|273|424|500|864|875|1026|1140)\d+|koi8-[rtu]|mac-\w+")
 _ASCII = "".join(map(chr, range(128)))
 
 
 class BadLines(StrEnum):
-    """What becomes of lines that are not records: the whole file is refused, or they are left out."""
+    """What to do with lines that are not records: refuse the whole file, or drop them."""
 
     REFUSE = "refuse"
     DROP = "drop"
@@ -25,7 +25,7 @@ class BadLines(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """The rules of CSV and JSON files. Nothing about them is found out from rows."""
+    """The rules for CSV and JSON files. Nothing about them is inferred from rows."""
 
     bad_lines: str = BadLines.REFUSE
     encoding: str = "utf-8"
@@ -37,23 +37,23 @@ class FileRules:
 
     @property
     def drop(self) -> bool:
-        """Whether lines that are not records are left out."""
+        """Whether lines that are not records are dropped."""
         return self.bad_lines == BadLines.DROP
 
     @property
-    def copied(self) -> bool:
-        """Whether the engine reads a copy: it is given neither bad lines nor other encodings."""
+    def needs_copy(self) -> bool:
+        """Whether the engine reads a copy, without bad lines and in UTF-8."""
         return self.drop or self.encoding != "utf-8"
 
     @property
-    def marked(self) -> bool:
-        """Whether the file is said to begin with a byte order mark."""
+    def has_mark(self) -> bool:
+        """Whether the owner states that the file begins with a byte order mark."""
         return self.encoding == "utf-8-sig"
 
     @property
     def codec(self) -> str:
-        """The encoding of a part of a file."""
-        return "utf-8" if self.marked else self.encoding
+        """The encoding without the byte order mark."""
+        return "utf-8" if self.has_mark else self.encoding
 
 
 def _codec(encoding: object) -> str:

@@ -1,4 +1,4 @@
-"""CSV and JSON files, checked whole under the owner's rules, and copied where the engine must read something else."""
+"""CSV and JSON files, checked completely under the owner's rules, and copied where the engine needs other bytes."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from podium.sources.duckdb.validity.csv_lines import MAX_RECORD_BYTES, CsvShape,
 from podium.sources.duckdb.validity.json_records import SPACE, Part, RecordParser, array_blocks, line_blocks
 from podium.sources.duckdb.validity.rules import FileRules
 
-__all__ = ["checked_text"]
+__all__ = ["check_text"]
 
-_LOOKED_AT = 1 << 16
+_PROBE_BYTES = 1 << 16
 _NEWLINE = b"\n"
 _REMEDY = "Correct the file, or leave such lines out with --bad-lines drop (in Python: bad_lines='drop')."
 
 
-def checked_text(files: DataFiles, rules: FileRules, folder: Path, declared: frozenset[str]) -> DataFiles:
-    """The files to read instead: the same ones, or copies in ``folder``; SourceUnavailable with the line if refused.
+def check_text(files: DataFiles, rules: FileRules, folder: Path, declared: frozenset[str]) -> DataFiles:
+    """Check the files; returns those to read: the same, or copies in ``folder``. SourceUnavailable names the bad line.
 
-    Messages tell the place of what is wrong and never the text, because the text is private.
+    Messages give the position of an error and never its text, because the text is private.
     """
     if files.format is FileFormat.JSON:
-        return _checked_json(files, rules, folder)
+        return _check_json(files, rules, folder)
     names, delimiter = csv_header(files.paths, encoding=rules.codec, declared=declared)
     shape = CsvShape(ord(delimiter), len(names), rules.drop)
     paths: list[str] = []
@@ -45,10 +45,10 @@ def checked_text(files: DataFiles, rules: FileRules, folder: Path, declared: fro
 
 @contextmanager
 def _copy(path: str, rules: FileRules, folder: Path, place: int) -> Iterator[IO[bytes] | None]:
-    """A file for what the engine may read; None if that is the file itself. Folders that are columns stay above it."""
+    """A file for the copy; None if the engine reads the original. ``name=value`` folders are kept above it."""
     with ExitStack() as opened:
         copy = None
-        if rules.copied:
+        if rules.needs_copy:
             columns = [part for part in Path(path).parent.parts if "=" in part]
             above = folder.joinpath(str(place), *columns)
             above.mkdir(parents=True)
@@ -60,10 +60,10 @@ def _copy(path: str, rules: FileRules, folder: Path, place: int) -> Iterator[IO[
 
 
 def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | None) -> bool:
-    """Whether some record has several lines."""
+    """Check a file, and copy what is kept; returns whether some record spans lines."""
     line, spans = 1, False
     end = last_line_end if shape.lines else last_record_end
-    for raw in read_blocks(path, end, longest=MAX_RECORD_BYTES):
+    for raw in read_blocks(path, end, max_bytes=MAX_RECORD_BYTES):
         block, unreadable = in_utf8(raw if raw.endswith(_NEWLINE) else raw + _NEWLINE, rules.codec)
         if line == 1:
             header = block.find(_NEWLINE) + 1
@@ -78,8 +78,8 @@ def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | N
         if bad.any() and not rules.drop:
             first = int(np.argmax(bad))
             where = f"line {line + block.count(_NEWLINE, 0, int(records.starts[first]))}"
-            raise _refused(path, where, _reason(records, text, first, shape, rules))
-        _write(copy, _kept(block, records.starts, records.ends, bad))
+            raise _refusal(path, where, _reason(records, text, first, shape, rules))
+        _write(copy, _without_bad(block, records.starts, records.ends, bad))
         lines = block.count(_NEWLINE)
         spans |= records.ends.size < lines
         line += lines
@@ -87,7 +87,7 @@ def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | N
 
 
 def _reason(records: Records, text: NDArray[np.bool_], place: int, shape: CsvShape, rules: FileRules) -> str:
-    # Quotes first: a record that does not end has all that is wrong further down.
+    # Quotes first: an unclosed record contains every error further down.
     if records.quoting[place]:
         return "breaks CSV's quoting. Allowed: quotes around whole fields, and doubled inside them."
     if text[place]:
@@ -104,11 +104,11 @@ def _not_text(rules: FileRules) -> str:
     )
 
 
-def _refused(path: str, where: str, reason: str, remedy: str = _REMEDY) -> SourceUnavailable:
+def _refusal(path: str, where: str, reason: str, remedy: str = _REMEDY) -> SourceUnavailable:
     return SourceUnavailable(f"source={path!r} cannot be read as it is: {where} {reason} {remedy}")
 
 
-def _kept(block: bytes, starts: Positions, ends: Positions, bad: NDArray[np.bool_]) -> bytes:
+def _without_bad(block: bytes, starts: Positions, ends: Positions, bad: NDArray[np.bool_]) -> bytes:
     if not bad.any():
         return block
     return np.frombuffer(block, np.uint8)[np.repeat(~bad, ends - starts + 1)].tobytes()
@@ -119,7 +119,7 @@ def _write(copy: IO[bytes] | None, content: bytes) -> None:
         copy.write(content)
 
 
-def _checked_json(files: DataFiles, rules: FileRules, folder: Path) -> DataFiles:
+def _check_json(files: DataFiles, rules: FileRules, folder: Path) -> DataFiles:
     """Files called .json hold one array if they begin with a bracket; all others hold one object in every line."""
     arrays = {_is_array(path) for path in files.paths}
     if len(arrays) != 1:
@@ -154,18 +154,18 @@ def _is_array(path: str) -> bool:
     if not path.removesuffix(".gz").lower().endswith(".json"):
         return False
     try:
-        return first_bytes(path, _LOOKED_AT).lstrip(SPACE)[:1] == b"["
+        return first_bytes(path, _PROBE_BYTES).lstrip(SPACE)[:1] == b"["
     except (OSError, EOFError):
         raise SourceUnavailable(f"source={path!r} could not be opened as JSON. Check the file.") from None
 
 
 def _check_lines(path: str, rules: FileRules, copy: IO[bytes] | None, parser: RecordParser) -> None:
     line = 1
-    for part in line_blocks(path, rules.codec, marked=rules.marked):
+    for part in line_blocks(path, rules.codec, marked=rules.has_mark):
         bad = parser.bad(part, blank_lines=True)
         if bad.any() and not rules.drop:
-            raise _refused(path, f"line {line + int(np.argmax(bad))}", _json_reason(part, bad, rules))
-        _write(copy, _kept(part.block, part.starts, part.ends, bad))
+            raise _refusal(path, f"line {line + int(np.argmax(bad))}", _json_reason(part, bad, rules))
+        _write(copy, _without_bad(part.block, part.starts, part.ends, bad))
         line += part.ends.size
 
 
@@ -175,7 +175,7 @@ def _check_array(path: str, rules: FileRules, copy: IO[bytes] | None, parser: Re
         bad = parser.bad(part, blank_lines=False)
         if bad.any():
             where = f"record {record + int(np.argmax(bad))} of its array"
-            raise _refused(path, where, _json_reason(part, bad, rules), "Correct the file, or write it anew.")
+            raise _refusal(path, where, _json_reason(part, bad, rules), "Correct the file, or write it anew.")
         if part.ends.size:
             _write(copy, separator + part.block[: int(part.ends[-1])])
             separator = b","
