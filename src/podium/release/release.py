@@ -147,6 +147,10 @@ class Release:
 
         return tables.arrow_table(self, item=item)
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The columns of ``to_arrow`` as a stream: pyarrow, polars, DuckDB and others accept a release as it is."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def to_pandas(self, *, item: str | Sequence[str] | None = None) -> Any:
         """A pandas DataFrame with the columns of ``to_arrow``."""
         from podium.present import tables  # noqa: PLC0415 - presenting is above this room
