@@ -110,7 +110,7 @@ class Ledger:
         """Replace the total by a larger one of the same kind; the promise made before no longer holds."""
         with self._writing(dataset) as (store, located):
             totals = new_totals(located.account.totals, budget)
-            return store.append(located, Kind.RAISED, facts={"totals": totals.to_json()})
+            return store.append(located, Kind.RAISED, facts={"totals": totals.to_dict()})
 
     def set_data_version(self, dataset: str, data_version: str) -> Entry:
         """Say that the data changed: questions asked before cost again, once."""

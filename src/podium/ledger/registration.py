@@ -31,7 +31,7 @@ class Registering:
         """What the first entry says."""
         return {
             "source": self.source,
-            "totals": Totals.of(self.budget).to_json(),
+            "totals": Totals.of(self.budget).to_dict(),
             "failures_allowed": self.failures_allowed,
             "insisted": self.insist,
             **({} if self.user is None else {"user": self.user}),
@@ -51,7 +51,7 @@ def register(store: Store, head: str, located: Located | None, wanted: Registeri
 
 def _registered_before(store: Store, located: Located, wanted: Registering) -> Entry:
     first, account = store.registered(located), located.account
-    known = (account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
+    known = (account.totals.budget, Totals.from_dict(first.facts["totals"]).budget)
     # An owner who insists says that another source is a copy.
     elsewhere = not wanted.insist and wanted.source != account.source
     if elsewhere or wanted.budget not in known or wanted.schedule != first.facts.get("schedule"):
@@ -72,7 +72,7 @@ def new_totals(present: Totals, budget: Budget) -> Totals:
         )
     if (
         totals.max_questions is None
-        and budget.max_questions != Budget.from_json(totals.to_json()["budget"]).max_questions
+        and budget.max_questions != Budget.from_dict(totals.to_dict()["budget"]).max_questions
     ):
         raise InvalidArgument(
             "max_questions",

@@ -17,13 +17,14 @@ from podium.ledger.budget import Totals
 from podium.ledger.state import NAMELESS
 from podium.ledger.tables.store import Located, Store
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
+from podium.privacy.documents import Document
 from podium.storage.labels import exact_text
 
 __all__ = ["Remaining", "Status", "require_user", "status_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Remaining:
+class Remaining(Document):
     """What is left below limits. With both ``rho`` and ``epsilon`` a question must fit one of them, and ``delta``."""
 
     epsilon: Fraction | None
@@ -41,7 +42,7 @@ class Remaining:
             max(Fraction(0), limits.delta - held.delta),
         )
 
-    def to_json(self) -> dict[str, str | None]:
+    def to_dict(self) -> dict[str, Any]:
         """Exact texts. Beside a rho the sum of epsilons goes by the name of its theorem, basic composition."""
         if self.rho is None:
             return {"epsilon": exact_text(self.epsilon)}
@@ -49,7 +50,7 @@ class Remaining:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Status(Document):
     """Where a data set stands.
 
     ``user`` is the column whose values are protected, None if the registration named none. ``spent`` is settled or
@@ -97,7 +98,7 @@ class Status:
             parts.append(f"the releases shown to one analyst are {told}, if analysts do not share answers")
         return "; ".join(parts)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text."""
         pure = self.totals.budget.pure
         cap = self.totals.per_analyst
@@ -107,10 +108,10 @@ class Status:
             "user": self.user,
             "data_version": self.data_version,
             "promise": self.promise,
-            "total": self.totals.to_json(),
+            "total": self.totals.to_dict(),
             "spent": _amounts(self.spent, pure=pure),
             "reserved": _amounts(self.reserved, pure=pure),
-            "remaining": self.remaining.to_json(),
+            "remaining": self.remaining.to_dict(),
             "items_left": self.items_left,
             "questions_left": self.questions_left,
             "questions_asked": self.questions_asked,
@@ -118,7 +119,7 @@ class Status:
             "analysts": {
                 name: {
                     "held": _amounts(held, pure=pure),
-                    "remaining": None if cap is None else Remaining.of(cap, held).to_json(),
+                    "remaining": None if cap is None else Remaining.of(cap, held).to_dict(),
                 }
                 for name, held in self.analysts.items()
             },

@@ -23,6 +23,7 @@ from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.planner import Plan, allowance_for, plan_for
 from podium.planning.simulation import zipf_pairs
+from podium.privacy.documents import Document
 from podium.release import Release
 
 __all__ = ["Predicted", "Prior", "predict_recall", "recall", "run_plan"]
@@ -89,7 +90,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted:
+class Predicted(Document):
     """Recall at one epsilon: one number for each made-up table."""
 
     epsilon: float
@@ -109,7 +110,7 @@ class Predicted:
         """What this share of the tables stays below."""
         return float(np.quantile(self.recalls, level))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"epsilon": self.epsilon, "recall": self.mean, "error": self.error, "runs": list(self.recalls)}
 

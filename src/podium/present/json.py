@@ -23,8 +23,8 @@ def json_text(document: object, *, indent: int | None = None) -> str:
 
 
 def release_document(release: Release) -> dict[str, Any]:
-    """What ``Release.to_json`` says, and the ledger's entry that settled it, also where there is none."""
-    return {**json.loads(release.to_json()), "entry": release.paid.entry}
+    """What ``Release.to_dict`` says, and the ledger's entry that settled it, also where there is none."""
+    return {**release.to_dict(), "entry": release.paid.entry}
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "k": plan.facts.k,
         "rows": plan.rows,
         "promise": plan.promise.sentence(),
-        "guarantee": plan.promise.to_json(),
+        "guarantee": plan.promise.to_dict(),
         "at_most": {
             "epsilon": None if most.epsilon is None else str(most.epsilon),
             "rho": str(most.rho),

@@ -115,28 +115,29 @@ class Release:
         """Whether all k items came back."""
         return len(self.items) >= self.k
 
+    def to_dict(self) -> dict[str, Any]:
+        """The release as a JSON object; exact numbers are text."""
+        return {
+            "format": _FORMAT,
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "k": self.k,
+            "ordered": self.ordered,
+            "outcome": [encode_item(item) for item in self.outcome],
+            "complete": self.complete,
+            "values": None if self.values is None else [str(value) for value in self.values],
+            "value_kind": self.value_kind,
+            "paid": [encode_event(event) for event in self.paid.events],
+            "guarantee": self.guarantee.to_dict(),
+            "theorem": self.theorem,
+            **({} if self.user is None else {"user": self.user}),
+            # What a ledger is given to settle has none yet.
+            **({} if self.paid.entry is None else {"entry": self.paid.entry}),
+        }
+
     def to_json(self) -> str:
         """A JSON text from which ``from_json`` makes an equal release."""
-        return json.dumps(
-            {
-                "format": _FORMAT,
-                "mechanism": self.mechanism,
-                "parameters": dict(self.parameters),
-                "k": self.k,
-                "ordered": self.ordered,
-                "outcome": [encode_item(item) for item in self.outcome],
-                "complete": self.complete,
-                "values": None if self.values is None else [str(value) for value in self.values],
-                "value_kind": self.value_kind,
-                "paid": [encode_event(event) for event in self.paid.events],
-                "guarantee": self.guarantee.to_json(),
-                "theorem": self.theorem,
-                **({} if self.user is None else {"user": self.user}),
-                # What a ledger is given to settle has none yet.
-                **({} if self.paid.entry is None else {"entry": self.paid.entry}),
-            },
-            ensure_ascii=False,
-        )
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def to_arrow(self, *, item: str | Sequence[str] | None = None) -> Any:
         """A pyarrow Table: rank, items, and counts with their intervals or gaps; the receipt is in its metadata.
@@ -233,7 +234,7 @@ class Release:
                 values=decode_values(raw["values"], raw["value_kind"], sum(item is not BOTTOM for item in outcome)),
                 value_kind=decode_value_kind(raw["value_kind"], raw["values"]),
                 paid=_decode_receipt(raw),
-                guarantee=Guarantee.from_json(raw["guarantee"]),
+                guarantee=Guarantee.from_dict(raw["guarantee"]),
                 theorem=of_type(raw["theorem"], str),
                 user=optional_text(raw, "user"),
             )

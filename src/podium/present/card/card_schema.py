@@ -54,7 +54,7 @@ def _guarantee() -> dict[str, Any]:
         epsilon=_MAYBE,
         rho=_MAYBE,
         delta=_MAYBE,
-        exact={"type": "object", "description": "What Guarantee.from_json reads."},
+        exact={"type": "object", "description": "What Guarantee.from_dict reads."},
     )
 
 
