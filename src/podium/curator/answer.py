@@ -49,7 +49,9 @@ def _answer(source: Source, asked: Asked) -> Release:
     release = _released(source, asked)
     theorem = asked.plan.theorem
     stated = release.theorem if theorem is None else f"{release.theorem}; {theorem}: {theorem.source}"
-    return replace(release, guarantee=asked.plan.promise, theorem=stated, user=asked.user)
+    # What a ranking releases is neither of the two columns that were compared.
+    columns = asked.question.items if asked.ranking is None else None
+    return replace(release, guarantee=asked.plan.promise, theorem=stated, user=asked.user, columns=columns)
 
 
 def _released(source: Source, asked: Asked) -> Release:

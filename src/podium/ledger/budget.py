@@ -17,6 +17,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
 from podium.privacy import Cost, Guarantee, Limits, SelectionPlan, bounded_range_rho, calibrate_epsilon
 from podium.privacy.documents import StoredDocument
+from podium.privacy.rounding import decimal_repr
 from podium.storage.labels import exact_text
 
 __all__ = ["RULES", "Budget", "Totals"]
@@ -45,6 +46,8 @@ class Budget(StoredDocument):
     ``epsilon_per_analyst`` caps what one analyst may see, as a second promise that holds against that analyst alone,
     if nobody shares answers; ``delta_per_analyst`` is ``delta`` unless given.
     """
+
+    __repr__ = decimal_repr
 
     epsilon: Fraction
     delta: Fraction
@@ -119,6 +122,8 @@ class Totals(StoredDocument):
 
     ``least`` is the price of the cheapest question: its rho, or its epsilon if the total is pure.
     """
+
+    __repr__ = decimal_repr
 
     budget: Budget
     limits: Limits

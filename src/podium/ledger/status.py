@@ -18,6 +18,7 @@ from podium.ledger.state import NAMELESS
 from podium.ledger.tables.store import Located, Store
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
 from podium.privacy.documents import Document
+from podium.privacy.rounding import display
 from podium.storage.labels import exact_text
 
 __all__ = ["Remaining", "Status", "require_user", "status_of"]
@@ -41,6 +42,14 @@ class Remaining(Document):
             None if rho is None else max(Fraction(0), rho),
             max(Fraction(0), limits.delta - held.delta),
         )
+
+    def __repr__(self) -> str:
+        shown = [f"{name}={_at_most(value)}" for name, value in self._amounts if value is not None]
+        return f"Remaining({', '.join(shown)})"
+
+    @property
+    def _amounts(self) -> tuple[tuple[str, Fraction | None], ...]:
+        return ("epsilon", self.epsilon), ("rho", self.rho), ("delta", self.delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Exact texts. Beside a rho the sum of epsilons goes by the name of its theorem, basic composition."""
@@ -97,6 +106,21 @@ class Status(Document):
             told = cap.sentence(user=self.user)
             parts.append(f"the releases shown to one analyst are {told}, if analysts do not share answers")
         return "; ".join(parts)
+
+    def __str__(self) -> str:
+        from podium.present.text.accounts import status_text  # noqa: PLC0415 - presenting is above this room
+
+        return status_text(self)
+
+    def __repr__(self) -> str:
+        budget = self.totals.budget
+        total = f"dataset={self.dataset!r}, epsilon={display(budget.epsilon)}, delta={display(budget.delta)}"
+        return f"Status({total}, spent={self.spent!r}, remaining={self.remaining!r})"
+
+    def _repr_html_(self) -> str:
+        from podium.present.html import status_html  # noqa: PLC0415 - presenting is above this room
+
+        return status_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text."""
@@ -191,6 +215,11 @@ def _questions_left(account: Account, remaining: Remaining) -> int:
         return max(0, account.totals.budget.questions - account.questions)
     left = math.floor(remaining.delta * (1 + call) / call)
     return left if most is None else max(0, min(left, most - account.questions))
+
+
+def _at_most(value: Fraction) -> str:
+    """What is left, never shown as more than it is: the opposite number rounds up."""
+    return display(-value).removeprefix("-")
 
 
 def _amounts(cost: Cost, *, pure: bool) -> dict[str, str | None]:

@@ -191,6 +191,11 @@ class Guarantee(StoredDocument):
     def __str__(self) -> str:
         return self.sentence()
 
+    def __repr__(self) -> str:
+        cost = repr(self.cost).removeprefix("Cost(").removesuffix(")")
+        profiles = f", profiles={list(self.profiles)!r}" if self.profiles else ""
+        return f"Guarantee({cost}{profiles}{', gaussian=True' if self.gaussian else ''})"
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON object with every number as text."""
         pure = None if self.cost.epsilon is None else str(self.cost.epsilon)

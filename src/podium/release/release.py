@@ -18,6 +18,7 @@ from podium.privacy.guarantee import Guarantee
 from podium.release.encoding import (
     LONGEST_TEXT,
     ValueKind,
+    decode_columns,
     decode_item,
     decode_k,
     decode_value_kind,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Receipt", "Release"]
 
 _FORMAT = 1
+_MAX_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ class Receipt:
 
     events: tuple[Event, ...]
     entry: str | None = None
+
+    def __repr__(self) -> str:
+        cost = repr(self.cost).removeprefix("Cost(").removesuffix(")")
+        entry = "" if self.entry is None else f", entry={self.entry!r}"
+        return f"Receipt({cost}, events={len(self.events)}{entry})"
 
     @property
     def cost(self) -> Cost:
@@ -76,7 +83,8 @@ class Release:
     always listed in the order of the items themselves. ``values`` are gaps or counts, as ``value_kind`` says, in the
     order of the outcome.
     ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out. ``user`` is the
-    column whose values it protects; None for a mechanism that was run without a table.
+    column whose values it protects, ``columns`` are those of the items; None for a mechanism that was run without a
+    table.
     """
 
     mechanism: str
@@ -89,6 +97,7 @@ class Release:
     values: tuple[Fraction, ...] | None = None
     value_kind: ValueKind | None = None
     user: str | None = None
+    columns: tuple[str, ...] | None = None
 
     @property
     def promise(self) -> str:
@@ -131,6 +140,7 @@ class Release:
             "guarantee": self.guarantee.to_dict(),
             "theorem": self.theorem,
             **({} if self.user is None else {"user": self.user}),
+            **({} if self.columns is None else {"columns": list(self.columns)}),
             # What a ledger is given to settle has none yet.
             **({} if self.paid.entry is None else {"entry": self.paid.entry}),
         }
@@ -204,6 +214,16 @@ class Release:
 
         return plot_release(self, path, dark=dark, title=title)
 
+    def __str__(self) -> str:
+        from podium.present.text.release_text import release_summary  # noqa: PLC0415 - presenting is above this room
+
+        return release_summary(self)
+
+    def __repr__(self) -> str:
+        items = [*map(repr, self.items[:_MAX_SHOWN]), *["..."] * (len(self.items) > _MAX_SHOWN)]
+        listed = f"[{', '.join(items)}]" if self.ordered else f"{{{', '.join(items)}}}"
+        return f"Release(mechanism={self.mechanism!r}, k={self.k}, items={listed}, guarantee={self.guarantee!r})"
+
     def _repr_html_(self) -> str:
         from podium.present.html import release_html  # noqa: PLC0415 - presenting is above this room
 
@@ -237,6 +257,7 @@ class Release:
                 guarantee=Guarantee.from_dict(raw["guarantee"]),
                 theorem=of_type(raw["theorem"], str),
                 user=optional_text(raw, "user"),
+                columns=decode_columns(raw.get("columns")),
             )
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgument):
