@@ -230,7 +230,7 @@ def _markdown(release: Release) -> str:
         ("not protected", _UNPROTECTED),
         ("software", f"podium {__version__}"),
     ]
-    table = "\n".join(f"| {name} | {_escaped(text)} |" for name, text in rows)
+    table = "\n".join(f"| {name} | {_escape(text)} |" for name, text in rows)
     fill_in = "\n".join(f"- `{name}`" for name in _TO_FILL_IN)
     return (
         f"# Release card\n\n| | |\n|---|---|\n{table}\n\n"
@@ -256,7 +256,7 @@ def _margin_text(result: dict[str, Any]) -> str:
     return f"± {width} with {confidence:g}% confidence for each count ({margin['noise']}; {held})"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Text in a cell of a Markdown table."""
     for sign in ("\\", "|", "`", "*", "_", "<", "["):
         text = text.replace(sign, f"\\{sign}")
