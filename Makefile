@@ -35,7 +35,7 @@ reproduce: $(VENV)/.test  ## compute the papers' results again: claimed, measure
 	@$(BIN)/python -m reproduce $(REPRODUCE_ARGS)
 
 docs: $(VENV)/.docs  ## draw the pictures and build the documentation site into site/
-	@$(BIN)/python -m podium.present docs/pictures
+	@$(BIN)/python -m tools.pictures docs/pictures
 	@$(BIN)/python tools/pages.py docs/tutorial.md --pictures docs/pictures
 	@$(BIN)/zensical build --clean --strict
 

@@ -23,7 +23,7 @@ def with_counts(path: Path) -> podium.Release:
     """Spend half of the budget on counts, with intervals computed from the noise."""
     release = podium.top(path, item="product", user="customer", k=2, epsilon=1, delta="1e-6", counts=True)
     for row in release.to_arrow().to_pylist():
-        print(f"{row['item']}: {row['count_low']} to {row['count_high']} customers")
+        print(f"{row['product']}: {row['count_low']} to {row['count_high']} customers")
     return release
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from podium.mechanisms.catalogue import catalogue
+from podium.privacy.documents import Document, StoredDocument
 
 __all__ = ["FOLDER", "PAGES", "library_page", "mechanisms_page"]
 
@@ -83,7 +84,10 @@ def _entry(name: str, value: object) -> Iterator[str]:
 
 
 def _members(owner: str, cls: type) -> Iterator[str]:
-    for name, member in vars(cls).items():
+    # What to_json means is the same everywhere, so it is inherited; the page names it with each class that has it.
+    shared = [vars(base).items() for base in (Document, StoredDocument) if issubclass(cls, base)]
+    inherited = {name: member for members in shared for name, member in members}
+    for name, member in (inherited | dict(vars(cls))).items():
         if name.startswith("_"):
             continue
         if isinstance(member, property):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from podium.version import __version__
@@ -45,8 +47,20 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    _claim_public_names()
     globals()[name] = value
     return value
+
+
+def _claim_public_names() -> None:
+    """Let every public class and function that is loaded say ``podium`` where it says its module.
+
+    Documentation, tracebacks and pickles then name the place that users import it from, which stays when code moves.
+    """
+    for name, home in _HOMES.items():
+        value = getattr(sys.modules.get(home), name, None)
+        if isinstance(value, type | FunctionType):
+            value.__module__ = __name__
 
 
 def __dir__() -> list[str]:

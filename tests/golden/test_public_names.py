@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tools.cli_reference import help_texts
 
 import podium
 from podium import BOTTOM, Budget, Curator, Histogram, Scores, mechanisms
-from podium.cli.reference import help_texts
 from podium.mechanisms import LimitedDomain, NoisyTopK
 
 MECHANISMS = {

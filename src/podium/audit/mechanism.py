@@ -18,6 +18,7 @@ from podium.audit.targets.inputs import mechanism_input
 from podium.audit.targets.shipped import Sessions, pairs_for, world_for
 from podium.exact import Number, probability
 from podium.mechanisms import PayWhatYouGet
+from podium.privacy.documents import Document
 from podium.release import Release
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _DISTRIBUTION_DRAWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class MechanismAudit:
+class MechanismAudit(Document):
     """All parts of one audit; ``exact`` and ``distribution`` are None if single outcomes have no distribution."""
 
     subject: str
@@ -52,13 +53,13 @@ class MechanismAudit:
         """The probability that a sound mechanism is accused: the sum over the parts that sample."""
         return math.fsum(part.alpha for part in (self.statistical, self.distribution) if part is not None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "subject": self.subject,
             "violated": self.violated,
             "false_alarm": self.false_alarm,
-            "audits": [part.to_json() for part in self.parts],
+            "audits": [part.to_dict() for part in self.parts],
         }
 
     def to_markdown(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from podium.audit.exact.claims import Finding, Kind, curve
 from podium.exact import float_above
+from podium.privacy.documents import Document
 from podium.privacy.guarantee import Guarantee
 from podium.privacy.rounding import display
 
@@ -28,7 +29,7 @@ class ProfilePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class ExactReport:
+class ExactReport(Document):
     """A small world, all of it: what holds there, and how tightly. Judged is the distribution that the subject states.
 
     ``exact_epsilon`` is the smallest epsilon that the world allows at the claim's ``delta``; ``margin`` is what is left
@@ -70,13 +71,13 @@ class ExactReport:
             "The sampler was not run."
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "audit": "exact",
             "judged": "stated law",
             "subject": self.subject,
-            "claim": self.claim.to_json(),
+            "claim": self.claim.to_dict(),
             "kind": self.kind,
             "world": self.world,
             "histograms": self.histograms,
@@ -118,7 +119,7 @@ class ExactReport:
 
 
 @dataclass(frozen=True, slots=True)
-class EventTest:
+class EventTest(Document):
     """One event on one pair: with confidence 1 - alpha, it has probability at least ``p_low`` under one input and at
     most ``q_high`` under the other. ``hits`` are out of ``draws`` each, the likelier side first.
     """
@@ -146,7 +147,7 @@ class EventTest:
             for epsilon, delta in claims
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "pair": self.pair,
@@ -162,7 +163,7 @@ class EventTest:
 
 
 @dataclass(frozen=True, slots=True)
-class StatisticalReport:
+class StatisticalReport(Document):
     """What sampling showed, with all its tests; they hold together with confidence 1 - alpha.
 
     ``raised`` of the ``draws`` were errors, which are outcomes like any other.
@@ -221,12 +222,12 @@ class StatisticalReport:
         errors = f", of which {self.raised:,} were errors" if self.raised else ""
         return f"No violation found in {self.draws:,} draws{errors}. {_NO_PROOF}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "audit": "statistical",
             "subject": self.subject,
-            "claim": self.claim.to_json(),
+            "claim": self.claim.to_dict(),
             "claimed_epsilon": float(self.claimed_epsilon),
             "delta": float(self.delta),
             "epsilon_at_least": self.epsilon,
@@ -238,7 +239,7 @@ class StatisticalReport:
             "raised": self.raised,
             "seconds": self.seconds,
             "stopped": self.stopped,
-            "tests": [test.to_json() for test in self.tests],
+            "tests": [test.to_dict() for test in self.tests],
         }
 
     def to_markdown(self) -> str:
@@ -270,7 +271,7 @@ class StatisticalReport:
 
 
 @dataclass(frozen=True, slots=True)
-class DistributionReport:
+class DistributionReport(Document):
     """Draws against a claimed distribution: Pearson's chi-square, and outcomes with a claimed probability of 0.
 
     The p-value is that of the chi-square distribution, which is the limit for many draws.
@@ -301,7 +302,7 @@ class DistributionReport:
             return f"WRONG DISTRIBUTION: the draws do not follow the claimed distribution; most at {self.largest}."
         return f"No difference from the claimed distribution found in {self.draws:,} draws."
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "audit": "law",

@@ -123,7 +123,7 @@ def _show_audits(chosen: dict[str, Any], budget: dict[str, Any], form: AuditForm
     total = sum(one.false_alarm for one in made)
     _print(
         form,
-        {"false_alarm": total, "audits": [one.to_json() for one in made]},
+        {"false_alarm": total, "audits": [one.to_dict() for one in made]},
         lambda: "\n".join([*(one.to_markdown() for one in made), f"False-alarm probability of all of it: {total:.3g}"]),
     )
     return any(one.violated for one in made)
@@ -156,7 +156,7 @@ def _show_gallery(alpha: str, form: AuditFormat) -> bool:
 
     with progress("auditing the gallery of broken mechanisms"):
         caught = [catch(exhibit, alpha=alpha) for exhibit in GALLERY]
-    _print(form, {"exhibits": [one.to_json() for one in caught]}, lambda: gallery_text(caught))
+    _print(form, {"exhibits": [one.to_dict() for one in caught]}, lambda: gallery_text(caught))
     # Here an exhibit that gets away is the failure.
     return not all(one.caught for one in caught)
 

@@ -40,9 +40,9 @@ def mechanisms(
         raise InvalidArgument("name", name, allowed=", ".join(known), hint=f"Did you mean {near[0]!r}?" if near else "")
     chosen = [known[name]] if name is not None else list(known.values())
     if form is Format.JSON:
-        print_document({"mechanisms": [described.to_json() for described in chosen]})
+        print_document({"mechanisms": [described.to_dict() for described in chosen]})
     elif name is not None:
-        facts = [(label, text) for label, text in chosen[0].to_json().items() if text]
+        facts = [(label, text) for label, text in chosen[0].to_dict().items() if text]
         print_result(facts_table(facts) if on_terminal() else fact_lines(facts))
     else:
         headers = ("mechanism", "domain", "result", "values", "use it when")

@@ -124,8 +124,8 @@ class Expected:
         """For other programs."""
         return {
             "prior": dataclasses.asdict(self.prior),
-            **self.predicted[self.chosen].to_json(),
-            "by_epsilon": [one.to_json() for one in self.predicted],
+            **self.predicted[self.chosen].to_dict(),
+            "by_epsilon": [one.to_dict() for one in self.predicted],
         }
 
     def draw(self, path: Path) -> None:

@@ -129,7 +129,7 @@ def watch(
 def _show_plan(monitor: podium.TopKMonitor, form: ReleaseFormat) -> None:
     plan = monitor.plan()
     if form is ReleaseFormat.JSON:
-        print_document(plan.to_json())
+        print_document(plan.to_dict())
         return
     from podium.present.text.terminal import fact_lines
 

@@ -52,7 +52,9 @@ def _release(source: Source, planned: PlannedQuestion) -> Release:
     theorem = release.theorem
     if strategy.theorem is not None:
         theorem = f"{theorem}; {strategy.theorem}: {strategy.theorem.source}"
-    return replace(release, guarantee=strategy.guarantee, theorem=theorem, user=planned.user)
+    # What a ranking releases is neither of the two columns that were compared.
+    columns = planned.question.items if strategy.ranking is None else None
+    return replace(release, guarantee=strategy.guarantee, theorem=theorem, user=planned.user, columns=columns)
 
 
 def _select(source: Source, planned: PlannedQuestion) -> Release:

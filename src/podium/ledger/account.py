@@ -105,7 +105,7 @@ class Account:
         return cls(
             dataset=entry.dataset,
             source=facts["source"],
-            totals=Totals.from_json(facts["totals"]),
+            totals=Totals.from_dict(facts["totals"]),
             data_version=entry.data_version,
             failures_allowed=facts["failures_allowed"],
             head=entry.hash,
@@ -214,7 +214,7 @@ def _apply_unlocked(account: Account, entry: Entry, _: Entry | None) -> Account:
 
 
 def _apply_raised(account: Account, entry: Entry, _: Entry | None) -> Account:
-    totals = Totals.from_json(entry.facts["totals"])
+    totals = Totals.from_dict(entry.facts["totals"])
     if not totals.cover(account.totals):
         raise Contradiction("it lowers a total")
     return replace(account, totals=totals, raises=account.raises + 1)

@@ -16,6 +16,8 @@ from typing import Any, Final
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
 from podium.privacy import Cost, Guarantee, Limits, SelectionPlan, bounded_range_rho, calibrate_epsilon
+from podium.privacy.documents import StoredDocument
+from podium.privacy.rounding import decimal_repr
 from podium.storage.labels import exact_text
 
 __all__ = ["RULES", "Budget", "Totals"]
@@ -31,7 +33,7 @@ _MINIMUM_EPSILON_DIVISOR: Final = 20
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Budget:
+class Budget(StoredDocument):
     """A total for everything that is ever released about a data set, and the plan of its owner.
 
     ``epsilon`` and ``delta`` hold for any one user against all analysts together; without delta the total is pure, and
@@ -44,6 +46,8 @@ class Budget:
     ``epsilon_per_analyst`` caps what one analyst may see: a second guarantee, which holds against that analyst alone
     if nobody shares answers; ``delta_per_analyst`` is ``delta`` unless given.
     """
+
+    __repr__ = decimal_repr
 
     epsilon: Fraction
     delta: Fraction
@@ -91,7 +95,7 @@ class Budget:
             self.items, epsilon=self.epsilon, delta=self.delta, calls=self.questions, fixed_in_advance=False
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text."""
         return {
             "epsilon": str(self.epsilon),
@@ -104,20 +108,22 @@ class Budget:
         }
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Budget:
-        """The budget that ``to_json`` wrote."""
+    def from_dict(cls, document: Mapping[str, Any]) -> Budget:
+        """The budget that ``to_dict`` wrote."""
         try:
             return cls(**document)
         except TypeError:
-            raise InvalidArgument("budget", document, allowed="what Budget.to_json wrote") from None
+            raise InvalidArgument("budget", document, allowed="what Budget.to_dict wrote") from None
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(StoredDocument):
     """A budget with the limits that were derived from it when it was recorded, under a version of the rules.
 
     ``minimum_price`` is what the cheapest question may cost: a rho, or an epsilon if the total is pure.
     """
+
+    __repr__ = decimal_repr
 
     budget: Budget
     limits: Limits
@@ -158,9 +164,9 @@ class Totals:
             pairs.append((self.per_analyst, other.per_analyst))
         return all(_covers(large, small) for large, small in pairs)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text; under the first rules, what was written then."""
-        budget, later = self.budget.to_json(), {"least": str(self.minimum_price), "rules": self.rules}
+        budget, later = self.budget.to_dict(), {"least": str(self.minimum_price), "rules": self.rules}
         if self.rules == 1:
             del budget["max_questions"]
             later = {}
@@ -174,13 +180,13 @@ class Totals:
         }
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Totals:
-        """The totals that ``to_json`` wrote, as they were derived then."""
+    def from_dict(cls, document: Mapping[str, Any]) -> Totals:
+        """The totals that ``to_dict`` wrote, as they were derived then."""
         cap, rules = document["per_analyst"], positive_integer(document.get("rules", 1), "rules")
         if rules > RULES:
             raise InvalidArgument("rules", rules, allowed=f"up to {RULES}", hint="Install a newer podium.")
         return cls(
-            Budget.from_json(document["budget"]),
+            Budget.from_dict(document["budget"]),
             _limits_from_json(document["limits"]),
             None if cap is None else _limits_from_json(cap),
             exact_fraction(document["epsilon_per_item"], "epsilon_per_item"),

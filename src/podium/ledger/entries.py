@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Any
 
 from podium.privacy import Cost
+from podium.privacy.documents import Document
 from podium.storage.labels import exact_text
 
 __all__ = ["CHAIN_VERSION", "Entry", "Kind", "Reason", "canonical_json"]
@@ -48,7 +49,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Document):
     """One line of the ledger. ``hash`` is the head of the data set's chain right after it.
 
     ``cost`` is what was reserved, settled or charged to an analyst; ``reservation`` is the number of the reservation
@@ -105,7 +106,7 @@ class Entry:
         kept = {name: value for name, value in document.items() if value is not None}
         return hashlib.sha256(canonical_json(kept).encode("ascii")).hexdigest()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """What may be shown to the owner: everything but the salt, the process and the release itself."""
         document = {
             "dataset": self.dataset,

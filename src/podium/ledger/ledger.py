@@ -110,7 +110,7 @@ class Ledger:
         """Replace the total by a larger one of the same kind; the earlier guarantee no longer holds."""
         with self._write(dataset) as (store, record):
             totals = new_totals(record.account.totals, budget)
-            return store.append(record, Kind.RAISED, facts={"totals": totals.to_json()})
+            return store.append(record, Kind.RAISED, facts={"totals": totals.to_dict()})
 
     def set_data_version(self, dataset: str, data_version: str) -> Entry:
         """Declare that the data changed: each question asked before costs once more."""

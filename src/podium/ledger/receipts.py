@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from podium.errors import InvalidArgument
 from podium.ledger.account import Contradiction
 from podium.ledger.entries import Entry, Kind, canonical_json
+from podium.privacy.documents import Document
 from podium.query import QuestionRecord
 from podium.release import BOTTOM, Receipt, Release
 
@@ -50,7 +51,7 @@ Presented: TypeAlias = str | Release | Claim
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmed:
+class Confirmed(Document):
     """A claim that holds: the entry, and what was compared with it."""
 
     hash: str
@@ -59,7 +60,7 @@ class Confirmed:
     kind: Kind
     compared: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """A JSON object."""
         return {
             "hash": self.hash,

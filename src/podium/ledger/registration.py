@@ -31,7 +31,7 @@ class RegistrationRequest:
         """The details of the first entry."""
         return {
             "source": self.source,
-            "totals": Totals.of(self.budget).to_json(),
+            "totals": Totals.of(self.budget).to_dict(),
             "failures_allowed": self.failures_allowed,
             "insisted": self.force,
             **({} if self.user is None else {"user": self.user}),
@@ -51,7 +51,7 @@ def register(store: Store, head: str, record: DatasetRecord | None, wanted: Regi
 
 def _registered_already(store: Store, record: DatasetRecord, wanted: RegistrationRequest) -> Entry:
     first, account = store.registration(record), record.account
-    known = (account.totals.budget, Totals.from_json(first.facts["totals"]).budget)
+    known = (account.totals.budget, Totals.from_dict(first.facts["totals"]).budget)
     # With force, another source counts as a copy of the registered one.
     elsewhere = not wanted.force and wanted.source != account.source
     if elsewhere or wanted.budget not in known or wanted.schedule != first.facts.get("schedule"):
@@ -72,7 +72,7 @@ def new_totals(present: Totals, budget: Budget) -> Totals:
         )
     if (
         totals.max_questions is None
-        and budget.max_questions != Budget.from_json(totals.to_json()["budget"]).max_questions
+        and budget.max_questions != Budget.from_dict(totals.to_dict()["budget"]).max_questions
     ):
         raise InvalidArgument(
             "max_questions",

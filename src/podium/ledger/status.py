@@ -17,13 +17,15 @@ from podium.ledger.budget import Totals
 from podium.ledger.state import NAMELESS
 from podium.ledger.tables.store import DatasetRecord, Store
 from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
+from podium.privacy.documents import Document
+from podium.privacy.rounding import display
 from podium.storage.labels import exact_text
 
 __all__ = ["Remaining", "Status", "require_user", "status_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Remaining:
+class Remaining(Document):
     """What the limits leave. With both ``rho`` and ``epsilon`` a question must fit one of them, and ``delta``."""
 
     epsilon: Fraction | None
@@ -41,7 +43,15 @@ class Remaining:
             max(Fraction(0), limits.delta - held.delta),
         )
 
-    def to_json(self) -> dict[str, str | None]:
+    def __repr__(self) -> str:
+        shown = [f"{name}={_at_most(value)}" for name, value in self._amounts if value is not None]
+        return f"Remaining({', '.join(shown)})"
+
+    @property
+    def _amounts(self) -> tuple[tuple[str, Fraction | None], ...]:
+        return ("epsilon", self.epsilon), ("rho", self.rho), ("delta", self.delta)
+
+    def to_dict(self) -> dict[str, Any]:
         """Exact numbers as text. Beside a rho, the sum of epsilons is named after its theorem, basic composition."""
         if self.rho is None:
             return {"epsilon": exact_text(self.epsilon)}
@@ -49,7 +59,7 @@ class Remaining:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Status(Document):
     """Where a data set stands.
 
     ``user`` is the column whose values are protected, None if the registration named none. ``spent`` is settled or
@@ -97,7 +107,22 @@ class Status:
             parts.append(f"the releases shown to one analyst are {told}, if analysts do not share answers")
         return "; ".join(parts)
 
-    def to_json(self) -> dict[str, Any]:
+    def __str__(self) -> str:
+        from podium.present.text.accounts import status_text  # noqa: PLC0415 - presenting is above this room
+
+        return status_text(self)
+
+    def __repr__(self) -> str:
+        budget = self.totals.budget
+        total = f"dataset={self.dataset!r}, epsilon={display(budget.epsilon)}, delta={display(budget.delta)}"
+        return f"Status({total}, spent={self.spent!r}, remaining={self.remaining!r})"
+
+    def _repr_html_(self) -> str:
+        from podium.present.html import status_html  # noqa: PLC0415 - presenting is above this room
+
+        return status_html(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text."""
         pure = self.totals.budget.pure
         cap = self.totals.per_analyst
@@ -107,10 +132,10 @@ class Status:
             "user": self.user,
             "data_version": self.data_version,
             "promise": self.promise,
-            "total": self.totals.to_json(),
+            "total": self.totals.to_dict(),
             "spent": _amounts(self.spent, pure=pure),
             "reserved": _amounts(self.reserved, pure=pure),
-            "remaining": self.remaining.to_json(),
+            "remaining": self.remaining.to_dict(),
             "items_left": self.items_left,
             "questions_left": self.questions_left,
             "questions_asked": self.questions_asked,
@@ -118,7 +143,7 @@ class Status:
             "analysts": {
                 name: {
                     "held": _amounts(held, pure=pure),
-                    "remaining": None if cap is None else Remaining.of(cap, held).to_json(),
+                    "remaining": None if cap is None else Remaining.of(cap, held).to_dict(),
                 }
                 for name, held in self.analysts.items()
             },
@@ -190,6 +215,11 @@ def _questions_left(account: Account, remaining: Remaining) -> int:
         return max(0, account.totals.budget.questions - account.questions)
     left = math.floor(remaining.delta * (1 + call) / call)
     return left if maximum is None else max(0, min(left, maximum - account.questions))
+
+
+def _at_most(value: Fraction) -> str:
+    """What is left, never shown as more than it is: the opposite number rounds up."""
+    return display(-value).removeprefix("-")
 
 
 def _amounts(cost: Cost, *, pure: bool) -> dict[str, str | None]:

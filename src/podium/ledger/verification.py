@@ -18,6 +18,7 @@ from podium.ledger.receipts import Claim, Confirmed, Presented, confirm
 from podium.ledger.state import State
 from podium.ledger.tables.copying import Copy, RawDataset
 from podium.ledger.tables.rows import UNREADABLE, account_from_row, analysts_from_rows, entry_from_row
+from podium.privacy.documents import Document
 from podium.storage.backend import Row
 
 __all__ = ["Problem", "Verification", "replay_state", "verify_copy"]
@@ -37,7 +38,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Document):
     """How many entries were read, the head of every chain, the receipts that hold, and the first problem if any."""
 
     entries: int
@@ -50,14 +51,14 @@ class Verification:
         """Whether nothing is wrong."""
         return self.problem is None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """A JSON object."""
         problem = self.problem
         return {
             "sound": self.sound,
             "entries": self.entries,
             "heads": self.heads,
-            "receipts": [receipt.to_json() for receipt in self.receipts],
+            "receipts": [receipt.to_dict() for receipt in self.receipts],
             "problem": None
             if problem is None
             else {"dataset": problem.dataset, "sequence": problem.sequence, "what": problem.what},

@@ -6,6 +6,9 @@ import importlib
 import inspect
 import re
 from dataclasses import dataclass
+from typing import Any
+
+from podium.privacy.documents import Document
 
 __all__ = ["Description", "catalogue"]
 
@@ -14,7 +17,7 @@ _SENTENCE = re.compile(r"(?<=[^.][.]) (?=[A-Z`])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class Description(Document):
     """A mechanism in a few words: what it returns, when to use it, what holds, and the theorem behind it."""
 
     name: str
@@ -26,7 +29,7 @@ class Description:
     guarantee: str
     source: str
 
-    def to_json(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Any]:
         """A JSON object."""
         return {name: getattr(self, name) for name in self.__slots__}
 

@@ -20,6 +20,7 @@ from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.question_budget import question_budget
 from podium.planning.simulation import zipf_pairs
+from podium.privacy.documents import Document
 from podium.planning.strategy import Strategy, strategy_for
 from podium.release import Release
 
@@ -87,7 +88,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted:
+class Predicted(Document):
     """Recall at one epsilon: one number for each synthetic table."""
 
     epsilon: float
@@ -107,7 +108,7 @@ class Predicted:
         """What this share of the tables stays below."""
         return float(np.quantile(self.recalls, level))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"epsilon": self.epsilon, "recall": self.mean, "error": self.error, "runs": list(self.recalls)}
 

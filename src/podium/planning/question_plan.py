@@ -90,7 +90,7 @@ class Plan:
             "k": self.k,
             "rows": self.rows,
             "promise": self.promise,
-            "guarantee": self.guarantee.to_json(),
+            "guarantee": self.guarantee.to_dict(),
             "at_most": {
                 "epsilon": None if most.epsilon is None else str(most.epsilon),
                 "rho": str(most.rho),
@@ -110,7 +110,7 @@ class Plan:
         same = ("mechanism", "parameters", "counts", "why", "k", "rows", "description", "cost", "reach_sentence")
         return cls(
             **{name: document[name] for name in same},
-            guarantee=Guarantee.from_json(document["guarantee"]),
+            guarantee=Guarantee.from_dict(document["guarantee"]),
             at_most=Cost(**document["at_most"]),
             reach=Fraction(document["reach"]),
             queries=tuple(document["queries"]),

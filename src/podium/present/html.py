@@ -1,4 +1,4 @@
-"""A release as HTML for notebooks: a table that screen readers understand, the promise and the price below it.
+"""Releases and budgets as HTML for notebooks: tables that screen readers understand, the promise and the price below.
 
 Items are data: whatever they contain is escaped, and each stands in a ``bdi`` element, so that right-to-left text
 cannot reorder what is around it. Colours are those of the notebook, light or dark.
@@ -10,14 +10,16 @@ from fractions import Fraction
 from html import escape
 from typing import Final
 
+from podium.ledger import Status
 from podium.present.intervals import Margin, margin_of
-from podium.present.text.names import item_texts, why_fewer
+from podium.present.text.accounts import status_facts
+from podium.present.text.names import item_columns, printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.release import Release
 
-__all__ = ["release_html"]
+__all__ = ["release_html", "status_html"]
 
-_MOST_ROWS: Final = 100
+_MAX_ROWS: Final = 100
 _STYLE: Final = (
     ".podium-release table{border-collapse:collapse;color:inherit;background:transparent;margin:.3em 0}"
     ".podium-release caption{text-align:left;font-weight:bold;color:inherit;padding:.2em 0}"
@@ -30,8 +32,8 @@ _STYLE: Final = (
 )
 
 
-def release_html(release: Release, *, heading: str = "item") -> str:
-    """The release as a fragment of HTML; ``heading`` names the column of the items."""
+def release_html(release: Release, *, heading: str | None = None) -> str:
+    """The release as a fragment of HTML; ``heading`` names the column of the items, unless their own names are used."""
     margin = margin_of(release)
     parts = [
         f"<style>{_STYLE}</style>",
@@ -42,19 +44,29 @@ def release_html(release: Release, *, heading: str = "item") -> str:
     return f'<div class="podium-release">{"".join(parts)}</div>'
 
 
-def _table(release: Release, heading: str, margin: Margin | None) -> str:
-    names = item_texts(release)[:_MOST_ROWS]
-    values: list[Fraction | None] = [*(release.values or ())[:_MOST_ROWS]]
+def status_html(status: Status) -> str:
+    """Where a data set stands, as a fragment of HTML: a table with a heading for each row."""
+    facts = [(label, text) for label, text in status_facts(status) if label != "data set"]
+    rows = [f'<tr><th scope="row">{escape(label)}</th><td>{escape(printable(text))}</td></tr>' for label, text in facts]
+    caption = escape(printable(f"Budget of {status.dataset} (version {status.data_version})"))
+    table = f"<table><caption>{caption}</caption><tbody>{''.join(rows)}</tbody></table>"
+    return f'<div class="podium-release"><style>{_STYLE}</style>{table}</div>'
+
+
+def _table(release: Release, heading: str | None, margin: Margin | None) -> str:
+    items = item_columns(release, heading)
+    names = list(zip(*(texts[:_MAX_ROWS] for _, texts in items), strict=True))
+    values: list[Fraction | None] = [*(release.values or ())[:_MAX_ROWS]]
     values += [None] * (len(names) - len(values))
-    columns = [("rank", "n")] * release.ordered + [(heading, "")]
+    columns = [("rank", "n")] * release.ordered + [(name, "") for name, _ in items]
     if release.value_kind is not None:
         columns.append(("count" if release.value_kind == "counts" else "gap", "n"))
     if margin is not None:
         columns.append((f"{margin.percent} interval", "n"))
     head = "".join(f'<th scope="col"{_class(kind)}>{escape(name)}</th>' for name, kind in columns)
     rows = [
-        _row(release, place, name, value, margin)
-        for place, (name, value) in enumerate(zip(names, values, strict=True), start=1)
+        _row(release, place, parts, value, margin)
+        for place, (parts, value) in enumerate(zip(names, values, strict=True), start=1)
     ]
     caption = _caption(release)
     return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
@@ -66,9 +78,11 @@ def _caption(release: Release) -> str:
     return f"A private set of {release.k:,}, in no particular order" if release.k > 1 else "A private choice"
 
 
-def _row(release: Release, place: int, name: str, value: Fraction | None, margin: Margin | None) -> str:
+def _row(release: Release, place: int, parts: tuple[str, ...], value: Fraction | None, margin: Margin | None) -> str:
     cells = [f'<td class="n">{place}</td>'] * release.ordered
-    cells.append(f'<th scope="row" style="font-weight:normal"><bdi>{escape(name)}</bdi></th>')
+    first, *others = parts
+    cells.append(f'<th scope="row" style="font-weight:normal"><bdi>{escape(first)}</bdi></th>')
+    cells += [f"<td><bdi>{escape(part)}</bdi></td>" for part in others]
     if release.value_kind is not None:
         cells.append(f'<td class="n">{"" if value is None else _number(value)}</td>')
     if margin is not None:
@@ -86,7 +100,7 @@ def _number(value: Fraction) -> str:
 
 
 def _remarks(release: Release, margin: Margin | None) -> list[str]:
-    hidden = len(release.items) - _MOST_ROWS
+    hidden = len(release.items) - _MAX_ROWS
     remarks = [f"and {hidden:,} more: to_pandas() has all of them."] if hidden > 0 else []
     if not release.complete:
         remarks.append(why_fewer(release))

@@ -19,5 +19,5 @@ def json_text(document: object, *, indent: int | None = None) -> str:
 
 
 def release_document(release: Release) -> dict[str, Any]:
-    """What ``Release.to_json`` says, and the ledger's entry that settled it, also where there is none."""
-    return {**json.loads(release.to_json()), "entry": release.paid.entry}
+    """What ``Release.to_dict`` says, and the ledger's entry that settled it, also where there is none."""
+    return {**release.to_dict(), "entry": release.paid.entry}

@@ -41,7 +41,7 @@ def plot_release(
     require_matplotlib()
     from podium.present.drawing.bars import draw_ranking  # noqa: PLC0415 - matplotlib is optional
 
-    return _saved(draw_ranking(release, title=title, dark=dark), path)
+    return _save(draw_ranking(release, title=title, dark=dark), path)
 
 
 def plot_budget(
@@ -51,7 +51,7 @@ def plot_budget(
     require_matplotlib()
     from podium.present.drawing.burn_down import draw_budget  # noqa: PLC0415 - matplotlib is optional
 
-    return _saved(draw_budget(history, title=title, dark=dark), path)
+    return _save(draw_budget(history, title=title, dark=dark), path)
 
 
 def plot_lists(
@@ -61,7 +61,7 @@ def plot_lists(
     require_matplotlib()
     from podium.present.drawing.places import draw_lists  # noqa: PLC0415 - matplotlib is optional
 
-    return _saved(draw_lists(lists, title=title, dark=dark), path)
+    return _save(draw_lists(lists, title=title, dark=dark), path)
 
 
 def plot_composition(
@@ -94,7 +94,7 @@ def plot_composition(
         ],
         dark=dark,
     )
-    return _saved(picture, path)
+    return _save(picture, path)
 
 
 def plot_profile(
@@ -133,7 +133,7 @@ def plot_profile(
         marker=Marker(profile.best_total, f"ε {profile.best_text} at δ {delta}", float(target)),
         dark=dark,
     )
-    return _saved(picture, path)
+    return _save(picture, path)
 
 
 def plot_recall(
@@ -184,7 +184,7 @@ def plot_recall(
         marker=None if chosen is None else Marker(float(chosen), f"chosen: ε {chosen:g}"),
         dark=dark,
     )
-    return _saved(picture, path)
+    return _save(picture, path)
 
 
 def _check_curves(
@@ -215,7 +215,7 @@ def require_matplotlib() -> None:
         raise MissingLibrary("matplotlib", purpose="A picture", extra="plot")
 
 
-def _saved(picture: Picture, path: Path | str | None) -> Picture:
+def _save(picture: Picture, path: Path | str | None) -> Picture:
     if path is not None:
         picture.save(path)
     return picture

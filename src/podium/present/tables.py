@@ -1,6 +1,7 @@
 """A release as a table for other programs: Arrow, pandas, polars, CSV, Parquet.
 
-Columns: ``rank`` where the order means something; the item, one column for each part of it; then ``count`` with
+Columns: ``rank`` where the order means something; the item under the name that it has in the table, where the release
+knows it, one column for each part; then ``count`` with
 ``count_low`` and ``count_high``, or ``gap``, where values were released. A column of items that is called like one of
 these gets ``item_`` before its name: an answer that was paid for is not refused for that. Items keep their type. Items
 of several types, or of a type that Arrow does not have, become text. The whole release, receipt included, travels in
@@ -115,15 +116,24 @@ def _item_columns(release: Release, names: Names) -> dict[str, list[Any]]:
     items = [_native(item) for item in selected_items(release)]
     parts = {len(item) if isinstance(item, tuple) else 0 for item in items}
     several = len(parts) == 1 and parts != {0}
-    given = None if names is None else (names,) if isinstance(names, str) else tuple(names)
+    known = _known_names(release) if names is None else None
+    given = known or (None if names is None else (names,) if isinstance(names, str) else tuple(names))
     # Without items nobody can tell how many parts one has, but the caller.
     width = max(parts) if several else len(given or ()) if not items and given else 1
+    if known and len(known) != width:
+        given = None
     if given is not None and (len(given) != width or len(set(given)) != width):
         raise InvalidArgument("item", names, allowed=f"{width} distinct name{'s' * (width > 1)}, one per item column")
     if not several and width == 1:
         return {(given or ("item",))[0]: items}
     labels = given or tuple(f"item_{place}" for place in range(1, width + 1))
     return {label: [item[place] for item in items] for place, label in enumerate(labels)}
+
+
+def _known_names(release: Release) -> tuple[str, ...] | None:
+    """The names of the item columns as Arrow can write them, if they stay distinct."""
+    names = tuple(map(_text, release.columns or ()))
+    return names if names and len(set(names)) == len(names) else None
 
 
 def _native(item: Any) -> Any:
@@ -189,7 +199,7 @@ def _text(value: object) -> str:
 
 
 def _numbers(values: list[Fraction | None]) -> pa.Array:
-    """Whole numbers as int64; others as the nearest double (exact ones are in the release)."""
+    """Integers as int64; others as the nearest double (exact ones are in the release)."""
     if all(value is None or (value.denominator == 1 and abs(value) < 1 << 63) for value in values):
         return pa.array([None if value is None else int(value) for value in values], pa.int64())
     return pa.array([None if value is None else float(value) for value in values], pa.float64())

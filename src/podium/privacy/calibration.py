@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
+from podium.privacy.rounding import decimal_repr
 from podium.privacy.theorems.adaptive_optimum import adaptive_optimum, resolution_for, scheduled_optimum
 from podium.privacy.theorems.best_bound import Theorem
 from podium.privacy.theorems.bounded_range import bounded_range_rho
@@ -52,6 +53,8 @@ class SelectionPlan:
     ``delta/(1+delta)`` add up to exactly the share that was kept for them.
     """
 
+    __repr__ = decimal_repr
+
     items: int
     calls: int
     epsilon: Fraction
@@ -64,6 +67,8 @@ class SelectionPlan:
 @dataclass(frozen=True, slots=True)
 class CountPlan:
     """A zCDP budget cut in two: selections with ``epsilon_per_item``, Gaussian noise ``sigma`` on each count."""
+
+    __repr__ = decimal_repr
 
     items: int
     calls: int

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction
 from podium.privacy.events import Event, PureMechanism
+from podium.privacy.rounding import decimal_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +25,8 @@ class Cost:
     Both bounds hold at once. ``epsilon`` is None where the ratio is unbounded, as with Gaussian noise. Costs add
     component by component, exactly, so the order in which a ledger adds them cannot matter.
     """
+
+    __repr__ = decimal_repr
 
     epsilon: Fraction | None
     rho: Fraction

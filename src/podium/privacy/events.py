@@ -25,7 +25,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
-from podium.privacy.rounding import above, certified_bound
+from podium.privacy.rounding import above, certified_bound, decimal_repr
 from podium.privacy.theorems.bounded_range import bounded_range_renyi, bounded_range_rho
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ class _Recorded:
     kind: ClassVar[str]
     version: ClassVar[int] = 1
 
+    def __repr__(self) -> str:
+        return decimal_repr(self)
+
     def renyi(self, order: Number) -> Fraction:
         """Renyi divergence of this order (above 1), rounded up to a multiple of 2^-64."""
         exact = exact_fraction(order, "order")
@@ -71,7 +74,7 @@ def _pure_renyi(epsilon: Fraction, excess: flint.arb) -> flint.arb:
     return unit + ((-(2 * excess + 1) * unit).exp().log1p() - (-unit).exp().log1p()) / excess
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class _BoundedRange(_Recorded):
     epsilon: Fraction
 
@@ -93,14 +96,14 @@ class _BoundedRange(_Recorded):
         return bounded_range_renyi(ball(self.epsilon), excess)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Selection(_BoundedRange):
     """One item chosen by the exponential mechanism (weights ``e^(epsilon*count)``), nothing else released."""
 
     kind: ClassVar[str] = "selection"
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class BottomEvent(_BoundedRange):
     """The bottom symbol of a limited-domain call: a selection like any other, at the same cost.
 
@@ -110,14 +113,14 @@ class BottomEvent(_BoundedRange):
     kind: ClassVar[str] = "bottom"
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class SetSelection(_BoundedRange):
     """A whole set (or sequence) chosen in one exponential-mechanism draw: one cost for all of it."""
 
     kind: ClassVar[str] = "set_selection"
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class PureMechanism(_Recorded):
     """An epsilon-DP mechanism of which nothing more is known, possibly with a cost that depends on the outcome.
 
@@ -160,7 +163,7 @@ class PureMechanism(_Recorded):
         return _pure_renyi(self.reserved, excess)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class LaplaceNoise(_Recorded):
     """Laplace noise added to values: ``epsilon`` = L1 sensitivity / scale. Not for selections that use it.
 
@@ -200,7 +203,7 @@ class LaplaceNoise(_Recorded):
         return unit + inner.log() / excess
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class GaussianNoise(_Recorded):
     """Gaussian or discrete Gaussian noise of scale ``sigma`` on values with this squared L2 sensitivity.
 
@@ -246,7 +249,7 @@ class GaussianNoise(_Recorded):
         return (excess + 1) * ball(self.rho)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class ApproximateMechanism(_Recorded):
     """An (epsilon, delta)-DP mechanism: with failure probability delta charged, it is a pure one."""
 
@@ -268,7 +271,7 @@ class ApproximateMechanism(_Recorded):
         return _pure_renyi(self.epsilon, excess)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class LimitedDomainCall(_Recorded):
     """What one limited-domain call costs once, beside its selections: ``delta/(1+delta)`` for the cut domain."""
 
@@ -298,7 +301,7 @@ class LimitedDomainCall(_Recorded):
         return ball(0) * excess
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class HiddenItems(_Recorded):
     """What a public threshold costs once: the chance that an item of only one user passes it.
 

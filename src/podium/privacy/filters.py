@@ -19,6 +19,7 @@ from podium.exact import Number, probability
 from podium.privacy.costs import Cost, actual_cost, worst_case
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
+from podium.privacy.rounding import decimal_repr
 from podium.privacy.theorems.conversion import largest_rho, split_delta
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Limits:
     its conversion at delta' gives epsilon: a transcript that kept the sum of epsilons has no loss above epsilon at
     all, and one that kept the sum of rhos is covered by the conversion.
     """
+
+    __repr__ = decimal_repr
 
     epsilon: Fraction | None
     rho: Fraction | None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
 from podium.privacy.costs import Cost, worst_case
+from podium.privacy.documents import StoredDocument
 from podium.privacy.events import Event, GaussianNoise
 from podium.privacy.rounding import above, certified_bound, display
 from podium.privacy.theorems.conversion import pure_delta, split_delta, zcdp_delta, zcdp_epsilon
@@ -40,7 +41,7 @@ def unit_name(user: str | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(StoredDocument):
     """A bound on what any one user, added or removed, can change. Smaller is stronger.
 
     Build one with ``pure``, ``approximate``, ``zcdp``, ``approximate_zcdp`` or ``profile``. The sum ``a + b`` is what
@@ -190,7 +191,12 @@ class Guarantee:
     def __str__(self) -> str:
         return self.sentence()
 
-    def to_json(self) -> dict[str, Any]:
+    def __repr__(self) -> str:
+        cost = repr(self.cost).removeprefix("Cost(").removesuffix(")")
+        profiles = f", profiles={list(self.profiles)!r}" if self.profiles else ""
+        return f"Guarantee({cost}{profiles}{', gaussian=True' if self.gaussian else ''})"
+
+    def to_dict(self) -> dict[str, Any]:
         """A JSON object with every number as text."""
         pure = None if self.cost.epsilon is None else str(self.cost.epsilon)
         document = {
@@ -204,8 +210,8 @@ class Guarantee:
         return document | {"version": _GAUSSIAN_VERSION, "gaussian": True} if self.gaussian else document
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Guarantee:
-        """The guarantee that ``to_json`` wrote."""
+    def from_dict(cls, document: Mapping[str, Any]) -> Guarantee:
+        """The guarantee that ``to_dict`` wrote."""
         fields = {"version", "epsilon", "rho", "delta", "profiles"}
         allowed = f"version {_VERSION} with {sorted(fields)}"
         if not isinstance(document, Mapping):

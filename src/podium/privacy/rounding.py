@@ -7,9 +7,10 @@ monotone: a larger budget never becomes a smaller number by an accident of round
 
 from __future__ import annotations
 
+from dataclasses import fields
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from podium.exact import ball, ball_precision, dyadic_above, dyadic_below, is_writable, rational_bounds
 
@@ -23,6 +24,7 @@ __all__ = [
     "above",
     "below",
     "certified_bound",
+    "decimal_repr",
     "display",
     "significant_above",
     "significant_below",
@@ -99,6 +101,21 @@ def display(value: Fraction, *, digits: int = 4) -> str:
         return exact
     context = Context(prec=digits, rounding=ROUND_CEILING)
     return _plain(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def decimal_repr(value: Any) -> str:
+    """A dataclass as ``Name(field=value, ...)``: ratios as decimals that round up, without the fields that are None."""
+    parts = {each.name: getattr(value, each.name) for each in fields(value) if each.repr}
+    shown = [f"{name}={_decimal_part(part)}" for name, part in parts.items() if part is not None]
+    return f"{type(value).__name__}({', '.join(shown)})"
+
+
+def _decimal_part(part: object) -> str:
+    if isinstance(part, Fraction):
+        return display(part)
+    if type(part) is tuple:
+        return f"({', '.join(map(_decimal_part, part))}{',' * (len(part) == 1)})"
+    return repr(part)
 
 
 def _short_decimal(value: Fraction) -> str | None:

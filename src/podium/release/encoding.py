@@ -15,8 +15,8 @@ from podium.histogram import Item
 from podium.release.outcome import BOTTOM
 
 __all__ = [
-    "LONGEST_TEXT", "ValueKind", "decode_item", "decode_k", "decode_value_kind", "decode_values", "encode_item",
-    "of_type", "optional_text",
+    "LONGEST_TEXT", "ValueKind", "decode_columns", "decode_item", "decode_k", "decode_value_kind", "decode_values",
+    "encode_item", "of_type", "optional_text",
 ]  # fmt: skip
 
 ValueKind: TypeAlias = Literal["gaps", "counts"]
@@ -39,6 +39,16 @@ def of_type(value: Any, kind: type) -> Any:
 def optional_text(raw: dict[str, Any], name: str) -> str | None:
     """A text that may be missing."""
     return None if raw.get(name) is None else of_type(raw[name], str)
+
+
+def decode_columns(raw: Any) -> tuple[str, ...] | None:
+    """The names of the item columns, where they are known."""
+    if raw is None:
+        return None
+    columns = tuple(of_type(name, str) for name in of_type(raw, list))
+    if not columns or len(set(columns)) != len(columns):
+        raise ValueError
+    return columns
 
 
 def decode_k(raw: Any) -> int:

@@ -18,6 +18,7 @@ from podium.privacy.guarantee import Guarantee
 from podium.release.encoding import (
     LONGEST_TEXT,
     ValueKind,
+    decode_columns,
     decode_item,
     decode_k,
     decode_value_kind,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Receipt", "Release"]
 
 _FORMAT = 1
+_MAX_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ class Receipt:
 
     events: tuple[Event, ...]
     entry: str | None = None
+
+    def __repr__(self) -> str:
+        cost = repr(self.cost).removeprefix("Cost(").removesuffix(")")
+        entry = "" if self.entry is None else f", entry={self.entry!r}"
+        return f"Receipt({cost}, events={len(self.events)}{entry})"
 
     @property
     def cost(self) -> Cost:
@@ -76,7 +83,8 @@ class Release:
     always listed in the order of the items themselves. ``values`` are gaps or counts, as ``value_kind`` says, in the
     order of the outcome.
     ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out. ``user`` is the
-    column whose values it protects; None for a mechanism that was run without a table.
+    column whose values it protects, ``columns`` are those of the items; None for a mechanism that was run without a
+    table.
     """
 
     mechanism: str
@@ -89,6 +97,7 @@ class Release:
     values: tuple[Fraction, ...] | None = None
     value_kind: ValueKind | None = None
     user: str | None = None
+    columns: tuple[str, ...] | None = None
 
     @property
     def promise(self) -> str:
@@ -115,28 +124,30 @@ class Release:
         """Whether all k items came back."""
         return len(self.items) >= self.k
 
+    def to_dict(self) -> dict[str, Any]:
+        """The release as a JSON object; exact numbers are text."""
+        return {
+            "format": _FORMAT,
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "k": self.k,
+            "ordered": self.ordered,
+            "outcome": [encode_item(item) for item in self.outcome],
+            "complete": self.complete,
+            "values": None if self.values is None else [str(value) for value in self.values],
+            "value_kind": self.value_kind,
+            "paid": [encode_event(event) for event in self.paid.events],
+            "guarantee": self.guarantee.to_dict(),
+            "theorem": self.theorem,
+            **({} if self.user is None else {"user": self.user}),
+            **({} if self.columns is None else {"columns": list(self.columns)}),
+            # What a ledger is given to settle has none yet.
+            **({} if self.paid.entry is None else {"entry": self.paid.entry}),
+        }
+
     def to_json(self) -> str:
         """A JSON text from which ``from_json`` makes an equal release."""
-        return json.dumps(
-            {
-                "format": _FORMAT,
-                "mechanism": self.mechanism,
-                "parameters": dict(self.parameters),
-                "k": self.k,
-                "ordered": self.ordered,
-                "outcome": [encode_item(item) for item in self.outcome],
-                "complete": self.complete,
-                "values": None if self.values is None else [str(value) for value in self.values],
-                "value_kind": self.value_kind,
-                "paid": [encode_event(event) for event in self.paid.events],
-                "guarantee": self.guarantee.to_json(),
-                "theorem": self.theorem,
-                **({} if self.user is None else {"user": self.user}),
-                # What a ledger is given to settle has none yet.
-                **({} if self.paid.entry is None else {"entry": self.paid.entry}),
-            },
-            ensure_ascii=False,
-        )
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def to_arrow(self, *, item: str | Sequence[str] | None = None) -> Any:
         """A pyarrow Table: rank, items, and counts with their intervals or gaps; the receipt is in its metadata.
@@ -146,6 +157,10 @@ class Release:
         from podium.present import tables  # noqa: PLC0415 - presenting is above this room
 
         return tables.arrow_table(self, item=item)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The columns of ``to_arrow`` as a stream: pyarrow, polars, DuckDB and others accept a release as it is."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self, *, item: str | Sequence[str] | None = None) -> Any:
         """A pandas DataFrame with the columns of ``to_arrow``."""
@@ -199,6 +214,16 @@ class Release:
 
         return plot_release(self, path, dark=dark, title=title)
 
+    def __str__(self) -> str:
+        from podium.present.text.release_text import release_summary  # noqa: PLC0415 - presenting is above this room
+
+        return release_summary(self)
+
+    def __repr__(self) -> str:
+        items = [*map(repr, self.items[:_MAX_SHOWN]), *["..."] * (len(self.items) > _MAX_SHOWN)]
+        listed = f"[{', '.join(items)}]" if self.ordered else f"{{{', '.join(items)}}}"
+        return f"Release(mechanism={self.mechanism!r}, k={self.k}, items={listed}, guarantee={self.guarantee!r})"
+
     def _repr_html_(self) -> str:
         from podium.present.html import release_html  # noqa: PLC0415 - presenting is above this room
 
@@ -229,9 +254,10 @@ class Release:
                 values=decode_values(raw["values"], raw["value_kind"], sum(item is not BOTTOM for item in outcome)),
                 value_kind=decode_value_kind(raw["value_kind"], raw["values"]),
                 paid=_decode_receipt(raw),
-                guarantee=Guarantee.from_json(raw["guarantee"]),
+                guarantee=Guarantee.from_dict(raw["guarantee"]),
                 theorem=of_type(raw["theorem"], str),
                 user=optional_text(raw, "user"),
+                columns=decode_columns(raw.get("columns")),
             )
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgument):

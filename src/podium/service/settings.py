@@ -96,7 +96,7 @@ class DatasetSettings:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object from which ``read_dataset`` makes the same settings."""
-        budget = None if self.budget is None else self.budget.to_json()
+        budget = None if self.budget is None else self.budget.to_dict()
         return {
             "source": self.source, "user": self.user, "table": self.table,
             "types": None if self.types is None else dict(self.types), "bad_lines": self.bad_lines,

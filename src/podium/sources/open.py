@@ -11,7 +11,7 @@ from typing import Any, TypedDict, cast
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_command
 from podium.sources.declared_types import Types
-from podium.sources.duckdb.frames import is_frame
+from podium.sources.duckdb.frames import is_frame, speaks_arrow
 from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.duckdb.validity import BadLines, FileRules
 from podium.sources.protocol import Source
@@ -74,6 +74,9 @@ def open_source(
 ) -> Source:
     """A source for a path, a pattern, a folder, a database URL, a frame, or an engine's own session or connection.
 
+    A frame is one of pandas, polars or Arrow, or any object that hands over an Arrow stream (``__arrow_c_stream__``),
+    such as a DuckDB relation.
+
     ``table`` names the table in a database; ``types`` declares columns of files and frames, for example
     ``{"user_id": "integer"}``; ``bad_lines`` and ``encoding`` are rules for CSV and JSON files, see ``DuckDBSource``.
     """
@@ -91,6 +94,11 @@ def open_source(
                 "network: download the files, or query them through a database."
             )
         return _open_engine(_SCHEMES.get(scheme, _SQLALCHEMY), location, table, types)
+    return _open_object(location, table, types)
+
+
+def _open_object(location: object, table: str | None, types: Types | None) -> Source:
+    """A source for what is neither a path nor a URL."""
     if is_frame(location):
         return DuckDBSource(location, table=table, types=types)
     lazy = "Lazy" in type(location).__name__
@@ -103,6 +111,9 @@ def open_source(
         engine = _LIBRARIES.get(cls.__module__.partition(".")[0])
         if engine is not None:
             return _open_engine(engine, location, table, types)
+    # Only now: an engine's own frame may speak Arrow too, and must not be fetched whole.
+    if not lazy and speaks_arrow(location):
+        return DuckDBSource(location, table=table, types=types)
     raise InvalidArgument(
         "source",
         type(location).__name__,

@@ -313,14 +313,14 @@ def test_open_reservations_of_a_living_process_are_left_alone(url: str) -> None:
 def test_status_and_history_are_json(ledger: Ledger) -> None:
     ledger.register("clicks", APPROXIMATE, source="s")
     ledger.settle(ledger.reserve("clicks", (Selection("0.1"),), "q", analyst="ann"), '{"secret": 1}', ())
-    status = json.loads(json.dumps(ledger.status("clicks").to_json()))
+    status = json.loads(json.dumps(ledger.status("clicks").to_dict()))
     assert "epsilon" not in status["spent"]
     assert status["total"]["budget"]["epsilon"] == "3"
-    lines = json.dumps([entry.to_json() for entry in ledger.history("clicks")])
+    lines = json.dumps([entry.to_dict() for entry in ledger.history("clicks")])
     assert [line["kind"] for line in json.loads(lines)] == ["registered", "reserved", "settled"]
     for hidden in ("salt", "token", "secret"):
         assert hidden not in lines
-    json.dumps(ledger.verify("clicks").to_json())
+    json.dumps(ledger.verify("clicks").to_dict())
 
 
 def test_nothing_is_changed_by_a_refusal(ledger: Ledger) -> None:

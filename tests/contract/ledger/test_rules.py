@@ -19,16 +19,16 @@ APPROXIMATE = Budget(epsilon=1, delta="1e-6", items=10, questions=5)
 def test_ten_times_the_planned_questions_are_allowed_unless_stated() -> None:
     assert APPROXIMATE.max_questions == 50
     assert PURE.max_questions == 3
-    assert Budget.from_json(PURE.to_json()) == PURE
+    assert Budget.from_dict(PURE.to_dict()) == PURE
     with pytest.raises(InvalidArgument, match="at least questions=5, which is the plan"):
         Budget(epsilon=1, items=10, questions=5, max_questions=4)
 
 
 def test_rules_of_a_later_version_are_not_guessed() -> None:
-    written = Totals.of(APPROXIMATE).to_json()
-    assert Totals.from_json(written) == Totals.of(APPROXIMATE)
+    written = Totals.of(APPROXIMATE).to_dict()
+    assert Totals.from_dict(written) == Totals.of(APPROXIMATE)
     with pytest.raises(InvalidArgument, match=r"rules=3.*Install a newer podium"):
-        Totals.from_json({**written, "rules": 3})
+        Totals.from_dict({**written, "rules": 3})
 
 
 def test_the_database_tells_the_time_in_utc(ledger: Ledger) -> None:

@@ -7,15 +7,15 @@ import json
 import jsonschema
 import pytest
 from tests.support.command_line import ROOT, SCHEMAS, podium
+from tools.cli_reference import help_texts, reference
 
 from podium.cli.exit_codes import EXIT_CODES
-from podium.cli.reference import help_texts, reference
 
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 
 
 def test_the_page_is_current() -> None:
-    # If it is not: python -m podium.cli.reference > docs/reference/cli.md
+    # If it is not: python -m tools.cli_reference > docs/reference/cli.md
     assert PAGE.read_text(encoding="utf-8") == reference()
 
 

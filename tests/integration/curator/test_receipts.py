@@ -78,6 +78,7 @@ def test_no_part_of_a_release_can_be_forged(ledger: Ledger, curator: Curator) ->
             "guarantee": [{**told["guarantee"], "epsilon": "1/1000"}],
             "theorem": ["none"],
             "user": ["item", None],
+            "columns": [["customer"], ["item", "customer"], None],
             "period": ["2026-01-01"],
             "note": ["audited"],
         }

@@ -43,7 +43,7 @@ def test_the_set_is_named_and_survives_json(table: Path, delta: str) -> None:
     assert release.guarantee.epsilon(delta=delta) == 5
     assert release.theorem == TestedTopK.theorem
     assert Release.from_json(release.to_json()) == release
-    assert release.to_arrow().column_names == ["item"]
+    assert release.to_arrow().column_names == ["article"]
 
 
 def test_whoever_looks_at_it_is_told_that_there_is_no_order(table: Path) -> None:

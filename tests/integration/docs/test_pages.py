@@ -31,7 +31,7 @@ NOT_RUN = {
 """How many blocks of a page are marked as not run."""
 
 GALLERY = {"budget", "composition", "counts", "fewer", "profile", "ranking", "recall"}
-"""What ``python -m podium.present`` draws."""
+"""What ``python -m tools.pictures`` draws."""
 
 
 def name(page: Path) -> str:

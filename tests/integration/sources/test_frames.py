@@ -6,12 +6,14 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
+import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
 
 from podium import top
 from podium.errors import InvalidArgument, SourceUnavailable
+from podium.present.tables import release_in
 from podium.query.schema import Kind
 from podium.sources import CountQuery, DuckDBSource, open_source
 
@@ -132,3 +134,94 @@ def test_a_frame_that_cannot_be_read_is_not_quoted() -> None:
         DuckDBSource(frame)
     assert "a-secret-value" not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+class Once:
+    """Somebody else's table: a stream of Arrow columns that can be read only once."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table: pa.Table | None = table
+        self.read = 0
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        self.read += 1
+        if self.table is None:
+            raise RuntimeError("a-secret-value was read before")
+        table, self.table = self.table, None
+        return table.__arrow_c_stream__(requested_schema)
+
+
+class OneBatch:
+    """The same as one Arrow array of structs."""
+
+    def __init__(self, table: pa.Table) -> None:
+        (self.batch,) = table.to_batches()
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> object:
+        return self.batch.__arrow_c_array__(requested_schema)
+
+
+class Lazy(Once):
+    """A plan, not yet a table: nobody may work it out unasked."""
+
+
+TABLE = pa.table({"u": [1, 2, 3], "i": ["a", "a", "b"]})
+
+
+def relation(table: pa.Table) -> Any:
+    return duckdb.from_arrow(table)
+
+
+@pytest.mark.parametrize("speaker", [Once, OneBatch, relation, pa.Table.to_reader])
+def test_whoever_speaks_arrow_is_a_frame(speaker: Any) -> None:
+    source = open_source(speaker(TABLE))
+    assert kinds(source) == {"u": Kind.INTEGER, "i": Kind.TEXT}
+    assert items(source, "i") == items(source, "i") == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series])
+def test_a_stream_of_one_column_is_no_frame(column: Any) -> None:
+    with pytest.raises(SourceUnavailable, match="could not be read as columns"):
+        open_source(column([1, 2]))
+
+
+def test_a_stream_is_read_once_however_much_is_asked() -> None:
+    stream = Once(TABLE)
+    source = open_source(stream, types={"u": "integer"})
+    assert [items(source, "i"), items(source, "u", user="i")] == [{"a": 2, "b": 1}, {1: 1, 2: 1, 3: 1}]
+    assert stream.read == 1
+
+
+def test_a_stream_that_cannot_be_read_is_not_quoted() -> None:
+    stream = Once(TABLE)
+    open_source(stream)
+    with pytest.raises(SourceUnavailable) as caught:
+        open_source(stream)
+    assert "a-secret-value" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_stream_is_checked_as_other_frames_are() -> None:
+    with pytest.raises(SourceUnavailable, match="distinct name"):
+        open_source(Once(pa.table([[1], [2]], names=["u", "U"])))
+    broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
+    with pytest.raises(SourceUnavailable, match="UTF-8"):
+        open_source(Once(pa.table({"u": [1], "i": broken})))
+
+
+def test_a_lazy_frame_is_not_worked_out() -> None:
+    lazy = Lazy(TABLE)
+    with pytest.raises(InvalidArgument, match="must be collected first"):
+        open_source(lazy)
+    assert lazy.read == 0
+
+
+def test_a_release_is_a_frame_for_others() -> None:
+    frame = pl.DataFrame({"u": range(3000), "i": [f"a{n % 3}" for n in range(3000)]})
+    release = top(frame, item="i", user="u", k=2, epsilon=1, delta="1e-6", counts=True)
+    table = release.to_arrow()
+    assert pa.table(release) == table
+    assert pl.DataFrame(release).to_dicts() == table.to_pylist()
+    assert pd.DataFrame.from_arrow(release).to_dict("records") == table.to_pylist()
+    assert duckdb.execute("FROM release").fetchall() == [tuple(row.values()) for row in table.to_pylist()]
+    assert release_in(pa.table(release)) == release

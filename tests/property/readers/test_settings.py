@@ -102,10 +102,10 @@ def test_a_damaged_problem_is_still_an_error(document: Any, status: int) -> None
 
 @settings(max_examples=150)
 @given(
-    damaged(st.just(Budget(epsilon=1, delta="1e-6", items=3, questions=2, epsilon_per_analyst="0.5").to_json()))
+    damaged(st.just(Budget(epsilon=1, delta="1e-6", items=3, questions=2, epsilon_per_analyst="0.5").to_dict()))
     | values
 )
 def test_a_damaged_budget(document: Any) -> None:
-    found = refused_or_read(lambda: Budget.from_json(document))
+    found = refused_or_read(lambda: Budget.from_dict(document))
     if found is not None:
         assert Budget.from_json(found.to_json()) == found

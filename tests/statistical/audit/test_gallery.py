@@ -65,4 +65,4 @@ def test_the_table_says_who_got_away() -> None:
     assert text.splitlines()[2].startswith("| halved-noise | 1 | 1.")
     assert "not caught" in text.splitlines()[3]
     assert text.endswith("1 of 2 caught; false-alarm probability 2e-09.")
-    assert [one.to_json()["caught"] for one in found] == [True, False]
+    assert [one.to_dict()["caught"] for one in found] == [True, False]

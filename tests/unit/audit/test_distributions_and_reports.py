@@ -67,7 +67,7 @@ def test_no_report_says_that_anything_is_private() -> None:
         assert report.verdict in text
         claimless = text.replace("differentially private", "")
         assert "private" not in claimless
-        assert json.loads(json.dumps(report.to_json()))["verdict"] == report.verdict
+        assert json.loads(json.dumps(report.to_dict()))["verdict"] == report.verdict
     assert "holds on this world" in exact.verdict
     assert good.verdict.endswith("That nothing was found proves nothing: another input or event may show more.")
     assert bad.verdict.startswith(

@@ -37,7 +37,7 @@ def test_a_claim_that_is_met_exactly_holds_and_has_no_margin() -> None:
         "The sampler was not run."
     )
     assert "| judged | the stated distribution, not draws of the sampler |" in report.to_markdown()
-    assert report.to_json()["judged"] == "stated law"
+    assert report.to_dict()["judged"] == "stated law"
     assert report.exact_epsilon == pytest.approx(1, abs=1e-9)
     assert report.margin == pytest.approx(0, abs=1e-9)
 
@@ -54,7 +54,7 @@ def test_an_outcome_of_one_side_only_has_no_finite_epsilon() -> None:
     report = audited(lambda counts: {bool(counts["a"]): Fraction(1)}, 1)
     assert report.violated
     assert math.isinf(report.exact_epsilon)
-    assert report.to_json()["margin"] == "-inf"
+    assert report.to_dict()["margin"] == "-inf"
 
 
 def test_the_profile_is_the_largest_divergence_of_all_pairs() -> None:

@@ -169,7 +169,7 @@ def test_errors_are_counted_and_said() -> None:
     assert not report.violated
     assert report.raised == report.draws // 10
     assert f"in {report.draws:,} draws, of which {report.raised:,} were errors. " in report.verdict
-    assert report.to_json()["raised"] == report.raised
+    assert report.to_dict()["raised"] == report.raised
 
 
 def test_nothing_but_one_error_is_a_sampler_that_does_not_work() -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 from tests.support.command_line import ASK, TOTAL, create_budget, document, podium, succeeded
+from tools.cli_reference import help_texts
 
 from podium.cli.console import Settings, print_result, using
 from podium.cli.options import Mechanism
-from podium.cli.reference import help_texts
 from podium.ledger import open_ledger
 from podium.planning.facts import MECHANISMS
 from podium.privacy import Selection

@@ -23,7 +23,7 @@ def entry(sequence: int, kind: Kind, **fields: Any) -> Entry:
 
 
 def opened(budget: Budget = BUDGET) -> Account:
-    facts = {"source": "s", "totals": Totals.of(budget).to_json(), "failures_allowed": 2}
+    facts = {"source": "s", "totals": Totals.of(budget).to_dict(), "failures_allowed": 2}
     return Account.from_registration(entry(1, Kind.REGISTERED, data_version="1", details=json.dumps(facts)))
 
 
@@ -62,7 +62,7 @@ def test_what_no_ledger_may_write() -> None:
     asked = reserved("1/2")
     during = opened().after(asked, None)
     told = entry(3, Kind.SEEN, cost=cost("3/4"), reservation=2, analyst="bob")
-    lower = Totals.of(Budget(epsilon="1/2", items=4, questions=4, epsilon_per_analyst="1/2")).to_json()
+    lower = Totals.of(Budget(epsilon="1/2", items=4, questions=4, epsilon_per_analyst="1/2")).to_dict()
     impossible: list[tuple[Entry, Entry | None, str]] = [
         (reserved("5/8", 3), None, "it reserves more than was left"),
         (settled("3/4"), asked, "it settles for more than was reserved"),

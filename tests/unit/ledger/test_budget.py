@@ -93,7 +93,7 @@ def test_bad_caps(delta: str | int, cap: int | None, delta_cap: str | int) -> No
 )
 def test_totals_survive_json(budget: Budget) -> None:
     totals = Totals.of(budget)
-    assert Totals.from_json(json.loads(json.dumps(totals.to_json()))) == totals
+    assert Totals.from_dict(json.loads(json.dumps(totals.to_dict()))) == totals
 
 
 def test_what_covers_what() -> None:

@@ -79,7 +79,7 @@ def test_rows_that_podium_would_not_write(column: int, value: object) -> None:
 def test_neither_salt_nor_release_nor_owner_is_shown() -> None:
     entry = replace(FULL, salt="hidden-1", release="hidden-2", owner="hidden-3")
     assert "hidden" not in repr(entry)
-    assert "hidden" not in str(entry.to_json())
+    assert "hidden" not in str(entry.to_dict())
 
 
 def test_sums_can_be_taken_apart() -> None:

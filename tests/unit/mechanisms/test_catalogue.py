@@ -47,7 +47,7 @@ def test_every_mechanism_is_described_in_full() -> None:
     kinds = {name for name, cls in exported.items() if issubclass(cls, Mechanism) and cls is not Mechanism}
     assert set(DESCRIBED) >= kinds | {PayWhatYouGet.__name__}
     assert set(DESCRIBED) <= set(exported)
-    assert [name for name, described in DESCRIBED.items() if not all(described.to_json().values())] == []
+    assert [name for name, described in DESCRIBED.items() if not all(described.to_dict().values())] == []
 
 
 def test_a_description_says_what_the_docstring_says() -> None:

@@ -145,6 +145,6 @@ def test_a_prediction_has_an_error_bar() -> None:
     assert predicted.error == pytest.approx(0.1 / 3**0.5)
     assert predicted.quantile(0.5) == pytest.approx(0.9)
     assert Predicted(1.0, (0.8,)).error == 0
-    assert predicted.to_json() == {
+    assert predicted.to_dict() == {
         "epsilon": 1.0, "recall": predicted.mean, "error": predicted.error, "runs": [0.8, 0.9, 1.0],
     }  # fmt: skip

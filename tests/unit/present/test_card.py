@@ -121,7 +121,7 @@ def test_numbers_are_exact_or_rounded_up(name: str) -> None:
         assert Fraction(value) >= exact
         assert value == pytest.approx(float(exact), rel=1e-15)
     assert Fraction(made_card["paid"]["rho"]) == release.paid.rho
-    assert Guarantee.from_json(made_card["guarantee"]["exact"]) == release.guarantee
+    assert Guarantee.from_dict(made_card["guarantee"]["exact"]) == release.guarantee
 
 
 def test_a_card_names_no_item() -> None:

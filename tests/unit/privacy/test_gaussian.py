@@ -173,17 +173,17 @@ def test_a_gaussian_promise_is_more_than_its_rho() -> None:
 
 def test_json_round_trips() -> None:
     exact, loose = total([GaussianNoise(2), HiddenItems("1e-7")]), Guarantee.zcdp(Fraction(1, 8))
-    assert Guarantee.from_json(exact.to_json()) == exact
-    assert exact.to_json()["version"] == 2
-    assert loose.to_json()["version"] == 1
-    assert "gaussian" not in loose.to_json()
+    assert Guarantee.from_dict(exact.to_dict()) == exact
+    assert exact.to_dict()["version"] == 2
+    assert loose.to_dict()["version"] == 1
+    assert "gaussian" not in loose.to_dict()
     for wrong in (
-        {**exact.to_json(), "version": 1},
-        {**exact.to_json(), "gaussian": 1},
-        {**loose.to_json(), "version": 2},
+        {**exact.to_dict(), "version": 1},
+        {**exact.to_dict(), "gaussian": 1},
+        {**loose.to_dict(), "version": 2},
     ):
         with pytest.raises(InvalidArgument, match="guarantee="):
-            Guarantee.from_json(wrong)
+            Guarantee.from_dict(wrong)
     event = HiddenItems("1e-7")
     assert encode_event(event) == {"kind": "hidden_items", "version": 1, "delta": "1/10000000"}
     assert decode_event(encode_event(event)) == event

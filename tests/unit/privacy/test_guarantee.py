@@ -210,9 +210,9 @@ def test_json_round_trip() -> None:
         Guarantee.zcdp(Fraction(1, 3)),
         Guarantee.profile([(1, "0.1"), (2, 0)]) + Guarantee.approximate_zcdp("0.5", "1e-9"),
     ):
-        assert Guarantee.from_json(guarantee.to_json()) == guarantee
+        assert Guarantee.from_dict(guarantee.to_dict()) == guarantee
     with pytest.raises(InvalidArgument, match="guarantee="):
-        Guarantee.from_json({"version": 2})
+        Guarantee.from_dict({"version": 2})
 
 
 @pytest.mark.parametrize("value", [0, -1, "0", "-0.1", float("nan"), float("inf"), Decimal("NaN"), "x", None, True])

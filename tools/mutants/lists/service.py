@@ -93,8 +93,8 @@ MUTANTS = (
     ),
     Mutant(
         "service/api/records.py",
-        "        if not capped:\n            return ledger.verify(dataset, receipts=receipts).to_json()",
-        "        if True:\n            return ledger.verify(dataset, receipts=receipts).to_json()",
+        "        if not capped:\n            return ledger.verify(dataset, receipts=receipts).to_dict()",
+        "        if True:\n            return ledger.verify(dataset, receipts=receipts).to_dict()",
         "where analysts have caps, how long the chain is tells what others asked",
         ("unit/service/test_caps.py::test_others_releases_are_hidden_until_they_are_paid_for",),
     ),

@@ -13,6 +13,7 @@ from podium.audit.statistical.sequential import DEFAULT_ALPHA, statistical_audit
 from podium.audit.targets.neighbours import Pair
 from podium.errors import NotRandom
 from podium.exact import Number, probability
+from podium.privacy.documents import Document
 from podium.privacy.guarantee import Guarantee
 from podium.randomness import BitSource, system_bits
 
@@ -42,7 +43,7 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
-class Caught:
+class Caught(Document):
     """What became of an exhibit: the report, or how its randomness gave it away."""
 
     exhibit: Exhibit
@@ -60,7 +61,7 @@ class Caught:
         """How many draws it took; None if the randomness itself failed."""
         return None if self.report is None else self.report.draws
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "name": self.exhibit.name,

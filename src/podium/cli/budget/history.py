@@ -33,7 +33,7 @@ def history(
     with open_ledger(ledger, create=False) as opened:
         entries = opened.history(dataset)
     if form is Format.JSON:
-        print_document({"dataset": dataset, "entries": [entry.to_json() for entry in entries]})
+        print_document({"dataset": dataset, "entries": [entry.to_dict() for entry in entries]})
     else:
         headers, rows = history_rows(entries)
         print_result(rich_table(headers, rows, right=1) if on_terminal() else plain_table(headers, rows))

@@ -41,7 +41,7 @@ def print_status(status: Status, form: Format) -> None:
     from podium.present.text.accounts import status_facts
 
     if form is Format.JSON:
-        print_document({"datasets": [status.to_json()]})
+        print_document({"datasets": [status.to_dict()]})
     else:
         print_facts(status_facts(status))
 
@@ -51,7 +51,7 @@ def print_totals(totals: Totals, form: Format, *, user: str | None) -> None:
     from podium.present.text.accounts import totals_facts, unit_sentence
 
     if form is Format.JSON:
-        print_document(totals.to_json())
+        print_document(totals.to_dict())
     else:
         promise = totals.budget.guarantee.sentence(user=user)
         print_facts([("unit", unit_sentence(user)), ("promise", promise), *totals_facts(totals)])

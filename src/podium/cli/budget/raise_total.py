@@ -55,7 +55,7 @@ def raise_(
     with open_ledger(ledger, create=False) as opened:
         registered = opened.status(dataset)
         totals = registered.totals
-        present = totals.budget.to_json()
+        present = totals.budget.to_dict()
         if podium.Budget(**{**present, "max_questions": None}) == totals.budget:
             # It followed from the number of questions, and does so again.
             present["max_questions"] = None

@@ -25,7 +25,7 @@ def show(dataset: OptionalDataset = None, *, ledger: RequiredLedger, form: TextF
         names = opened.datasets() if dataset is None else (dataset,)
         statuses = [opened.status(name) for name in names]
     if form is Format.JSON:
-        print_document({"datasets": [status.to_json() for status in statuses]})
+        print_document({"datasets": [status.to_dict() for status in statuses]})
         return
     for place, status in enumerate(statuses):
         if place:

@@ -53,7 +53,7 @@ def verify(
     with open_ledger(ledger, create=False) as opened:
         found = opened.verify(dataset, receipts=[claim for given in receipt or () for claim in _claims(given, dataset)])
     if form is Format.JSON:
-        print_document(found.to_json())
+        print_document(found.to_dict())
     else:
         heads = [(f"head of {name}", head) for name, head in found.heads.items()]
         receipts = [

@@ -110,7 +110,7 @@ def account_from_row(row: Row) -> Account:
     name, source, totals, data_version, allowed, epsilon, unbounded, rho, delta, *counts, head = row
     failures, questions, raises, sequence = map(stored_integer, counts)
     try:
-        read = Totals.from_json(json.loads(totals))
+        read = Totals.from_dict(json.loads(totals))
     except UNREADABLE:
         raise Contradiction("its totals cannot be read") from None
     return Account(
@@ -133,7 +133,7 @@ def account_to_row(account: Account) -> tuple[Value, ...]:
     return (
         account.dataset,
         account.source,
-        canonical_json(account.totals.to_json()),
+        canonical_json(account.totals.to_dict()),
         account.data_version,
         account.failures_allowed,
         *sum_to_row(account.held),

@@ -15,6 +15,7 @@ from podium.planning.facts import MAX_K
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.shares import Purse, Sharing, Unit, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho, zcdp_epsilon
+from podium.privacy.documents import Document
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 
@@ -29,7 +30,7 @@ _BITS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulePlan:
+class SchedulePlan(Document):
     """A schedule with its budget divided, as it would be if every period used what it may."""
 
     schedule: Schedule
@@ -162,7 +163,7 @@ class SchedulePlan:
             f"in all {self.schedule.periods:,} epsilon {display(epsilon)}, at delta {display(delta)}"
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Exact numbers as text, and the sentences."""
         epsilon, delta = self.loss(self.schedule.periods)
         return {
@@ -172,7 +173,7 @@ class SchedulePlan:
             "every": self.schedule.every.value,
             "periods": self.schedule.periods,
             "span": self.schedule.span,
-            "promise": self.promise.to_json(),
+            "promise": self.promise.to_dict(),
             "epsilon_per_item": str(self.epsilon_per_item),
             "list_rho": str(self.list_rho),
             "lead": str(self.lead),

@@ -8,7 +8,7 @@ from podium.present.card.release_card import CARD_VERSION
 
 __all__ = ["card_schema"]
 
-_EXACT: Final = "An exact number as text: a whole number or a ratio of two."
+_EXACT: Final = "An exact number as text: an integer or a ratio of two."
 _NUMBER: Final = {"type": "string", "pattern": r"^\d+(/\d+)?$", "description": _EXACT}
 _MAYBE: Final = {"type": ["string", "null"], "pattern": r"^\d+(/\d+)?$", "description": f"{_EXACT} Or null."}
 _TEXT: Final = {"type": "string"}
@@ -54,7 +54,7 @@ def _guarantee() -> dict[str, Any]:
         epsilon=_MAYBE,
         rho=_MAYBE,
         delta=_MAYBE,
-        exact={"type": "object", "description": "What Guarantee.from_json reads."},
+        exact={"type": "object", "description": "What Guarantee.from_dict reads."},
     )
 
 

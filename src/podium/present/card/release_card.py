@@ -12,7 +12,6 @@ numbers are JSON numbers, so they are rounded up.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
@@ -21,6 +20,7 @@ from podium.exact import float_above
 from podium.present.intervals import margin_of
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.privacy import encode_event
+from podium.privacy.documents import Document
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import Release
@@ -60,7 +60,7 @@ _TO_FILL_IN: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class Card(Document):
     """What must be said about one release. The same release and version of podium give the same card."""
 
     release: Release = field(repr=False)
@@ -68,10 +68,6 @@ class Card:
     def to_dict(self) -> dict[str, Any]:
         """The card as a JSON object, which keeps ``card_schema``."""
         return _document(self.release)
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def to_markdown(self) -> str:
         """The card for people."""
@@ -116,7 +112,7 @@ def _guarantee(release: Release) -> dict[str, Any]:
         "epsilon": None if cost.epsilon is None or release.guarantee.profiles else str(cost.epsilon),
         "rho": None if release.guarantee.rho is None else str(release.guarantee.rho),
         "delta": None if release.guarantee.profiles else str(cost.delta),
-        "exact": release.guarantee.to_json(),
+        "exact": release.guarantee.to_dict(),
     }
 
 
@@ -234,7 +230,7 @@ def _markdown(release: Release) -> str:
         ("not protected", _UNPROTECTED),
         ("software", f"podium {__version__}"),
     ]
-    table = "\n".join(f"| {name} | {_escaped(text)} |" for name, text in rows)
+    table = "\n".join(f"| {name} | {_escape(text)} |" for name, text in rows)
     fill_in = "\n".join(f"- `{name}`" for name in _TO_FILL_IN)
     return (
         f"# Release card\n\n| | |\n|---|---|\n{table}\n\n"
@@ -260,7 +256,7 @@ def _margin_text(result: dict[str, Any]) -> str:
     return f"± {width} with {confidence:g}% confidence for each count ({margin['noise']}; {held})"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Text in a cell of a Markdown table."""
     for sign in ("\\", "|", "`", "*", "_", "<", "["):
         text = text.replace(sign, f"\\{sign}")

@@ -75,12 +75,12 @@ def draw_budget(history: Sequence[Entry], *, title: str | None, dark: bool) -> P
 def _steps(history: Sequence[Entry]) -> tuple[list[_Step], Limits, int]:
     if not history or history[0].kind is not Kind.REGISTERED:
         raise InvalidArgument("history", f"{len(history)} entries", allowed="what Ledger.history() returned, all of it")
-    limits = Totals.from_json(history[0].facts["totals"]).limits
+    limits = Totals.from_dict(history[0].facts["totals"]).limits
     raises = 0
     steps: dict[int, _Step] = {}
     for entry in history:
         if entry.kind is Kind.RAISED:
-            limits, raises = Totals.from_json(entry.facts["totals"]).limits, raises + 1
+            limits, raises = Totals.from_dict(entry.facts["totals"]).limits, raises + 1
         elif entry.kind is Kind.RESERVED and entry.cost is not None:
             steps[entry.sequence] = _Step(entry.cost, entry.cost, Kind.RESERVED, limits)
         elif entry.kind in (Kind.SETTLED, Kind.FORFEITED) and entry.reservation is not None:

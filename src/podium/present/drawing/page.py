@@ -86,8 +86,8 @@ class Page:
         self.style: Style = DARK if dark else LIGHT
         self.picture: Picture = Picture(1.0, self.style)
         room = WIDTH - 2 * _EDGE
-        titles = self.wrapped(title, room, font(_TITLE, bold=True))
-        lines = [line for note in notes for line in self.wrapped(note, room, font(SMALL))]
+        titles = self.wrap(title, room, font(_TITLE, bold=True))
+        lines = [line for note in notes for line in self.wrap(note, room, font(SMALL))]
         self.bottom: float = _EDGE + _NOTE_HEIGHT * len(lines) + (0.08 if lines else 0)
         self.top: float = self.bottom + body
         self.height: float = self.top + 0.1 + _TITLE_HEIGHT * len(titles) + _EDGE
@@ -106,7 +106,7 @@ class Page:
         )  # fmt: skip
 
     def axes(self, *, left: float, right: float, above: float = 0.0, below: float = 0.0) -> Axes:
-        """Axes that leave so many inches of the page free at the sides, and of the drawing above and below."""
+        """Axes with margins in inches: left and right on the page, above and below in the drawing."""
         low, high = self.bottom + below, self.top - above
         box = (left / WIDTH, low / self.height, (WIDTH - left - right) / WIDTH, (high - low) / self.height)
         axes = self.picture.add_axes(box)
@@ -136,8 +136,8 @@ class Page:
         width, _, _ = renderer.get_text_width_height_descent(text, prop, False)
         return float(width) / _DPI
 
-    def wrapped(self, text: str, room: float, prop: FontProperties) -> list[str]:
-        """The text in lines no wider than so many inches; a single word that is wider is cut."""
+    def wrap(self, text: str, room: float, prop: FontProperties) -> list[str]:
+        """Break the text into lines of at most ``room`` inches; a single word that is wider is cut."""
         lines = [""]
         for word in drawable(text).split():
             longer = f"{lines[-1]} {word}".strip()
@@ -148,7 +148,7 @@ class Page:
         return [line for line in lines if line]
 
     def cut(self, text: str, room: float, prop: FontProperties) -> str:
-        """The text as far as it fits into so many inches, with an ellipsis if it was cut, and drawable."""
+        """Cut the text to at most ``room`` inches, with an ellipsis where something is missing."""
         whole = drawable(text)
         if self.width_of(whole, prop) <= room:
             return whole

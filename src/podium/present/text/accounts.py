@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from podium.ledger import Entry, Remaining, Status, Totals
+from podium.present.text.names import printable
 from podium.privacy import Cost
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.query import QuestionRecord
 
-__all__ = ["history_rows", "left_sentence", "status_facts", "totals_facts", "unit_sentence"]
+__all__ = ["history_rows", "left_sentence", "status_facts", "status_text", "totals_facts", "unit_sentence"]
 
 
 def status_facts(status: Status) -> list[tuple[str, str]]:
@@ -40,6 +41,13 @@ def status_facts(status: Status) -> list[tuple[str, str]]:
         facts.append(("locked out", f"{names}: too many questions failed; the owner must look before they may ask"))
     facts += [(f"analyst {name}", _amount(held, pure=pure)) for name, held in status.analysts.items()]
     return [*facts, ("head", status.head)]
+
+
+def status_text(status: Status) -> str:
+    """The same as lines of plain text."""
+    facts = [(label, printable(text)) for label, text in status_facts(status)]
+    width = max(len(label) for label, _ in facts)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in facts)
 
 
 def totals_facts(totals: Totals) -> list[tuple[str, str]]:

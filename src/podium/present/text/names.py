@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
 from podium.estimates import selected_items
 from podium.release import Release
 
-__all__ = ["NO_ORDER", "clip", "item_texts", "printable", "spreadsheet_text", "why_fewer"]
+__all__ = ["NO_ORDER", "clip", "item_columns", "item_texts", "printable", "spreadsheet_text", "why_fewer"]
 
 NO_ORDER = "A set, in no particular order: which of its items has the most users is not part of the answer."
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
@@ -38,8 +39,23 @@ def item_texts(release: Release) -> list[str]:
     return [printable(item) for item in selected_items(release)]
 
 
+def item_columns(release: Release, heading: str | None = None) -> list[tuple[str, list[str]]]:
+    """Headings with the texts below them: one column for each of the question's, or one under a heading of its own."""
+    columns = release.columns or ()
+    items = selected_items(release)
+    if heading is None and len(columns) > 1 and all(_has_parts(item, len(columns)) for item in items):
+        parts: list[Any] = list(items)
+        return [(printable(name), [printable(item[place]) for item in parts]) for place, name in enumerate(columns)]
+    named = ", ".join(columns) if heading is None else heading
+    return [(printable(named or "item"), item_texts(release))]
+
+
+def _has_parts(item: object, count: int) -> bool:
+    return isinstance(item, tuple) and len(item) == count
+
+
 def clip(text: str, length: int) -> str:
-    """At most so many signs, the last one an ellipsis if some were cut; a letter keeps its accents."""
+    """Cut the text to at most ``length`` characters, the last one an ellipsis; a letter keeps its accents."""
     if len(text) <= length:
         return text
     end = max(length - 1, 0)

@@ -6,20 +6,41 @@ from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
 from podium.present.text.columns import ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
+from podium.privacy.costs import Cost
+from podium.privacy.guarantee import unit_named
 from podium.privacy.rounding import display
 from podium.release import Release
 
-__all__ = ["mechanism_text", "paid_sentence", "release_text", "theorem_texts"]
+__all__ = ["mechanism_text", "paid_sentence", "protection_sentence", "release_summary", "release_text", "theorem_texts"]
 
 
-def release_text(release: Release, *, heading: str = "item") -> str:
+def release_text(release: Release, *, heading: str | None = None) -> str:
     """Ranked items first, then what is promised, what was paid and by which theorem."""
+    return "\n".join([*_list_lines(release, heading), "", *_facts(release)])
+
+
+def release_summary(release: Release) -> str:
+    """Ranked items, and one sentence about who is protected and how well."""
+    return "\n".join([*_list_lines(release, None), "", protection_sentence(release)])
+
+
+def protection_sentence(release: Release) -> str:
+    """Who is protected, with which epsilon, or rho where there is none, and which delta; numbers round up."""
+    guarantee, cost = release.guarantee, release.guarantee.cost
+    if guarantee.profiles or cost.delta >= 1 or cost == Cost.nothing():
+        return f"This answer is {release.promise}."
+    loss = f"rho {display(cost.rho)} (zCDP)" if cost.epsilon is None else f"epsilon {display(cost.epsilon)}"
+    whom = f"any one {unit_named(release.user)}, with all of its rows"
+    return f"Protects {whom}: {loss}, delta {display(cost.delta)}."
+
+
+def _list_lines(release: Release, heading: str | None) -> list[str]:
     lines = ranking_lines(release, heading)
     if not release.ordered and release.k > 1:
         lines.append(f"\n{NO_ORDER}")
     if not release.complete:
         lines.append(f"\n{why_fewer(release)}")
-    return "\n".join([*lines, "", *_facts(release)])
+    return lines
 
 
 def paid_sentence(release: Release) -> str:

@@ -54,11 +54,11 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
     return table
 
 
-def release_drawing(release: Release, *, heading: str = "item") -> RenderableType:
+def release_drawing(release: Release, *, heading: str | None = None) -> RenderableType:
     """A release for a person at a terminal: what came out, why not more, what was promised and paid."""
     columns = ranking(release, heading)
-    rows = list(zip(*columns.values(), strict=True))
-    parts: list[RenderableType] = [rich_table(list(columns), rows, right=1)]
+    rows = list(zip(*(cells for _, cells in columns), strict=True))
+    parts: list[RenderableType] = [rich_table([name for name, _ in columns], rows, right=1)]
     if not release.ordered and release.k > 1:
         parts.append(Padding(Text(NO_ORDER, style="italic"), (0, 0, 1, 0)))
     if not release.complete:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, exact_fraction, probability
-from podium.privacy.rounding import above, certified_bound, significant_above
+from podium.privacy.rounding import above, certified_bound, decimal_repr, significant_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +33,8 @@ class Profile:
     for one pair that is randomised response, the worst (epsilon, delta)-DP pair (Kairouz, Oh & Viswanath 2015).
     Pairs that another pair improves on in both numbers are dropped.
     """
+
+    __repr__ = decimal_repr
 
     points: tuple[Point, ...]
 

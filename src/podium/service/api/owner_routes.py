@@ -35,14 +35,14 @@ def register(request: Request, token: Caller, body: RegistrationBody) -> dict[st
 def raise_total(granted: Owning, body: BudgetBody) -> dict[str, Any]:
     """The promise made before no longer holds: the larger total does."""
     granted.service.datasets.require(granted.dataset)
-    return granted.service.datasets.ledger.raise_total(granted.dataset, body.budget()).to_json()
+    return granted.service.datasets.ledger.raise_total(granted.dataset, body.budget()).to_dict()
 
 
 @router.post("/datasets/{dataset}/data-version", summary="Say that the data changed")
 def set_data_version(granted: Owning, body: DataVersionBody) -> dict[str, Any]:
     """Questions asked before cost again, once."""
     granted.service.datasets.require(granted.dataset)
-    return granted.service.datasets.ledger.set_data_version(granted.dataset, body.data_version).to_json()
+    return granted.service.datasets.ledger.set_data_version(granted.dataset, body.data_version).to_dict()
 
 
 @router.post("/datasets/{dataset}/unlock", summary="Let questions in again after failures")
@@ -50,7 +50,7 @@ def unlock(granted: Owning, body: UnlockBody | None = None) -> dict[str, Any]:
     """For one analyst, or for everybody. What failed questions had reserved stays charged."""
     granted.service.datasets.require(granted.dataset)
     analyst = None if body is None else body.analyst
-    return granted.service.datasets.ledger.unlock(granted.dataset, analyst=analyst).to_json()
+    return granted.service.datasets.ledger.unlock(granted.dataset, analyst=analyst).to_dict()
 
 
 @router.get("/tokens", summary="The tokens within the owner's scope")

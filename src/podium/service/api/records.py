@@ -96,7 +96,7 @@ class Records:
     def budget(self, dataset: str, token: Token) -> dict[str, Any]:
         """Where the data set stands; for an analyst with a cap, where that analyst stands."""
         status = self._datasets.status(dataset)
-        document = {**status.to_json(), "left": left_sentence(status)}
+        document = {**status.to_dict(), "left": left_sentence(status)}
         if token.role is Role.OWNER:
             return document
         own = document["analysts"].get(token.name)
@@ -129,7 +129,7 @@ class Records:
         return [
             {
                 name: value
-                for name, value in one.to_json().items()
+                for name, value in one.to_dict().items()
                 if name not in hidden or (name == "analyst" and value == token.name)
             }
             for one in self.history(dataset, token)
@@ -149,7 +149,7 @@ class Records:
             # Whether there are caps is not known then, so that nothing is told but this.
             return _own_document(dataset, (), _UNSOUND)
         if not capped:
-            return ledger.verify(dataset, receipts=receipts).to_json()
+            return ledger.verify(dataset, receipts=receipts).to_dict()
         if not ledger.verify(dataset).sound:
             return _own_document(dataset, (), _UNSOUND)
         entries = ledger.history(dataset)

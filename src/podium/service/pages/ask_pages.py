@@ -211,8 +211,8 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
     url = granted.service.settings.server.public_url or str(request.base_url).rstrip("/")
     return page(
         request, "release.html", granted.signed, record=record, release=found, dataset=granted.dataset,
-        sentence=question_sentence(record.question), headers=list(columns),
-        rows=list(zip(*columns.values(), strict=True)),
+        sentence=question_sentence(record.question), headers=[name for name, _ in columns],
+        rows=list(zip(*(cells for _, cells in columns), strict=True)),
         fewer="" if found.complete else why_fewer(found), margin="" if margin is None else margin.sentence,
         paid=paid_sentence(found), mechanism=mechanism_text(found), theorems=found.theorem.split("; "),
         alt=_picture(request, record, dark=False)[1] if counted else None,

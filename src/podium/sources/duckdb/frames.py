@@ -1,13 +1,14 @@
-"""Frames in memory: pandas, polars and Arrow, converted to one Arrow table.
+"""Frames in memory: pandas, polars, Arrow, and whatever speaks Arrow's PyCapsule interface, as one Arrow table.
 
-pandas columns of Python objects have no type. They are read as text, like those of a CSV file, so that no value affects
-how others are read; the owner may declare a type.
+pandas columns of Python objects have no type. They are read as text, like a CSV file's, so that no value decides
+anything about the others; the owner may declare a type. An Arrow stream may be read only once, so it is read whole when
+the source is opened.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -16,12 +17,20 @@ import pyarrow as pa
 from podium.errors import SourceUnavailable
 from podium.query.schema import Column, Kind
 
-__all__ = ["arrow_table", "is_frame"]
+__all__ = ["arrow_table", "is_frame", "speaks_arrow"]
 
 
 def is_frame(data: object) -> bool:
-    """Whether this is a frame that can be read; its library is not imported to find out."""
+    """Whether this is a frame of pandas, polars or pyarrow; its library is not imported to find out."""
     return _library(data) is not None
+
+
+def speaks_arrow(data: object) -> bool:
+    """Whether this object hands its columns over as an Arrow stream or array.
+
+    Its class is asked, not the object: looking up an attribute may compute something, as it does on lazy frames.
+    """
+    return any(hasattr(type(data), name) for name in ("__arrow_c_stream__", "__arrow_c_array__"))
 
 
 def _library(data: object) -> str | None:
@@ -74,9 +83,11 @@ def _in_utc(table: pa.Table) -> pa.Table:
 
 
 def _try_convert(frame: Any, declared: Mapping[str, Column]) -> pa.Table | None:
+    if not is_frame(frame):
+        return _try_import(frame)
     try:
         names = [str(name) for name in (frame.column_names if _library(frame) == "pyarrow" else frame.columns)]
-        if len({name.lower() for name in names}) != len(names):
+        if not _are_distinct(names):
             return None
         if _library(frame) == "pyarrow":
             return frame if isinstance(frame, pa.Table) else pa.Table.from_batches([frame])
@@ -88,6 +99,19 @@ def _try_convert(frame: Any, declared: Mapping[str, Column]) -> pa.Table | None:
     except (pa.ArrowException, ValueError, TypeError, NotImplementedError, OverflowError):
         # The reason may quote a value.
         return None
+
+
+def _try_import(frame: Any) -> pa.Table | None:
+    """One table from the only reading of an Arrow stream or array."""
+    try:
+        table = pa.table(frame)
+        return table if _are_distinct(table.column_names) else None
+    except Exception:  # noqa: BLE001 - the frame is somebody else's code, and whatever it raises may quote a value
+        return None
+
+
+def _are_distinct(names: Sequence[str]) -> bool:
+    return len({name.lower() for name in names}) == len(names)
 
 
 def _array(series: Any, column: Column | None) -> pa.Array | pa.ChunkedArray:

@@ -25,7 +25,7 @@ from podium.sources.duckdb.connection import (
     values_are_readable,
 )
 from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header, find_files, identify_files, reader
-from podium.sources.duckdb.frames import arrow_table, is_frame
+from podium.sources.duckdb.frames import arrow_table, is_frame, speaks_arrow
 from podium.sources.duckdb.identity import file_identities, fingerprint
 from podium.sources.duckdb.resources import Resources
 from podium.sources.duckdb.validity import BadLines, FileRules, check_text
@@ -45,8 +45,9 @@ class DuckDBSource(SqlSource):
     """Parquet, CSV, JSON or DuckDB files, or a frame, read by a connection that can read nothing else.
 
     ``location`` is a path, a pattern, a folder of Parquet files (``name=value`` folders in it are columns of text), or
-    a pandas, polars or Arrow frame; ``table`` names one of several tables in a DuckDB file; ``types`` declares
-    columns, and a value that does not fit its declared type counts as missing.
+    a pandas, polars or Arrow frame, or any object with ``__arrow_c_stream__``, whose stream is read once; ``table``
+    names one of several tables in a DuckDB file; ``types`` declares columns, and a value that does not fit its declared
+    type counts as missing.
 
     Opening checks the files completely, so that no row can decide later whether a question fails. A CSV record that
     breaks the quoting, a line that is not one JSON object, or bytes that are not text are refused with their line
@@ -81,7 +82,7 @@ class DuckDBSource(SqlSource):
         if isinstance(location, str | Path):
             self._name = str(location)
             self._files = find_files(location)
-        elif is_frame(location):
+        elif is_frame(location) or speaks_arrow(location):
             self._name = "a frame"
             frame = arrow_table(location, self._declared)
         else:

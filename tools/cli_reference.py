@@ -1,4 +1,4 @@
-"""The reference page of the command line, made from the commands themselves: ``python -m podium.cli.reference``."""
+"""The reference page of the command line, made from the commands themselves: ``python -m tools.cli_reference``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH = 88
 _INTRODUCTION = """\
 # The command line
 
-This page is made by `python -m podium.cli.reference`, from the commands themselves.
+This page is made by `python -m tools.cli_reference`, from the commands themselves.
 
 Nothing but the result goes to stdout; remarks, progress and errors go to stderr, and `--quiet` silences the first
 two. On a terminal a result is a table with lines and colours (`--no-color`, or the variable `NO_COLOR`, turns colours

@@ -14,8 +14,8 @@ from podium.present.intervals import margin_of
 NAMES = ("ranking", "counts", "fewer", "budget", "composition", "profile", "recall")
 
 
-def test_the_gallery_draws_every_kind_of_picture(tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "error", "-m", "podium.present", str(tmp_path / "pictures")]
+def test_every_kind_of_picture_is_drawn(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "tools.pictures", str(tmp_path / "pictures")]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (ran.returncode, ran.stderr) == (0, "")
     written = [Path(line) for line in ran.stdout.splitlines()]
@@ -27,7 +27,7 @@ def test_the_gallery_draws_every_kind_of_picture(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_the_command_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['matplotlib'] = None; from podium.present.__main__ import main; sys.exit(main())"
+    code = "import sys; sys.modules['matplotlib'] = None; from tools.pictures import main; sys.exit(main())"
     ran = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False, timeout=120
     )
@@ -45,4 +45,4 @@ def test_counts_told_again_keep_their_intervals(tmp_path: Path) -> None:
     assert first.paid.rho > 0
     assert again.paid.events == ()
     assert margin_of(again) == margin_of(first) is not None
-    assert again.to_arrow().column_names == ["rank", "item", "count", "count_low", "count_high"]
+    assert again.to_arrow().column_names == ["rank", "article", "count", "count_low", "count_high"]

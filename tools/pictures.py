@@ -1,10 +1,15 @@
-"""Every kind of picture, drawn from made-up data: for the documentation, and to look at."""
+"""The pictures of the documentation: ``python -m tools.pictures docs/pictures``.
+
+Every kind of picture, drawn from synthetic data, as PNG and SVG, light and dark.
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -12,6 +17,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from podium.curator import Curator
+from podium.errors import PodiumError
 from podium.histogram import Histogram
 from podium.ledger import Budget, Entry, Reason, open_ledger
 from podium.planning.facts import Facts
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.base import Mechanism
     from podium.present.drawing.page import Picture
 
-__all__ = ["draw_gallery"]
+__all__ = ["draw_pictures", "main"]
 
 _K: Final = 10
 _DELTA: Final = "1e-6"
@@ -46,7 +52,7 @@ _BUDGET: Final = Budget(epsilon=3, delta=_DELTA, items=200, questions=20)
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What was asked of the made-up table, and what the ledger wrote down about it."""
+    """What was asked of the synthetic table, and what the ledger wrote down about it."""
 
     ranked: Release
     counted: Release
@@ -54,13 +60,13 @@ class _Answers:
     history: tuple[Entry, ...]
 
 
-def draw_gallery(folder: Path | str) -> Iterator[Path]:
+def draw_pictures(folder: Path | str) -> Iterator[Path]:
     """Draw every kind of picture into a folder, as PNG and SVG, light and dark; yields each file when it is written."""
     require_matplotlib()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     events = article_events()
-    with tempfile.TemporaryDirectory(prefix="podium-gallery-") as temporary:
+    with tempfile.TemporaryDirectory(prefix="podium-pictures-") as temporary:
         answers = _ask(events, Path(temporary))
     recalls, bands = _recalls(article_events(rows=15 * _READERS, users=_READERS))
     for dark in (False, True):
@@ -90,7 +96,7 @@ def _pictures(
             [float(epsilon) for epsilon in _EPSILONS],
             recalls,
             k=_K,
-            data=f"{_READERS:,} made-up readers of articles, {_RUNS} runs for each epsilon",
+            data=f"{_READERS:,} synthetic readers of articles, {_RUNS} runs for each epsilon",
             bands=bands,
             chosen=1,
             dark=dark,
@@ -116,7 +122,7 @@ def _ask(events: EventTable, folder: Path) -> _Answers:
 
 
 def _recalls(events: EventTable) -> tuple[dict[str, list[float]], dict[str, tuple[list[float], list[float]]]]:
-    """The share of the true top k that came back, over many runs; the data is made up, so nothing is disclosed."""
+    """The share of the true top k that came back, over many runs; the data is synthetic, so nothing is disclosed."""
     pairs = set(zip(events.user_id.tolist(), events.article.tolist(), strict=True))
     counts = Counter(article for _, article in pairs)
     true = {article for article, _ in counts.most_common(_K)}
@@ -138,3 +144,23 @@ def _recalls(events: EventTable) -> tuple[dict[str, list[float]], dict[str, tupl
         low, high = ([float(np.quantile(found, level)) for found in runs] for level in (0.1, 0.9))
         bands[name] = (low, high)
     return recalls, bands
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Draw the pictures and print the name of each file; exit code 2 if they cannot be drawn."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.pictures", description="Draw every kind of picture from synthetic data."
+    )
+    parser.add_argument("folder", help="where to write them; created if missing")
+    options = parser.parse_args(arguments)
+    try:
+        for path in draw_pictures(options.folder):
+            print(path)
+    except PodiumError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
