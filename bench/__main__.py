@@ -22,6 +22,7 @@ BENCHES = {
     "timing": "bench.timing",
     "monitor": "bench.monitor.run",
     "scale": "bench.scale.run",
+    "startup": "bench.startup",
 }
 """Each module has a ``main()`` that reads its own options."""
 

@@ -134,6 +134,13 @@ def _limited_domain(report: Report) -> list[Shown]:
     return [Shown("A whole release against its noise alone (medians).", headings, rows)]
 
 
+def _startup(report: Report) -> list[Shown]:
+    rows = [[cell["what"], _number(cell["ratio"]), _number(cell["processor_seconds"])] for cell in report["cells"]]
+    lines = f"{report['settings']['lines']:,}"
+    caption = f"Processor time of a new process (medians); `podium top` reads a CSV file of {lines} lines."
+    return [Shown(caption, ("what", "/ python -c pass", "seconds"), rows)]
+
+
 def _engines(report: Report) -> list[Shown]:
     times = [
         [
@@ -289,6 +296,12 @@ SECTIONS = (
         "choosing were picked on streams like these.",
         _monitor,
         picture="Recall per period of three ways to use one budget, and how the monitor's budget burns down.",
+    ),
+    Section(
+        "startup",
+        "Starting: a new process",
+        "Processor time until somebody at a terminal sees an answer, beside a Python that does nothing.",
+        _startup,
     ),
 )
 """Every bench that leaves a file, in the order of the page."""

@@ -150,6 +150,12 @@ MONITOR = {
     "settings": {"mode": "full", "runs": 2, "k": 10, "epsilon": "1", "delta": "1e-6"},
     "cells": [{"stream": "30 days", "strategy": "TopKMonitor", "recall": 0.9, "worst": 0.5, "last": 0.8, "left": 0.01}],
 }
+STARTUP = {
+    "machine": MACHINE,
+    "settings": {"quick": False, "lines": 1000},
+    "cells": [{"what": "podium --help", "processor_seconds": 0.25, "ratio": 12.5}],
+    "goals": [],
+}
 REPORTS: dict[str, dict[str, Any]] = {
     "selection": SELECTION,
     "canonical": CANONICAL,
@@ -160,6 +166,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "known": KNOWN,
     "opendp_recall": OPENDP_RECALL,
     "monitor": MONITOR,
+    "startup": STARTUP,
 }
 
 
@@ -181,6 +188,7 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
         "| 0 | 10 |" + " 0.500 |" * 9,
         "| msweb | 285 | 30 | 1e-4 | 0.780 ±0.010 | 0.770 ±0.020 | 16.000 |",
         "| 30 days | TopKMonitor | 0.900 | 0.500 | 0.800 | 0.010 |",
+        "| podium --help | 12.500 | 0.250 |",
         "Spark: not measured, there is no Java.",
         "retail: not measured, its file is not there.",
     ):

@@ -1,0 +1,28 @@
+"""The bench of starting: every command runs, and goals are judged on its seconds. No assertion on a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from bench import startup
+
+
+def test_every_command_is_started_compared_and_judged(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "startup.json"
+    assert startup.main(["--repetitions", "1", "--json", str(path)]) == 0
+    report = json.loads(path.read_text(encoding="utf-8"))
+    measured = {cell["what"]: cell for cell in report["cells"]}
+    assert list(measured) == [startup.BARE, *startup.GOALS]
+    assert measured[startup.BARE]["ratio"] == 1
+    assert all(cell["processor_seconds"] > 0 for cell in report["cells"])
+    assert [goal["where"] for goal in report["goals"]] == list(startup.GOALS)
+
+
+def test_a_goal_is_judged_on_seconds() -> None:
+    def judged(part: float) -> list[bool | None]:
+        measured = [{"what": what, "processor_seconds": part * most} for what, most in startup.GOALS.items()]
+        return [goal.met for goal in startup.goals(measured)]
+
+    assert judged(1) == [False, False, False]
+    assert judged(0.99) == [True, True, True]
