@@ -20,8 +20,8 @@ from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.question_budget import question_budget
 from podium.planning.simulation import zipf_pairs
-from podium.privacy.documents import Document
 from podium.planning.strategy import Strategy, strategy_for
+from podium.privacy.documents import Document
 from podium.release import Release
 
 __all__ = ["Predicted", "Prior", "predict_recall", "recall", "run_strategy"]

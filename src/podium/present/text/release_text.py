@@ -7,7 +7,7 @@ from podium.exact import exact_fraction
 from podium.present.text.columns import ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
 from podium.privacy.costs import Cost
-from podium.privacy.guarantee import unit_named
+from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import Release
 
@@ -30,7 +30,7 @@ def protection_sentence(release: Release) -> str:
     if guarantee.profiles or cost.delta >= 1 or cost == Cost.nothing():
         return f"This answer is {release.promise}."
     loss = f"rho {display(cost.rho)} (zCDP)" if cost.epsilon is None else f"epsilon {display(cost.epsilon)}"
-    whom = f"any one {unit_named(release.user)}, with all of its rows"
+    whom = f"any one {unit_name(release.user)}, with all of its rows"
     return f"Protects {whom}: {loss}, delta {display(cost.delta)}."
 
 
