@@ -27,9 +27,9 @@ from bench.measure import Contestant, Timing, interleaved, machine
 from bench.peers import installed
 from bench.utility.data import Integers, Pairs, load, missing
 from podium.planning.facts import Facts
-from podium.planning.strategy import QuestionBudget, strategy_for
-from podium.planning.strategy import Plan as Planned
-from podium.planning.prediction import run_plan
+from podium.planning.prediction import run_strategy
+from podium.planning.question_budget import QuestionBudget
+from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import largest_selection_epsilon
 
 __all__ = ["FULL", "QUICK", "Cell", "Plan", "main", "measure", "opendp_peeling", "podium_peeling"]
@@ -91,7 +91,7 @@ class Cell:
         }
 
 
-def podium_peeling(d: int, k: int, rho: str) -> Planned:
+def podium_peeling(d: int, k: int, rho: str) -> Strategy:
     """What the planner does for a known domain when k items may cost rho."""
     each = largest_selection_epsilon(Fraction(rho) / k)
     return strategy_for(Facts(k=k, domain_size=d), QuestionBudget(epsilon_per_item=each))
@@ -124,7 +124,7 @@ def measure(pairs: Pairs, k: int, rho: str, runs: int) -> Cell:
         return lambda: found[who].append(np.array(answer(), dtype=np.int64))
 
     contestants = [
-        Contestant(PODIUM, keep(PODIUM, lambda: run_plan(planned, reader).items), runs),
+        Contestant(PODIUM, keep(PODIUM, lambda: run_strategy(planned, reader).items), runs),
         Contestant(OPENDP, keep(OPENDP, lambda: measurement(pairs.counts)), runs),
     ]
     timings = interleaved(contestants)

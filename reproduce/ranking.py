@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from podium.exact import Number
-from podium.planning.strategy import question_budget
-from podium.planning.ranking import MIXINGS, RankingFacts, plan_ranking
+from podium.planning.question_budget import question_budget
+from podium.planning.ranking import MIXINGS, RankingFacts, ranking_strategy
 from podium.planning.simulation import tournament
 from podium.ranking import ComparisonGraph, RankingMethod, Spectral
 from podium.ranking.method import Tally
@@ -71,7 +71,7 @@ def _planned(graph: ComparisonGraph, k: int, per_pair: int, most: int, epsilon: 
         facts = RankingFacts(
             graph=graph, k=k, comparisons_per_pair=per_pair, max_comparisons_per_user=most, method=method
         )
-        chosen[name] = plan_ranking(facts, question_budget(facts.question, epsilon=epsilon, delta=0))[1]  # type: ignore[arg-type]
+        chosen[name] = ranking_strategy(facts, question_budget(facts.question, epsilon=epsilon, delta=0))[1]  # type: ignore[arg-type]
     return chosen
 
 

@@ -33,7 +33,8 @@ from bench.measure import machine
 from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
-from podium.planning.strategy import question_budget, strategy_for
+from podium.planning.question_budget import question_budget
+from podium.planning.strategy import strategy_for
 from podium.privacy import calibrate_epsilon
 
 __all__ = ["FULL", "QUICK", "Plan", "cliff", "contestants", "main", "run"]

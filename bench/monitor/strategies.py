@@ -16,10 +16,11 @@ from podium.ledger import Budget, Totals
 from podium.mechanisms import ExponentialTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.strategy import QuestionBudget, RoundsBudget, Plan, question_budget, strategy_for
-from podium.planning.prediction import recall, run_plan
+from podium.planning.prediction import recall, run_strategy
+from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
 from podium.planning.schedule.schedule_plan import MOST_ITEMS
 from podium.planning.schedule.shares import Purse, Sharing, candidates_for, stage_for
+from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho
 from podium.release import Release
 
@@ -97,12 +98,12 @@ def even_sums(stream: Stream, question: Question) -> list[Outcome]:
     return _repeated(stream, strategy_for(facts, QuestionBudget(epsilon_per_item=single, delta_per_call=call)))
 
 
-def _repeated(stream: Stream, plan: Plan) -> list[Outcome]:
+def _repeated(stream: Stream, plan: Strategy) -> list[Outcome]:
     """Whatever a period does not use is lost: its part of the budget is gone."""
     outcomes = []
     for period in range(stream.periods):
         reader = PairsReader(*stream.window(period), salt=period)
-        found = _recall(run_plan(plan, reader), reader, plan.facts.k)
+        found = _recall(run_strategy(plan, reader), reader, plan.facts.k)
         outcomes.append(Outcome(found, 1 - (period + 1) / stream.periods))
     return outcomes
 

@@ -33,13 +33,13 @@ from bench.utility.columns import answers
 from bench.utility.data import SETS, Integers, Pairs, load, missing
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.strategy import Plan as Planned
-from podium.planning.strategy import question_budget, strategy_for
-from podium.planning.prediction import run_plan
+from podium.planning.prediction import run_strategy
+from podium.planning.question_budget import question_budget
+from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import GaussianNoise
 from podium.release import Release
 
-__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
+__all__ = ["FULL", "QUICK", "Results", "Plan", "main", "run", "write_json"]
 
 DEFAULT_JSON = Path("build/bench/utility.json")
 DEFAULT_PICTURE = Path("build/bench/utility.png")
@@ -159,9 +159,9 @@ def _podium(pairs: Pairs, plan: Plan, epsilon: float) -> Rows:
     return rows
 
 
-def _released(facts: Facts, epsilon: float, reader: PairsReader, runs: int) -> tuple[Planned, list[Release]]:
+def _released(facts: Facts, epsilon: float, reader: PairsReader, runs: int) -> tuple[Strategy, list[Release]]:
     planned = strategy_for(facts, question_budget(facts, epsilon=repr(epsilon), delta=DELTA))
-    return planned, [run_plan(planned, reader) for _ in range(runs)]
+    return planned, [run_strategy(planned, reader) for _ in range(runs)]
 
 
 def _found(release: Release) -> Integers:

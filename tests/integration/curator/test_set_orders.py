@@ -18,7 +18,7 @@ from podium.curator.answer import answer
 from podium.curator.prepare import Options, ask, question_about
 from podium.estimates import MeasureCounts
 from podium.mechanisms import TestedTopK
-from podium.planning.strategy import question_budget
+from podium.planning.question_budget import question_budget
 from podium.sources import open_source
 
 LEADS = ((400, 300), (300, 400))

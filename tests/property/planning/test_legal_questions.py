@@ -16,7 +16,8 @@ from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.strategy import QuestionBudget, RoundsBudget, Plan, question_budget, strategy_for
+from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
+from podium.planning.strategy import Strategy, strategy_for
 from podium.release import Release
 
 EXPONENTS = (-310, -31, -30, -20, -13, -12, -6, 0, 3, 8, 9, 10, 310)
@@ -40,7 +41,7 @@ def questions(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def planned(asked: dict[str, Any]) -> Plan:
+def planned(asked: dict[str, Any]) -> Strategy:
     facts = Facts(k=asked["k"], domain_size=asked["size"], counts=asked["counts"], mechanism=asked["mechanism"])
     allowance = question_budget(facts, epsilon=asked["epsilon"], delta=asked["delta"])
     if asked["ledger"]:
@@ -54,7 +55,7 @@ def planned(asked: dict[str, Any]) -> Plan:
     return plan
 
 
-def answered(plan: Plan) -> Release:
+def answered(plan: Strategy) -> Release:
     """What ``curator.answering`` does with rows, on a table of 12 items."""
     if isinstance(plan.mechanism, AdaptiveTopK):
         return plan.mechanism.release(PairsReader([user for user, _ in PAIRS], [item for _, item in PAIRS]))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from podium.wire.question_body import Asking
 from tests.property.readers.test_releases import refused_or_read
 from tests.support.damage import HOSTILE_TEXTS, damaged, values
 
@@ -26,7 +27,6 @@ from podium.errors import (
 from podium.ledger import Budget
 from podium.service.settings import Settings, load, read
 from podium.wire.problems import problem, restored
-from podium.wire.question_body import Asking
 
 GOOD: dict[str, Any] = {
     "ledger": "ledger.db",

@@ -23,7 +23,8 @@ from podium import Budget, Curator, Histogram
 from podium.mechanisms import LimitedDomain, NoisyTopK, RisingTopK
 from podium.mechanisms.base import describe
 from podium.planning.facts import Facts
-from podium.planning.strategy import Plan, question_budget, strategy_for
+from podium.planning.question_budget import question_budget
+from podium.planning.strategy import Strategy, strategy_for
 from podium.sources import Source, open_source
 
 COUNTS = {"a": 9, "b": 8, "c": 7, "d": 2, "e": 1}
@@ -45,11 +46,11 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Source]:
     opened.close()
 
 
-def planned(facts: Facts, **budget: Any) -> Plan:
+def planned(facts: Facts, **budget: Any) -> Strategy:
     return strategy_for(facts, question_budget(facts, **budget))
 
 
-def draws(source: Source, number: int, plan: Plan, **options: Any) -> Iterator[podium.Release]:
+def draws(source: Source, number: int, plan: Strategy, **options: Any) -> Iterator[podium.Release]:
     for _ in range(number):
         release = podium.top(source, item="article", user="user_id", where=HERE, k=plan.facts.k, **options)
         assert release.parameters.items() >= describe(plan.mechanism).items()

@@ -26,10 +26,10 @@ from podium.curator.prepare import Asked
 from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
 from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
-from podium.mechanisms.reader import RoundsReader
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.joint.sampler import SequenceSampler
 from podium.mechanisms.limited_domain import private_k_bar
+from podium.mechanisms.reader import RoundsReader
 from podium.mechanisms.weights import Weights
 from podium.query.schema import Schema
 from podium.randomness.bits import Words

@@ -16,7 +16,8 @@ from podium.curator.reuse import answered_by, question_key, question_text
 from podium.errors import InvalidArgument, QuestionForfeited
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
-from podium.planning.strategy import QuestionBudget, RoundsBudget, question_budget, strategy_for
+from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
+from podium.planning.strategy import strategy_for
 from podium.query import Question
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable
 

@@ -11,7 +11,8 @@ from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
 from podium.planning.known_domain import known_mechanism
-from podium.planning.strategy import QuestionBudget, question_budget, strategy_for
+from podium.planning.question_budget import QuestionBudget, question_budget
+from podium.planning.strategy import strategy_for
 from podium.privacy import Theorem
 
 

@@ -13,7 +13,8 @@ from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain, NoisyTopK, RisingTopK
 from podium.planning.facts import MAX_K, MAX_K_BAR, MAX_MAX_ITEMS_PER_USER, Facts
-from podium.planning.strategy import RoundsBudget, Plan, question_budget, strategy_for
+from podium.planning.question_budget import RoundsBudget, question_budget
+from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import GaussianNoise, LaplaceNoise, Theorem, best_bound, total
 from podium.release import BOTTOM
 
@@ -22,7 +23,7 @@ SMALL = {"epsilon": "0.1", "delta": "1e-9"}
 PURE = {"epsilon": 1, "delta": 0}
 
 
-def planned(facts: Facts, **budget: Any) -> Plan:
+def planned(facts: Facts, **budget: Any) -> Strategy:
     return strategy_for(facts, question_budget(facts, **budget))
 
 
@@ -293,7 +294,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("plan", "described", "why", "cost", "reach"), SENTENCES)
-def test_a_plan_says_what_and_why(plan: Plan, described: str, why: str, cost: str, reach: str) -> None:
+def test_a_plan_says_what_and_why(plan: Strategy, described: str, why: str, cost: str, reach: str) -> None:
     assert plan.describe() == described
     assert plan.why == why
     assert plan.cost_sentence() == cost

@@ -11,14 +11,15 @@ from podium.errors import InvalidArgument
 from podium.mechanisms import AdaptiveTopK, LimitedDomain
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.strategy import Plan, question_budget, strategy_for
-from podium.planning.prediction import Predicted, Prior, predict_recall, recall, run_plan
+from podium.planning.prediction import Predicted, Prior, predict_recall, recall, run_strategy
+from podium.planning.question_budget import question_budget
+from podium.planning.strategy import Strategy, strategy_for
 from podium.release import Release
 
 SURE: dict[str, Any] = {"epsilon": 10**6, "delta": "1e-6"}
 
 
-def planned(facts: Facts) -> Plan:
+def planned(facts: Facts) -> Strategy:
     return strategy_for(facts, question_budget(facts, **SURE))
 
 
@@ -90,7 +91,7 @@ def test_without_noise_a_plan_finds_the_true_counts(facts: Facts, mechanism: typ
     reader = PairsReader(users, items)
     plan = planned(facts)
     assert isinstance(plan.mechanism, mechanism)
-    release = run_plan(plan, reader)
+    release = run_strategy(plan, reader)
     assert recall(release, reader.counts) == 1
     assert release.values is not None
     assert [round(value) for value in release.values] == [reader.counts[item] for item in release.items]  # type: ignore[call-overload]
@@ -99,9 +100,9 @@ def test_without_noise_a_plan_finds_the_true_counts(facts: Facts, mechanism: typ
 def test_a_known_domain_and_bounded_users() -> None:
     users, items = Prior(users=300, items=40, items_per_user=8).pairs(1)
     reader = PairsReader(users, items)
-    known = run_plan(planned(Facts(k=3, domain_size=60)), reader)
+    known = run_strategy(planned(Facts(k=3, domain_size=60)), reader)
     assert recall(known, reader.counts) == 1
-    bounded = run_plan(planned(Facts(k=40, k_bar=40, max_items_per_user=1, counts=True)), reader)
+    bounded = run_strategy(planned(Facts(k=40, k_bar=40, max_items_per_user=1, counts=True)), reader)
     assert bounded.values is not None
     # Everybody keeps one item; those that only one user keeps do not come out.
     everybody = len(np.unique(users))
@@ -109,7 +110,7 @@ def test_a_known_domain_and_bounded_users() -> None:
 
 
 def released(items: tuple[int, ...], k: int) -> Release:
-    release = run_plan(planned(Facts(k=k)), PairsReader([], []))
+    release = run_strategy(planned(Facts(k=k)), PairsReader([], []))
     return Release("x", items, k, release.paid, release.guarantee, "")
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
-from podium.planning.strategy import QuestionBudget, Plan, question_budget
-from podium.planning.ranking import RankingFacts, plan_ranking
+from podium.planning.question_budget import QuestionBudget, question_budget
+from podium.planning.ranking import RankingFacts, ranking_strategy
+from podium.planning.strategy import Strategy
 from podium.ranking import ComparisonGraph, RankingMethod
 
 SMALL = ComparisonGraph.complete(range(8))
@@ -18,11 +19,11 @@ PATH = ComparisonGraph(tuple(range(30)), tuple((i, i + 1) for i in range(29)))
 
 def planned(
     epsilon: Any = 1, delta: Any = 0, graph: ComparisonGraph = SMALL, **more: Any
-) -> tuple[Plan, RankingMethod]:
+) -> tuple[Strategy, RankingMethod]:
     facts = RankingFacts(**{"graph": graph, "k": 3, "comparisons_per_pair": 100, **more})
     allowance = question_budget(facts.question, epsilon=epsilon, delta=delta)
     assert isinstance(allowance, QuestionBudget)
-    return plan_ranking(facts, allowance)
+    return ranking_strategy(facts, allowance)
 
 
 def test_the_sentence_names_what_each_finds_and_what_is_taken() -> None:

@@ -13,9 +13,10 @@ from podium.errors import InvalidArgument
 from podium.ledger import Budget
 from podium.ledger.budget import Totals
 from podium.planning.facts import Facts
-from podium.planning.strategy import question_budget, strategy_for
+from podium.planning.question_budget import question_budget
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.schedule_plan import plan_schedule
+from podium.planning.strategy import strategy_for
 from podium.privacy import Guarantee
 from podium.privacy.theorems.comparison import compare
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from podium.wire.question_body import Asking
 from tests.support.serving import BUDGET, World, views, world
 
 from podium.errors import LedgerUnavailable
 from podium.release import Release
 from podium.service.ops.jobs import Jobs, JobState
 from podium.storage.processes import this_process
-from podium.wire.question_body import Asking
 
 RELEASES = "/v1/datasets/views/releases"
 

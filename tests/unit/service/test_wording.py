@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from podium.wire.question_body import Asking
 
 from podium.planning.facts import Facts
 from podium.query import parse_where
 from podium.query.canonical import predicate_to_json
 from podium.query.schema import Column, Kind, Schema
 from podium.service.pages.wording import asking_of, condition_text, question_sentence
-from podium.wire.question_body import Asking
 
 SCHEMA = Schema(
     (
