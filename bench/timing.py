@@ -24,7 +24,7 @@ from rich.table import Table
 
 import podium
 from bench.measure import Contestant, Timing, interleaved
-from podium.curator.timing import on_schedule
+from podium.curator.timing import delay_to_period
 from podium.histogram import Histogram
 from podium.mechanisms import LimitedDomain
 from podium.sources.parquet import write_parquet
@@ -112,7 +112,11 @@ def _asking(file: Path, period: Fraction | None, *, bound: int | None = None) ->
     def ask() -> object:
         return podium.top(file, item="item", user="user", k=K, epsilon=1, delta="1e-6", max_items_per_user=bound)
 
-    return lambda: on_schedule(period, ask)
+    def delayed() -> object:
+        with delay_to_period(period):
+            return ask()
+
+    return delayed
 
 
 def main(argv: Sequence[str] | None = None) -> int:

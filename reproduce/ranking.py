@@ -6,11 +6,12 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 
 from podium.exact import Number
-from podium.planning.question_budget import question_budget
+from podium.planning.question_budget import QuestionBudget, question_budget
 from podium.planning.ranking import MIXINGS, RankingFacts, ranking_strategy
 from podium.planning.simulation import tournament
 from podium.ranking import ComparisonGraph, RankingMethod, Spectral
@@ -71,7 +72,10 @@ def _planned(graph: ComparisonGraph, k: int, per_pair: int, most: int, epsilon: 
         facts = RankingFacts(
             graph=graph, k=k, comparisons_per_pair=per_pair, max_comparisons_per_user=most, method=method
         )
-        chosen[name] = ranking_strategy(facts, question_budget(facts.question, epsilon=epsilon, delta=0))[1]  # type: ignore[arg-type]
+        budget = question_budget(facts.question, epsilon=epsilon, delta=0)
+        method_chosen = ranking_strategy(facts, cast(QuestionBudget, budget)).ranking
+        assert method_chosen is not None  # noqa: S101 - a ranking has a method
+        chosen[name] = method_chosen
     return chosen
 
 

@@ -75,7 +75,7 @@ def contestants(k: int, epsilon: str, delta: str, size: int) -> dict[str, Mechan
         "canonical 1 exp.": CanonicalTopK(k, epsilon, gamma=1, noise="exponential"),
         "joint": JointTopK(k, whole),
         DEFAULT: _planned(Facts(k=k, domain_size=size), epsilon, delta),
-        SET: _planned(Facts(k=k, domain_size=size, mechanism="set"), epsilon, delta),
+        SET: _planned(Facts(k=k, domain_size=size, ordered=False), epsilon, delta),
     }
 
 

@@ -39,7 +39,7 @@ from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import GaussianNoise
 from podium.release import Release
 
-__all__ = ["FULL", "QUICK", "Results", "Plan", "main", "run", "write_json"]
+__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
 
 DEFAULT_JSON = Path("build/bench/utility.json")
 DEFAULT_PICTURE = Path("build/bench/utility.png")

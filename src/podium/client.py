@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Unpack
 from urllib.parse import quote, urlsplit
 
@@ -73,7 +73,7 @@ class Client:
     def schema(self) -> Schema:
         """The columns that questions may name, and their kinds."""
         columns = self._transport.call("GET", self._place(""))["columns"]
-        return Schema(tuple(Column(column["name"], Kind(column["kind"])) for column in columns))
+        return Schema(tuple(_column(column) for column in columns))
 
     @property
     def status(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Client:
         **options: Unpack[QuestionOptions],
     ) -> Release:
         """The k items with the most distinct users, paid from the data set's budget; the same again is free."""
-        question = Question(item=item, **options)  # type: ignore[arg-type] # it accepts what callers write
+        question = Question.of(item, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
     def sql(
@@ -101,7 +101,7 @@ class Client:
         **options: Unpack[QuestionOptions],
     ) -> Release:
         """The same, for a question written as SQL."""
-        question = Question(sql=text, **options)  # type: ignore[arg-type] # it accepts what callers write
+        question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
     def rank(
@@ -127,7 +127,7 @@ class Client:
         **options: Unpack[QuestionOptions],
     ) -> Plan:
         """What ``top``, or ``sql``, would do and cost; free."""
-        question = Question(item=item, sql=sql, **options)  # type: ignore[arg-type] # it accepts what callers write
+        question = Question.of(item, sql=sql, **options)
         return self.plan_question(question, epsilon=epsilon)
 
     def plan_rank(
@@ -255,6 +255,13 @@ def _release(document: dict[str, Any]) -> Release:
     return Release.from_json(json.dumps(document))
 
 
+def _column(document: dict[str, Any]) -> Column:
+    element = document.get("element")
+    return Column(
+        document["name"], Kind(document["kind"]), None if element is None else Kind(element), document.get("scale", 0)
+    )
+
+
 def _request(question: Question | RankingQuestion, epsilon: Number | None) -> QuestionRequest:
     """The question as it is sent: a file would be one of the server's, so items are lists."""
-    return QuestionRequest.of(**question.to_dict(), epsilon=epsilon)
+    return QuestionRequest.of(**{each.name: getattr(question, each.name) for each in fields(question)}, epsilon=epsilon)

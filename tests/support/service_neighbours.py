@@ -20,7 +20,7 @@ from tests.support.serving import World, views, world
 from tests.unit.service.test_pages import signed_in
 
 from podium.curator import answer
-from podium.curator.prepare import Asked
+from podium.curator.prepare import PlannedQuestion
 from podium.release import Release
 from podium.sources import Source
 
@@ -49,8 +49,8 @@ class Outcomes:
     recorded: list[tuple[str, Release]] = field(default_factory=list)
     replayed: int | None = None
 
-    def instead_of(self, asked: Asked, real: Release) -> Release:
-        key = f"{asked.question} {asked.plan.describe()} {asked.domain}"
+    def instead_of(self, planned: PlannedQuestion, real: Release) -> Release:
+        key = f"{planned.question} {planned.strategy.describe()} {planned.domain}"
         if self.replayed is None:
             self.recorded.append((key, real))
             return real
@@ -63,12 +63,12 @@ class Outcomes:
 def conversations(folder: Path, monkeypatch: pytest.MonkeyPatch, leak: Any = None) -> list[list[Exchange]]:
     """The same conversation on a table and on its neighbour; ``leak(app, rows)`` wraps the app."""
     outcomes = Outcomes()
-    whole = answer._released
+    whole = answer._select
 
-    def released(source: Source, asked: Asked) -> Release:
-        return outcomes.instead_of(asked, whole(source, asked))
+    def released(source: Source, planned: PlannedQuestion) -> Release:
+        return outcomes.instead_of(planned, whole(source, planned))
 
-    monkeypatch.setattr(answer, "_released", released)
+    monkeypatch.setattr(answer, "_select", released)
     sides = []
     for name, without in (("table", None), ("neighbour", LEFT_OUT)):
         # Both lie at the same place: where a table is may be told.

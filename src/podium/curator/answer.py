@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from podium.curator.comparisons import rank_items
-from podium.curator.prepare import PlannedQuestion
+from podium.curator.prepare import PlannedQuestion, fresh_salt
 from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
@@ -58,7 +58,7 @@ def _release(source: Source, planned: PlannedQuestion) -> Release:
 
 
 def _select(source: Source, planned: PlannedQuestion) -> Release:
-    strategy, reader = planned.strategy, SourceReader(source, planned)
+    strategy, reader = planned.strategy, SourceReader(source, planned, fresh_salt())
     if strategy.mechanism.first_weights is not None:
         return strategy.mechanism.answer(reader)
     with reader.counting():

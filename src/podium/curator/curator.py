@@ -133,7 +133,7 @@ class Curator:
             >>> with podium.Curator("views.parquet", dataset="views", user="user_id", ledger="ledger.db") as curator:
             ...     print(curator.top("article", k=10, where="country = 'DE'"))
         """
-        question = Question(item=item, **options)  # type: ignore[arg-type] # it accepts what callers write
+        question = Question.of(item, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
     def sql(
@@ -146,7 +146,7 @@ class Curator:
         **options: Unpack[QuestionOptions],
     ) -> Release:
         """The same, for a question written as SQL: SELECT item, COUNT(DISTINCT user) ... LIMIT k."""
-        question = Question(sql=text, **options)  # type: ignore[arg-type] # it accepts what callers write
+        question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
     def rank(
@@ -173,7 +173,7 @@ class Curator:
         **options: Unpack[QuestionOptions],
     ) -> Plan:
         """What ``top``, or ``sql``, would do and cost. Free: no row is read; the SQL names the data set."""
-        question = Question(item=item, sql=sql, **options)  # type: ignore[arg-type] # it accepts what callers write
+        question = Question.of(item, sql=sql, **options)
         return self.plan_question(question, epsilon=epsilon)
 
     def plan_rank(

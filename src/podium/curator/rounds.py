@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from podium.curator.prepare import PlannedQuestion, fresh_salt
+from podium.curator.prepare import PlannedQuestion
 from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
@@ -27,7 +27,7 @@ class SourceReader:
 
     source: Source
     planned: PlannedQuestion
-    salt: str = field(default_factory=fresh_salt)
+    salt: str
     _snapshot: Snapshot | None = None
     _rows: Histogram | None = None
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
+from podium.errors import InvalidArgument
 from podium.mechanisms.base import describe
 from podium.planning.strategy import Strategy
 from podium.privacy import Cost, Guarantee, worst_case
@@ -21,7 +22,7 @@ class Plan:
 
     ``queries`` is the SQL that would be sent. Where the items of a user are bounded it shows zeros in place of the
     salt, which is fresh for each question. Of an answer in rounds the SQL of the first is shown: what the others ask
-    about depends on what it releases. ``strategy`` has the mechanism itself; a plan that came from a service has none.
+    about depends on what it releases.
     """
 
     mechanism: str
@@ -38,7 +39,7 @@ class Plan:
     reach_sentence: str
     queries: tuple[str, ...] = ()
     user: str | None = None
-    strategy: Strategy | None = field(default=None, compare=False)
+    _strategy: Strategy | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, strategy: Strategy, *, queries: tuple[str, ...] = (), user: str | None = None) -> Plan:
@@ -59,8 +60,15 @@ class Plan:
             reach_sentence=strategy.reach_sentence,
             queries=queries,
             user=user,
-            strategy=strategy,
+            _strategy=strategy,
         )
+
+    @property
+    def strategy(self) -> Strategy:
+        """The mechanism itself with everything that follows from it."""
+        if self._strategy is None:
+            raise InvalidArgument("plan", "one that a service sent", allowed="a plan that was made in this process")
+        return self._strategy
 
     @property
     def promise(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
@@ -104,6 +104,13 @@ class Question:
         for name in _SAID_IN_SQL:
             if (value := getattr(self, name)) not in (None, ()):
                 raise InvalidArgument(name, value, allowed="None where the question is SQL", hint="Say it in the SQL.")
+
+    @classmethod
+    def of(
+        cls, item: str | Iterable[str] = (), *, sql: str | None = None, **options: Unpack[QuestionOptions]
+    ) -> Question:
+        """The question that a caller writes: one name or several, one condition or several."""
+        return cls(item=item, sql=sql, **options)  # type: ignore[arg-type] # made tuples there
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain data, with what differs from its default; ``Question(**...)`` makes it again."""

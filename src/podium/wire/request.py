@@ -17,6 +17,11 @@ __all__ = ["QuestionRequest"]
 _RANKING = {each.name for each in fields(RankingQuestion)}
 _QUESTION = {each.name for each in fields(Question)}
 _LISTS = ("domain", "items", "pairs")
+_NEEDED = {
+    "loser": "the column of the items that were not preferred",
+    "comparisons_per_pair": "how many users are expected to prefer one item of a pair to the other",
+}
+"""What a ranking must state beside its winner, and what that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +34,23 @@ class QuestionRequest:
     @classmethod
     def of(cls, *, epsilon: Number | None = None, **parts: Any) -> QuestionRequest:
         """From what a body names; None stands for what it leaves out."""
-        stated = {name: value for name, value in parts.items() if value is not None}
-        for name in _LISTS:
-            if name in stated:
-                stated[name] = _listed(name, stated[name])
-        known = _RANKING if "winner" in stated else _QUESTION
-        strange = sorted(set(stated) - known)
+        given = {name: value for name, value in parts.items() if value is not None}
+        ranking = "winner" in given
+        strange = sorted(set(given) - (_RANKING if ranking else _QUESTION))
         if strange:
-            raise InvalidArgument(strange[0], stated[strange[0]], allowed="None in this question")
-        question = RankingQuestion(**stated) if "winner" in stated else Question(**stated)
+            raise InvalidArgument(strange[0], given[strange[0]], allowed="None in this question")
+        for name, meaning in _NEEDED.items():
+            if ranking and name not in given:
+                raise InvalidArgument(name, None, allowed=meaning)
+        stated = {name: _listed(name, value) if name in _LISTS else value for name, value in given.items()}
+        if "mixing" in stated:
+            stated["mixing"] = str(stated["mixing"])
+        try:
+            question = RankingQuestion(**stated) if ranking else Question(**stated)
+        except InvalidArgument as error:
+            # Quoted as it was sent: a question holds tuples where a body has one name.
+            value = given.get(error.name)
+            raise InvalidArgument(error.name, value, allowed=error.allowed, hint=error.hint) from None
         return cls(question, None if epsilon is None else str(epsilon))
 
     @property
@@ -71,7 +84,8 @@ class QuestionRequest:
 
 
 def _listed(name: str, value: Any) -> list[Any]:
-    # A text would be the path of a file on the server.
-    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
-        raise InvalidArgument(name, value, allowed="a list of items")
+    # A text would be the path of a file on the server; a frame would be read as the names of its columns.
+    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__") or hasattr(value, "columns"):
+        shown = value if isinstance(value, str) else type(value).__name__
+        raise InvalidArgument(name, shown, allowed="a list of items")
     return [tuple(item) if isinstance(item, list) else item for item in value]

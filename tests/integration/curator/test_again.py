@@ -111,7 +111,7 @@ def test_a_longer_list_answers_a_shorter_one(both: tuple[Curator, Watched], opti
     long = asked.top("article", k=3, **options)
     after = asked.status
     short = asked.top("article", k=2, **options)
-    assert short.outcome == long.outcome[:2] == ("a", "b")
+    assert short.items == long.items[:2] == ("a", "b")
     assert short.values == (None if long.values is None else long.values[:2])
     assert (short.k, short.complete, short.paid.events, short.paid.entry) == (2, True, (), long.paid.entry)
     assert short.guarantee == long.guarantee

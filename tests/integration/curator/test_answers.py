@@ -15,7 +15,7 @@ import pytest
 from tests.support.curator.tables import BUDGET, PURE, Watched, curator, events
 
 import podium
-from podium import BOTTOM, Budget, Curator, Preview, Release
+from podium import BOTTOM, Budget, Curator, Plan, Release
 from podium.privacy import worst_case
 from podium.sources import CountQuery, DomainTable, open_source
 from podium.sources.duckdb.connection import DuckDBSession
@@ -44,7 +44,7 @@ def test_an_empty_table_is_an_ordinary_paid_release(tmp_path: Path, options: dic
         folder.mkdir()
         path = events(folder / "views.parquet", counts)
         with curator(path) as (asked, source):
-            reserved = asked.top("article", k=5, dry_run=True, **options).plan.worst_case
+            reserved = asked.plan("article", k=5, **options).strategy.worst_case
             release = asked.top("article", k=5, **options)
             found = 0 if number < 2 else min(5, len(counts))
             assert len(release.items) == found
@@ -146,7 +146,7 @@ def test_the_salt_is_fresh_for_each_question(tmp_path: Path) -> None:
         salts = [reading.salt for reading in source.readings]
         assert len(set(salts)) == 3
         assert all(salt is not None and len(salt) == 64 for salt in salts)
-        shown = asked.top("article", k=3, max_items_per_user=2, dry_run=True)
+        shown = asked.plan("article", k=3, max_items_per_user=2)
         assert "'" + "0" * 64 + "'" in shown.queries[0]
         assert not any(str(salt) in shown.queries[0] for salt in salts)
         asked.top("article", k=3)
@@ -227,8 +227,8 @@ def test_a_dry_run_touches_nothing(table: Path) -> None:
         written = table.with_name("ledger.db").read_bytes()
         cases: list[dict[str, Any]] = [{}, {"counts": True}, {"domain": ["a", "b", "c"]}, {"max_items_per_user": 3}]
         for options in cases:
-            shown = asked.top("article", k=3, where="country = 'DE'", dry_run=True, **options)
-            assert isinstance(shown, Preview)
+            shown = asked.plan("article", k=3, where="country = 'DE'", **options)
+            assert isinstance(shown, Plan)
             assert all("SELECT" in query for query in shown.queries)
             assert "'DE'" in shown.queries[0]
         assert source.snapshots == 0
@@ -238,7 +238,7 @@ def test_a_dry_run_touches_nothing(table: Path) -> None:
 
 def test_what_a_dry_run_shows(table: Path) -> None:
     with curator(table) as (asked, _):
-        shown = str(asked.top("article", k=10, where="country = 'DE'", dry_run=True))
+        shown = str(asked.plan("article", k=10, where="country = 'DE'"))
     assert shown.split("\n")[:5] == [
         (
             "mechanism  LimitedDomain(k=10, k_bar=1000, epsilon_per_item=0.0838491655, delta=2.501e-8, noise=gumbel, "
@@ -273,7 +273,7 @@ def test_what_is_shown_is_what_is_sent_but_for_where_the_table_is(table: Path, m
 
     monkeypatch.setattr(DuckDBSession, "fetch", listening)
     with curator(table) as (asked, _):
-        shown = asked.top("article", k=3, dry_run=True)
+        shown = asked.plan("article", k=3)
         assert sent == []
         asked.top("article", k=3)
     place = f"READ_PARQUET('{table}')"
@@ -290,8 +290,8 @@ def test_the_plan_of_neighbouring_tables_is_the_same(tmp_path: Path) -> None:
         cases: list[dict[str, Any]] = [{}, {"counts": True}, {"domain": ["a", "b"], "k": 2}, {"max_items_per_user": 2}]
         cases += [{"k": 50}, {"k": 50, "counts": True, "max_items_per_user": 2}]
         with curator(path) as (asked, _):
-            shown = [asked.top(**{"item": "article", "dry_run": True, **case}) for case in cases]
-            plans.append([(preview.plan, [q.replace(folder, "") for q in preview.queries]) for preview in shown])
+            shown = [asked.plan(**{"item": "article", **case}) for case in cases]
+            plans.append([(preview.strategy, [q.replace(folder, "") for q in preview.queries]) for preview in shown])
     assert plans[0] == plans[1]
 
 
@@ -301,13 +301,13 @@ def test_the_plan_of_neighbouring_tables_is_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{}, {"counts": True}, {"domain": ["a", "b", "c"]}])
 def test_an_epsilon_of_its_own(table: Path, options: dict[str, Any]) -> None:
     with curator(table) as (asked, _):
-        plan = asked.top("article", k=3, epsilon="0.5", dry_run=True, **options).plan
+        plan = asked.plan("article", k=3, epsilon="0.5", **options).strategy
         call = asked.status.totals.delta_per_call
         delta = 2 * call / (1 + call)
         bound = podium.privacy.best_bound(plan.worst_case, delta)
         assert bound.epsilon <= podium.exact.exact_fraction("0.5", "epsilon")
         release = asked.top("article", k=3, epsilon="0.5", **options)
-        assert release.guarantee == plan.promise
+        assert release.guarantee == plan.guarantee
         # As much delta as the owner's plan has for a question, so that all planned questions fit.
         assert worst_case(plan.worst_case).delta == (0 if "domain" in options else delta / 2)
 

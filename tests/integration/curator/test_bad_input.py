@@ -166,7 +166,7 @@ def test_mistakes(made: Path, tmp_path: Path, changes: dict[str, Any], kind: typ
         before = asked.status
         asks: tuple[Callable[[], object], ...] = (
             lambda: asked.top(item, **arguments),
-            lambda: asked.top(item, dry_run=True, **arguments),
+            lambda: asked.plan(item, **arguments),
             lambda: podium.top(source, item=item, user="user_id", **{"epsilon": 1, "delta": "1e-6", **arguments}),
         )
         for ask in asks:

@@ -96,7 +96,7 @@ def test_a_schedule_is_opened_with_what_it_reads_first(url: str) -> None:
     subject = subject_of(source, item="item", user="user_id", time="at", where=None, k=3, most=50, schedule=schedule)
     period = schedule.period(0)
     finding = subject.finding(period.opens, period.closes, Fraction(1, 10), Fraction(1, 10**7))
-    assert subject.first_reading(period, known=False) == finding.first_reading()
+    assert subject.first_reading(period, known=False) == finding.first_query()
     source.close()
 
 

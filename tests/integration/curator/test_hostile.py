@@ -33,7 +33,7 @@ def test_hostile_conditions(opened: tuple[Curator, Watched], condition: str) -> 
     with pytest.raises(REFUSALS) as caught:
         asked.top("article", k=3, where=condition)
     with pytest.raises(REFUSALS) as dry:
-        asked.top("article", k=3, where=condition, dry_run=True)
+        asked.plan("article", k=3, where=condition)
     with pytest.raises(REFUSALS) as alone:
         podium.top(source, item="article", user="user_id", where=condition, k=3, epsilon=1, delta="1e-6")
     assert str(caught.value) == str(dry.value) == str(alone.value)

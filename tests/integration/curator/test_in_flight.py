@@ -79,7 +79,7 @@ def test_the_worst_case_is_charged_before_a_row_is_read_or_noise_is_drawn(
         for module in ("race", "choice", "values", "centred", "discrete", "number"):
             watched(module)
         source.meanwhile = look
-        worst = worst_case(asked.top("article", k=2, dry_run=True, **options).plan.worst_case)
+        worst = worst_case(asked.plan("article", k=2, **options).strategy.worst_case)
         assert charged == []
         asked.top("article", k=2, **options)
     assert len(charged) >= 2
@@ -161,13 +161,13 @@ def test_a_question_in_flight_shows_nothing_before_it_is_settled(table: Path, mo
         def look() -> None:
             seen.append((ledger.status("views"), [entry.kind for entry in ledger.history("views")]))
 
-        unwatched = settle.settled
+        unwatched = settle.settle
 
         def settled(*arguments: Any) -> Release:
             look()
             return unwatched(*arguments)
 
-        monkeypatch.setattr(curator_module, "settled", settled)
+        monkeypatch.setattr(curator_module, "settle", settled)
         source.meanwhile = look
         asked.top("article", k=3)
     assert len(seen) == 2

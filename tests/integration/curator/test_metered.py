@@ -143,9 +143,9 @@ def test_a_set_pays_for_its_test_and_its_choice_at_once(
 ) -> None:
     with opened(made, monkeypatch) as source:
         release = podium.top(
-            source, item="article", user="user_id", k=5, epsilon=epsilon, delta=delta, mechanism="set", **DOMAIN
+            source, item="article", user="user_id", k=5, epsilon=epsilon, delta=delta, ordered=False, **DOMAIN
         )
-    assert [draw.what for draw in source.meter.draws][:2] == ["Asked.fresh_salt", "choose"]
+    assert [draw.what for draw in source.meter.draws][:2] == ["fresh_salt", "choose"]
     assert len(source.meter.draws) > 2
     assert release.mechanism == "TestedTopK"
     kind = "ApproximateMechanism" if delta else "PureMechanism"
@@ -165,15 +165,16 @@ def votes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("method", ["spectral", "borda", "wins"])
 @pytest.mark.parametrize(
-    ("mechanism", "delta"), [("exponential", "1e-6"), ("noisy", 0), ("set", 0), ("auto", 0), ("auto", "1e-6")]
+    ("mechanism", "delta"), [("exponential", "1e-6"), ("noisy", 0), (None, 0), ("auto", 0), ("auto", "1e-6")]
 )
 def test_a_ranking_pays_what_it_drew(
-    votes: Path, method: str, mechanism: str, delta: Any, monkeypatch: pytest.MonkeyPatch
+    votes: Path, method: str, mechanism: str | None, delta: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(votes, monkeypatch) as source:
         release = podium.rank(
             source, winner="better", loser="worse", user="user_id", items=("a", "b", "c"), comparisons_per_pair=100,
-            k=2, epsilon=1, delta=delta, method=method, mechanism=mechanism, max_comparisons_per_user=2,
+            k=2, epsilon=1, delta=delta, method=method, mechanism=mechanism or "auto", ordered=mechanism is not None,
+            max_comparisons_per_user=2,
         )  # fmt: skip
     rises, falls = (Fraction(release.parameters[name]) for name in ("rises_by", "falls_by"))
     check(source, release, Facts(span=rises + falls, derived=True))

@@ -9,7 +9,7 @@ import pytest
 from tests.support.curator.tables import COUNTS, Watched, curator, views
 
 import podium
-from podium import Preview, Release
+from podium import Plan, Release
 from podium.errors import InvalidArgument, QuestionRefused
 from podium.sources import open_source
 
@@ -36,9 +36,9 @@ def test_sql_is_the_same_question(table: Path) -> None:
 
 def test_a_dry_run_reads_nothing(table: Path) -> None:
     source = Watched(open_source(table))
-    by_sql = podium.sql(source, SQL, name="views", **COST, dry_run=True)
-    by_name = podium.top(source, item="article", k=2, where="country = 'DE'", **COST, dry_run=True)
-    assert isinstance(by_sql, Preview)
+    by_sql = podium.plan(source, sql=SQL, name="views", **COST)
+    by_name = podium.plan(source, item="article", k=2, where="country = 'DE'", **COST)
+    assert isinstance(by_sql, Plan)
     assert by_sql == by_name
     assert source.snapshots == 0
     assert isinstance(podium.top(source, item="article", **COST), Release)
@@ -48,7 +48,7 @@ def test_a_dry_run_reads_nothing(table: Path) -> None:
 
 def test_a_curator_previews_sql_too(table: Path) -> None:
     with curator(table) as (asked, source):
-        assert asked.sql(SQL, dry_run=True) == asked.top("article", k=2, where="country = 'DE'", dry_run=True)
+        assert asked.plan(sql=SQL) == asked.plan("article", k=2, where="country = 'DE'")
         assert (source.snapshots, asked.status.questions_asked) == (0, 0)
 
 

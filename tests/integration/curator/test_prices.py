@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from podium.curator import Curator
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.ledger import Budget, open_ledger
+from podium.query import Question, RankingQuestion
 
 ITEMS = ["a", "b", "c", "d"]
 APPROXIMATE = Budget(epsilon=3, delta="1e-6", items=50, questions=5)
@@ -34,38 +35,39 @@ def curator(request: pytest.FixtureRequest, table: Path) -> Iterator[Curator]:
         yield made
 
 
-def questions(curator: Curator) -> list[Callable[..., Any]]:
+def questions(curator: Curator) -> list[Question | RankingQuestion]:
     known: dict[str, Any] = {"domain": ITEMS}
-    asked: list[Callable[..., Any]] = [
-        lambda **more: curator.top("item", k=1, **known, **more),
-        lambda **more: curator.top("item", k=3, **known, **more),
-        lambda **more: curator.top("item", k=2, counts=True, **known, **more),
-        lambda **more: curator.rank(
+    asked: list[Question | RankingQuestion] = [
+        Question.of("item", k=1, **known),
+        Question.of("item", k=3, **known),
+        Question.of("item", k=2, counts=True, **known),
+        RankingQuestion(
             winner="item", loser="other", items=[*ITEMS, *(f"{item}x" for item in ITEMS)], k=2,
-            comparisons_per_pair=10, max_comparisons_per_user=2, **more,
+            comparisons_per_pair=10, max_comparisons_per_user=2,
         ),
     ]  # fmt: skip
     if not curator.status.totals.budget.pure:
         sql = "SELECT item, COUNT(DISTINCT customer) AS n FROM orders GROUP BY item ORDER BY n DESC LIMIT 2"
         asked += [
-            lambda **more: curator.top("item", k=2, **more),
-            lambda **more: curator.top("item", k=20, max_items_per_user=4, **more),
-            lambda **more: curator.sql(sql, **more),
+            Question.of("item", k=2),
+            Question.of("item", k=20, max_items_per_user=4),
+            Question.of(sql=sql),
         ]
     return asked
 
 
 def test_a_question_that_is_too_cheap_is_refused_with_the_least_epsilon(curator: Curator) -> None:
-    for number, ask in enumerate(questions(curator)):
+    for number, question in enumerate(questions(curator)):
+        ask = curator.ask if number % 3 else curator.plan_question
         with pytest.raises(InvalidArgument, match=r"A question about this data set costs at least") as caught:
-            ask(epsilon="1e-6" if number % 2 else "1e-20", dry_run=number % 3 == 0)
+            ask(question, epsilon="1e-6" if number % 2 else "1e-20")
         assert caught.value.name == "epsilon"
         found = re.fullmatch(r"(\S+) or more", caught.value.allowed)
         assert found is not None
-        ask(epsilon=found[1], dry_run=True)
+        curator.plan_question(question, epsilon=found[1])
         with pytest.raises(InvalidArgument):
-            ask(epsilon=str(float(found[1]) * 0.8), dry_run=True)
-    assert len(curator._ledger.history("orders")) == 1
+            curator.plan_question(question, epsilon=str(float(found[1]) * 0.8))
+    assert len(curator._ledger_account.ledger.history("orders")) == 1
 
 
 def test_as_many_cheap_questions_as_are_allowed(table: Path) -> None:

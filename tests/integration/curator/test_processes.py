@@ -39,7 +39,7 @@ ROUNDS = {"after measuring its sizes", "after all rounds"}
 def test_kill_9_between_every_two_steps(table: Path, step: str) -> None:
     known = step in KNOWN
     with curator(table) as (asked, _):
-        plan = asked.top("article", k=3, counts=True, domain=workers.DOMAIN if known else None, dry_run=True).plan
+        plan = asked.plan("article", k=3, counts=True, domain=workers.DOMAIN if known else None).strategy
     killed = context().Process(target=workers.ask, args=(table, step), kwargs={"known": known})
     killed.start()
     killed.join(timeout=120)

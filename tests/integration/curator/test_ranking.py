@@ -13,7 +13,7 @@ import pytest
 from tests.support.curator.tables import BUDGET, PURE, Watched
 
 import podium
-from podium import Budget, Curator, Preview, Release
+from podium import Budget, Curator, Plan, Release
 from podium.errors import InvalidArgument, PodiumError, QuestionForfeited, SourceFailure, UnknownColumn
 from podium.sources import open_source
 
@@ -52,10 +52,11 @@ def curator(path: Path, folder: Path, budget: Budget = BUDGET) -> Iterator[tuple
 
 
 @pytest.mark.parametrize("method", ["spectral", "borda", "auto"])
-@pytest.mark.parametrize("mechanism", ["auto", "exponential", "set"])
-def test_the_true_order_of_what_counts(made: Path, method: str, mechanism: str) -> None:
-    release = podium.rank(made, **SURE, items=ITEMS, k=3, method=method, mechanism=mechanism)
-    assert release.outcome == (frozenset("abc") if mechanism == "set" else ("a", "b", "c"))
+@pytest.mark.parametrize("mechanism", ["auto", "exponential", None])
+def test_the_true_order_of_what_counts(made: Path, method: str, mechanism: str | None) -> None:
+    ordered = mechanism is not None
+    release = podium.rank(made, **SURE, items=ITEMS, k=3, method=method, mechanism=mechanism or "auto", ordered=ordered)
+    assert release.outcome == (("a", "b", "c") if ordered else frozenset("abc"))
     assert "docs/proofs/ranking.md" in release.theorem
     assert Release.from_json(release.to_json()) == release
 
@@ -100,13 +101,13 @@ def test_an_empty_table_is_an_ordinary_release(tmp_path: Path) -> None:
 @pytest.mark.parametrize("budget", [BUDGET, PURE])
 def test_a_ledger_pays_once(made: Path, tmp_path: Path, budget: Budget) -> None:
     with curator(made, tmp_path, budget) as (asked, source):
-        shown = asked.rank(**ASK, items=ITEMS, k=3, method="borda", dry_run=True)
-        assert isinstance(shown, Preview)
+        shown = asked.plan_rank(**ASK, items=ITEMS, k=3, method="borda")
+        assert isinstance(shown, Plan)
         assert source.snapshots == 0
         assert asked.status.spent.rho == 0
         first = asked.rank(**ASK, items=ITEMS, k=3, method="borda")
         assert isinstance(first, Release)
-        assert first.paid.events == shown.plan.worst_case
+        assert first.paid.events == shown.strategy.worst_case
         spent = asked.status.spent
         assert spent.rho > 0
         again = asked.rank(**ASK, items=list(ITEMS), k=3, method="borda")
@@ -124,7 +125,7 @@ def test_a_ledger_pays_once(made: Path, tmp_path: Path, budget: Budget) -> None:
 def test_a_set_does_not_answer_for_a_smaller_one(made: Path, tmp_path: Path) -> None:
     with curator(made, tmp_path, PURE) as (asked, source):
         for k in (3, 2, 3):
-            release = asked.rank(**ASK, items=ITEMS, k=k, method="borda", mechanism="set")
+            release = asked.rank(**ASK, items=ITEMS, k=k, method="borda", ordered=False)
             assert isinstance(release, Release)
             assert len(release.items) == k
         assert source.snapshots == 2
@@ -154,7 +155,9 @@ def test_a_failure_after_the_read_forfeits_and_says_nothing(made: Path, tmp_path
         ({"loser": "user_id"}, InvalidArgument, "three different columns"),
         ({"method": "elo"}, InvalidArgument, "method='elo' is not valid"),
         ({"mechanism": "laplace"}, InvalidArgument, "mechanism='laplace' is not valid"),
-        ({"mechanism": "set"}, InvalidArgument, "where a ledger adds up rho"),
+        ({"ordered": False}, InvalidArgument, "where a ledger adds up rho"),
+        ({"mechanism": "set"}, InvalidArgument, "Say ordered=False if no order is needed."),
+        ({"ordered": False, "mechanism": "noisy"}, InvalidArgument, "'auto' with ordered=False"),
         ({"mechanism": "noisy"}, InvalidArgument, "where the budget has a delta"),
         ({"method": "wins", "mixing": "0.1"}, InvalidArgument, "mixing='0.1' is not valid"),
         ({"mixing": 2}, InvalidArgument, "mixing=2 is not valid"),
@@ -190,8 +193,8 @@ def test_numbers_of_any_kind_are_items() -> None:
 
 
 def test_the_sql_is_that_of_any_question_about_two_columns(made: Path) -> None:
-    preview = podium.rank(made, **SURE, items=ITEMS, k=2, max_comparisons_per_user=2, method="borda", dry_run=True)
-    assert isinstance(preview, Preview)
+    preview = podium.plan_rank(made, **SURE, items=ITEMS, k=2, max_comparisons_per_user=2, method="borda")
+    assert isinstance(preview, Plan)
     (query,) = preview.queries
     assert "LIMIT 13" in query
     assert str(preview).startswith("mechanism  NoisyTopK(k=2, epsilon=1000000")

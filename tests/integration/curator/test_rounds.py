@@ -96,11 +96,11 @@ def test_without_noise_it_is_the_true_list_on_every_engine(engine: tuple[object,
 @pytest.mark.parametrize("options", [{}, {"counts": True}, {"max_items_per_user": 5}, {"epsilon": 99}])
 def test_what_is_paid_is_within_what_was_reserved(both: tuple[Curator, Watched], options: dict[str, Any]) -> None:
     asked, source = both
-    plan = asked.top("article", k=20, dry_run=True, **options).plan
+    plan = asked.plan("article", k=20, **options).strategy
     reserved = worst_case(plan.worst_case)
     assert source.snapshots == 0
     release = asked.top("article", k=20, **options)
-    assert release.guarantee == plan.promise
+    assert release.guarantee == plan.guarantee
     assert len(set(release.items) & set(ITEMS)) == len(release.items) == 20
     noise = [event for event in release.paid.events if isinstance(event, GaussianNoise)]
     hidden = [event for event in release.paid.events if isinstance(event, HiddenItems)]
@@ -127,7 +127,7 @@ def test_the_ledger_adds_up_receipts(both: tuple[Curator, Watched]) -> None:
 def test_rounds_cost_what_as_many_selections_would(both: tuple[Curator, Watched]) -> None:
     asked, _ = both
     rounds, in_turn = (
-        worst_case(asked.top("article", k=20, mechanism=name, dry_run=True).plan.worst_case)
+        worst_case(asked.plan("article", k=20, mechanism=name).strategy.worst_case)
         for name in ("adaptive", "limited-domain")
     )
     assert abs(rounds.rho - in_turn.rho) <= in_turn.rho / 10**6
@@ -139,7 +139,7 @@ def test_an_epsilon_of_its_own(both: tuple[Curator, Watched]) -> None:
     call = asked.status.totals.delta_per_call
     delta = 2 * call / (1 + call)
     for counts in (False, True):
-        plan = asked.top("article", k=20, epsilon="1.5", counts=counts, dry_run=True).plan
+        plan = asked.plan("article", k=20, epsilon="1.5", counts=counts).strategy
         assert best_bound(plan.worst_case, delta).epsilon <= exact_fraction("1.5", "epsilon")
         assert worst_case(plan.worst_case).delta == delta / 2
 
@@ -162,14 +162,15 @@ def test_asking_again_is_free_and_so_is_a_shorter_list(both: tuple[Curator, Watc
     asked, source = both
     first = asked.top("article", k=20, **options)
     after, read = asked.status, source.snapshots
-    again = asked.top("article", k=20, mechanism="adaptive", **options)
+    again = asked.top("article", k=20, **options)
     shorter = asked.top("article", k=15, **options)
     assert (again.outcome, again.values, again.paid.events) == (first.outcome, first.values, ())
-    assert (shorter.outcome, shorter.k, shorter.paid.events) == (first.outcome[:15], 15, ())
+    assert (shorter.outcome, shorter.k, shorter.paid.events) == (first.items[:15], 15, ())
     assert shorter.values == (None if first.values is None else first.values[:15])
     assert (asked.status, source.snapshots) == (after, read)
-    # A short list is answered by another mechanism, and so is one with a k_bar.
-    assert asked.top("article", k=10, **options).paid.events != ()
+    # A short list would be answered by another mechanism; that is not what was asked for, so it is free too.
+    assert asked.top("article", k=10, **options).paid.events == ()
+    assert (asked.status, source.snapshots) == (after, read)
     assert asked.top("article", k=20, mechanism="limited-domain", **options).paid.events != ()
 
 
@@ -206,7 +207,7 @@ def test_the_first_round_that_is_shown_is_the_one_that_is_sent(
 
     monkeypatch.setattr(DuckDBSession, "keep", listening)
     asked, source = both
-    shown = asked.top("article", k=20, where="country = 'DE'", dry_run=True)
+    shown = asked.plan("article", k=20, where="country = 'DE'")
     assert sent == []
     asked.top("article", k=20, where="country = 'DE'")
     salt = source.readings[0].salt
@@ -292,7 +293,7 @@ class Breaking(Watched):
 def test_a_failure_in_any_round_forfeits_all_of_them(long: Path, tmp_path: Path, breaks_at: int) -> None:
     source = Breaking(open_source(long), breaks_at)
     with Curator(source, dataset="views", user="user_id", ledger=tmp_path / "ledger.db", budget=GENEROUS) as asked:
-        reserved = worst_case(asked.top("article", k=20, dry_run=True).plan.worst_case)
+        reserved = worst_case(asked.plan("article", k=20).strategy.worst_case)
         with pytest.raises(QuestionForfeited) as caught:
             asked.top("article", k=20)
         assert not any(item in str(caught.value) for item in ITEMS)
@@ -310,7 +311,7 @@ def test_kill_9_between_rounds(long: Path, tmp_path: Path, step: str) -> None:
     table = tmp_path / "views.parquet"
     table.write_bytes(long.read_bytes())
     with curator(table, GENEROUS) as (asked, _):
-        reserved = worst_case(asked.top("article", k=20, counts=True, dry_run=True).plan.worst_case)
+        reserved = worst_case(asked.plan("article", k=20, counts=True).strategy.worst_case)
     killed = context().Process(target=workers.ask, args=(table, step), kwargs={"known": False, "k": 20})
     killed.start()
     killed.join(timeout=120)

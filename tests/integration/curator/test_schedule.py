@@ -16,7 +16,7 @@ from tests.support.curator.monitoring import TWO_OVER, events, monitor
 from tests.support.curator.tables import BUDGET, curator, views
 
 from podium import Curator
-from podium.curator.timing import on_schedule, time_left
+from podium.curator.timing import delay_to_period, time_left
 from podium.errors import InvalidArgument, QuestionForfeited
 from podium.ledger import Kind, open_ledger
 
@@ -71,7 +71,7 @@ def test_nothing_is_settled_or_told_before_its_time(tmp_path: Path, monkeypatch:
         assert all(0 <= seconds <= float(PERIOD) for seconds, _, _ in waited)
         # What was released before reads no rows, and is told at once; so is a question that cannot be asked.
         made.top("article", k=3)
-        made.top("article", k=3, dry_run=True)
+        made.plan("article", k=3)
         with pytest.raises(InvalidArgument):
             made.top("article", k=0)
         assert len(waited) == 2
@@ -79,12 +79,8 @@ def test_nothing_is_settled_or_told_before_its_time(tmp_path: Path, monkeypatch:
 
 def test_an_interruption_is_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     replace_sleep(monkeypatch, lambda seconds: pytest.fail(f"waited {seconds}"))
-
-    def interrupted() -> None:
+    with pytest.raises(KeyboardInterrupt), delay_to_period(PERIOD):
         raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        on_schedule(PERIOD, interrupted)
 
 
 @pytest.mark.parametrize("period", [0, -1, "soon", float("inf"), 86_401])

@@ -115,7 +115,7 @@ def test_an_engine_that_fails_on_a_row(
         options = {"domain": ["x", "y", "z"]}
     ledger = failing.with_name("ledger.db")
     with Curator(failing, table=view, dataset="views", user="user_id", ledger=ledger, budget=BUDGET) as asked:
-        plan = asked.top("article", k=2, dry_run=True, **options).plan
+        plan = asked.plan("article", k=2, **options).strategy
         with pytest.raises(QuestionForfeited) as caught:
             asked.top("article", k=2, **options)
         status = asked.status

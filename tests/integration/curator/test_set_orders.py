@@ -15,10 +15,10 @@ from tests.support.curator.tables import PURE
 import podium
 from podium import Curator, Release
 from podium.curator.answer import answer
-from podium.curator.prepare import Options, ask, question_about
+from podium.curator.payment import OneQuestion
 from podium.estimates import MeasureCounts
 from podium.mechanisms import TestedTopK
-from podium.planning.question_budget import question_budget
+from podium.query import Question
 from podium.sources import open_source
 
 LEADS = ((400, 300), (300, 400))
@@ -41,7 +41,7 @@ def test_one_question_does_not_tell_who_leads(kind: str) -> None:
     made, items = tables(kind)
     column = ["first", "second"] if kind == "tuples" else "first"
     one, other = (
-        podium.top(table, item=column, user="user_id", k=2, epsilon=20, domain=items, mechanism="set") for table in made
+        podium.top(table, item=column, user="user_id", k=2, epsilon=20, domain=items, ordered=False) for table in made
     )
     assert one.outcome == other.outcome == frozenset(items[:2])
     assert told(one) == told(other)
@@ -50,7 +50,7 @@ def test_one_question_does_not_tell_who_leads(kind: str) -> None:
 def test_nor_where_the_items_are_numbers_up_to_a_size() -> None:
     for counts in ({0: 101, 8: 101, 1: 5}, {0: 102, 8: 101, 1: 5}):
         release = podium.top(
-            events(counts), item="first", user="user_id", k=2, epsilon=20, domain_size=100, mechanism="set"
+            events(counts), item="first", user="user_id", k=2, epsilon=20, domain_size=100, ordered=False
         )
         assert (release.outcome, repr(release.outcome)) == (frozenset({0, 8}), "frozenset({0, 8})")
 
@@ -65,7 +65,7 @@ def test_a_ranking_in_a_ledger_does_not_tell_who_leads_however_often_it_is_told(
         votes = pd.DataFrame(rows, columns=["user_id", "better", "worse"])
         with Curator(votes, dataset="votes", user="user_id", ledger=tmp_path / f"{place}.db", budget=PURE) as asked:
             question: dict[str, Any] = {"winner": "better", "loser": "worse", "comparisons_per_pair": 400, "k": 2}
-            question |= {"items": [one, two, last], "mechanism": "set", "method": "borda", "epsilon": 1}
+            question |= {"items": [one, two, last], "ordered": False, "method": "borda", "epsilon": 1}
             first, again = asked.rank(**question), asked.rank(**question)
         assert isinstance(first, Release)
         assert isinstance(again, Release)
@@ -82,16 +82,10 @@ def test_counts_of_a_set_stand_beside_their_items_and_not_in_their_own_order(kin
     made, items = tables(kind)
     for table, (a, b) in zip(made, LEADS, strict=True):
         source = open_source(table)
-        options = Options(domain=items, mechanism="set")
-        planned = ask(
-            source,
-            question_about(source, "first", 2, None),
-            "user_id",
-            options,
-            lambda facts: question_budget(facts, epsilon=20, delta=0),
-        )
-        assert isinstance(planned.plan.mechanism, TestedTopK)
-        measuring = replace(planned, plan=replace(planned.plan, measure=MeasureCounts(epsilon_per_item=20)))
+        curator = Curator(source, dataset="events", user="user_id", ledger=OneQuestion(20))
+        planned = curator._prepare(Question.of("first", k=2, domain=items, ordered=False), None)
+        assert isinstance(planned.strategy.mechanism, TestedTopK)
+        measuring = replace(planned, strategy=replace(planned.strategy, measure=MeasureCounts(epsilon_per_item=20)))
         release = answer(source, measuring)
         counts = dict(zip(release.outcome, release.values or (), strict=True))
         assert counts == pytest.approx({items[0]: a, items[1]: b}, abs=5)

@@ -8,12 +8,18 @@ import pytest
 from tests.support.curator.tables import PURE, curator, events
 
 import podium
-from podium import Histogram, Preview, Release
-from podium.curator.answer import _at_places, _measured, _named
+from podium import Plan, Release
+from podium.curator.answer import _measure
+from podium.curator.prepare import PlannedQuestion, fresh_salt
+from podium.curator.rounds import SourceReader
 from podium.estimates import MeasureCounts
 from podium.mechanisms import CanonicalTopK, TestedTopK
+from podium.planning.facts import Facts
+from podium.planning.question_budget import question_budget
+from podium.planning.strategy import strategy_for
 from podium.present import release_text
-from podium.sources import CountQuery, DomainItems, open_source
+from podium.query import CheckedQuestion
+from podium.sources import DomainItems, open_source
 
 DOMAIN = [f"article {place}" for place in range(40)]
 COUNTS = {name: 6000 - 1000 * place for place, name in enumerate(DOMAIN[:6])}
@@ -25,12 +31,8 @@ def _table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return events(tmp_path_factory.mktemp("sets") / "views.parquet", COUNTS)
 
 
-def _asked(table: Path, delta: str, **more: object) -> Release:
-    release = podium.top(
-        table, item="article", user="user_id", k=3, epsilon=5, delta=delta, domain=DOMAIN, mechanism="set", **more,
-    )  # type: ignore[call-overload]  # fmt: skip
-    assert isinstance(release, Release)
-    return release
+def _asked(table: Path, delta: str) -> Release:
+    return podium.top(table, item="article", user="user_id", k=3, epsilon=5, delta=delta, domain=DOMAIN, ordered=False)
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
@@ -60,13 +62,13 @@ def test_whoever_looks_at_it_is_told_that_there_is_no_order(table: Path) -> None
 
 def test_values_of_a_set_go_with_their_names(table: Path) -> None:
     """Until they are named, items lie in the order of their counts: the names are in the opposite one here."""
-    with open_source(table).snapshot(
-        CountQuery(("article",), "user_id"), domain=DomainItems(tuple(DOMAIN))
-    ) as snapshot:
-        sizes = dict(zip(*snapshot.counts_of_counts(), strict=True))
-        histogram = Histogram.from_counts_of_counts(sizes, lambda count, rank: (count, rank))
-        release = CanonicalTopK(3, 5).release(histogram)
-        named = _named(_measured(release, MeasureCounts(epsilon_per_item=5), _at_places(release)), snapshot)
+    known = Facts(k=3, domain_size=len(DOMAIN))
+    strategy = strategy_for(known, question_budget(known, epsilon=5, delta=0))
+    planned = PlannedQuestion(CheckedQuestion(("article",), 3), strategy, DomainItems(tuple(DOMAIN)), "user_id")
+    reader = SourceReader(open_source(table), planned, fresh_salt())
+    with reader.counting():
+        release = CanonicalTopK(3, 5).answer(reader)
+        named = reader.name(_measure(release, MeasureCounts(epsilon_per_item=5), reader))
     assert named.items == tuple(DOMAIN[:3])
     near = [min(COUNTS, key=lambda name: abs(COUNTS[name] - value)) for value in named.values or ()]
     assert near == DOMAIN[:3]
@@ -76,7 +78,7 @@ def test_far_below_the_cliff_the_items_come_in_turn_and_in_order(tmp_path: Path)
     """One user with one item: nearly all sets are alike, and the test says so but with probability below 1e-15."""
     sparse = events(tmp_path / "views.parquet", {0: 1})
     release = podium.top(
-        sparse, item="article", user="user_id", k=100, epsilon=1, delta="1e-6", domain_size=2000, mechanism="set"
+        sparse, item="article", user="user_id", k=100, epsilon=1, delta="1e-6", domain_size=2000, ordered=False
     )
     assert release.mechanism == "TestedTopK"
     assert isinstance(release.outcome, tuple)
@@ -86,25 +88,23 @@ def test_far_below_the_cliff_the_items_come_in_turn_and_in_order(tmp_path: Path)
 
 
 def test_a_dry_run_says_what_the_test_is_for(table: Path) -> None:
-    shown = podium.top(
-        table, item="article", user="user_id", k=3, epsilon=5, domain=DOMAIN, mechanism="set", dry_run=True
-    )
-    assert isinstance(shown, Preview)
-    assert isinstance(shown.plan.mechanism, TestedTopK)
+    shown = podium.plan(table, item="article", user="user_id", k=3, epsilon=5, domain=DOMAIN, ordered=False)
+    assert isinstance(shown, Plan)
+    assert isinstance(shown.strategy.mechanism, TestedTopK)
     assert "to choose all 3 items at once, as a set; if not, they are chosen in turn, in order." in str(shown)
     assert "epsilon 5, whatever comes out" in str(shown)
 
 
 def test_a_ledger_keeps_the_order_and_says_why(table: Path) -> None:
     with curator(table) as (asked, source):
-        plan = asked.top("article", k=3, domain=DOMAIN, mechanism="set", dry_run=True).plan
+        plan = asked.plan("article", k=3, domain=DOMAIN, ordered=False).strategy
         assert plan.why.endswith(
-            " A set was asked for; where a ledger adds up rho it would be hardly better, so the order is kept."
+            " No order was asked for; where a ledger adds up rho a set would be hardly better, so the order is kept."
         )
-        release = asked.top("article", k=3, domain=DOMAIN, mechanism="set")
+        release = asked.top("article", k=3, domain=DOMAIN, ordered=False)
         assert (release.mechanism, release.outcome) == ("ExponentialTopK", tuple(DOMAIN[:3]))
         spent = asked.status.spent
-        # It is the same question as one without "set", so its answer is free; and it contains the shorter list.
+        # It is the same question as one with an order, so its answer is free; and it contains the shorter list.
         again = asked.top("article", k=2, domain=DOMAIN)
         assert (again.outcome, again.paid.events) == (tuple(DOMAIN[:2]), ())
         assert (asked.status.spent, source.snapshots) == (spent, 1)
@@ -113,6 +113,6 @@ def test_a_ledger_keeps_the_order_and_says_why(table: Path) -> None:
 def test_a_pure_ledger_keeps_the_order_too(tmp_path: Path) -> None:
     path = events(tmp_path / "views.parquet", COUNTS)
     with curator(path, PURE) as (asked, _):
-        plan = asked.top("article", k=3, domain=DOMAIN, mechanism="set", dry_run=True).plan
-        assert plan.why.endswith(" a ledger keeps the order, so that a longer list answers a shorter one too.")
-        assert asked.top("article", k=3, domain=DOMAIN, mechanism="set").ordered
+        plan = asked.plan("article", k=3, domain=DOMAIN, ordered=False).strategy
+        assert plan.why.endswith(" a ledger keeps it, so that a longer list answers a shorter one too.")
+        assert asked.top("article", k=3, domain=DOMAIN, ordered=False).ordered

@@ -46,7 +46,7 @@ def test_the_disk_is_full_when_the_answer_should_be_settled(tmp_path: Path, monk
             assert caught.value.__cause__ is caught.value.__context__ is None
             status = made.status
             assert status.reserved.rho == caught.value.rho > 0
-            assert made._ledger.verify().sound
+            assert made._ledger_account.ledger.verify().sound
         source.close()
 
 
@@ -110,4 +110,4 @@ def test_an_engine_without_memory(
         assert caught.value.__cause__ is caught.value.__context__ is None
         assert str(caught.value) == str(QuestionForfeited("views", caught.value.rho, caught.value.delta))
         assert made.status.failures == 1
-        assert made._ledger.verify().sound
+        assert made._ledger_account.ledger.verify().sound

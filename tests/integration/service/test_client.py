@@ -69,10 +69,10 @@ def test_the_same_releases(client: Client) -> None:
 
 def test_plans_and_budgets(client: Client) -> None:
     plan = client.plan("article", k=5)
-    assert plan.at_most["rho"] is not None
+    assert plan.at_most.rho is not None
     assert "SELECT" in plan.queries[0]
     assert str(plan).startswith("mechanism  LimitedDomain")
-    assert client.budget["total"]["budget"]["epsilon"] == "3"
+    assert client.status["total"]["budget"]["epsilon"] == "3"
 
 
 def test_the_same_errors(client: Client, server: Running) -> None:
@@ -89,7 +89,7 @@ def test_the_same_errors(client: Client, server: Running) -> None:
     with pytest.raises(Refusal, match="has no valid token"):
         podium.connect(server.url, token="podium_wrong")
     with pytest.raises(Refusal, match="does not exist"):
-        client.dataset("absent").top("article")
+        client.select("absent").top("article")
 
 
 class _Elsewhere(http.server.BaseHTTPRequestHandler):

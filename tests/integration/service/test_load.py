@@ -17,7 +17,7 @@ from tests.support.serving import GENEROUS, views, world
 
 from podium.ledger import Budget, Kind, open_ledger
 from podium.privacy import Cost, Selection
-from podium.wire.question_body import Asking
+from podium.wire.request import QuestionRequest
 
 ANALYSTS = 64
 
@@ -60,8 +60,8 @@ def test_one_who_asks_all_the_time_at_most_doubles_the_wait_of_another(tmp_path:
 
         alone, _ = ask(1)
         for place in range(30):
-            asking = Asking.of(item="article", k=1 + place % 9, where=f"weekday <> {place}")
-            here.service.start("views", asking, token, None)
+            request = QuestionRequest.of(item="article", k=1 + place % 9, where=f"weekday <> {place}")
+            here.service.start("views", request, token, None)
         waits, others = zip(*(ask(k) for k in (2, 3)), strict=True)
         assert answered() < 20, "there must have been others waiting all the time"
     # The one that was being read, and others only if this test itself was kept waiting. In one line for all: 20.

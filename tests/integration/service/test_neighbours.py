@@ -14,6 +14,7 @@ from tests.support.service_neighbours import Exchange, conversations
 
 from podium.curator import curator, prepare
 from podium.errors import InvalidArgument
+from podium.query.record import subject_json
 
 
 def differing(sides: list[list[Exchange]]) -> list[tuple[Exchange, Exchange]]:
@@ -85,15 +86,16 @@ def test_an_error_that_depends_on_rows_is_caught(tmp_path: Path, monkeypatch: py
     """A helpful curator, who refuses questions about nobody before they cost anything."""
     bodies = [{"item": "article", "k": 2, "where": f"user_id = 'u{number}'"} for number in (2, 1, 0)]
     monkeypatch.setattr("tests.support.service_neighbours.questions", lambda: iter(bodies))
-    ask = prepare.ask
+    count_facts = prepare.count_facts
 
     def helpful(source: Any, question: Any, *rest: Any) -> Any:
         users = set(_users(tmp_path / "service" / "views.parquet"))
-        if question.where is not None and not any(f'"{user}"' in question.subject for user in users):
+        asked_about = subject_json(question.items, question.where)
+        if question.where is not None and not any(f'"{user}"' in asked_about for user in users):
             raise InvalidArgument("where", "this", allowed="a condition that some row meets")
-        return ask(source, question, *rest)
+        return count_facts(source, question, *rest)
 
-    monkeypatch.setattr(curator, "ask", helpful)
+    monkeypatch.setattr(curator, "count_facts", helpful)
     found = differing(conversations(tmp_path, monkeypatch))
     assert (found[0][0].status, found[0][1].status) == (200, 422)
     assert "u0" in found[0][0].request

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.curator.answer import _at_places, _measured
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
-from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
@@ -34,7 +32,8 @@ def questions(draw: st.DrawFn) -> dict[str, Any]:
         "size": size,
         "k": draw(st.sampled_from([1, 2, 10, 11, 12] if size in (12, 13) else [1, 2, 10, 11, 40])),
         "counts": draw(st.booleans()),
-        "mechanism": draw(st.sampled_from(["auto", "set"] if known else ["auto", "limited-domain", "adaptive"])),
+        "mechanism": draw(st.sampled_from(["auto"] if known else ["auto", "limited-domain", "adaptive"])),
+        "ordered": draw(st.booleans()),
         "epsilon": f"{draw(st.integers(1, 9))}e{draw(st.sampled_from(EXPONENTS))}",
         "delta": draw(st.sampled_from(["0", "1e-101", "1e-100", "1e-6", "0.999"])),
         "ledger": draw(st.booleans()),
@@ -42,33 +41,45 @@ def questions(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def planned(asked: dict[str, Any]) -> Strategy:
-    facts = Facts(k=asked["k"], domain_size=asked["size"], counts=asked["counts"], mechanism=asked["mechanism"])
-    allowance = question_budget(facts, epsilon=asked["epsilon"], delta=asked["delta"])
+    names = ("k", "counts", "mechanism", "ordered")
+    facts = Facts(domain_size=asked["size"], **{name: asked[name] for name in names})
+    budget = question_budget(facts, epsilon=asked["epsilon"], delta=asked["delta"])
     if asked["ledger"]:
-        allowance = replace(allowance, promise=None, theorem=None)
-    plan = strategy_for(facts, allowance)
+        budget = replace(budget, guarantee=None, theorem=None)
+    plan = strategy_for(facts, budget)
     # What a dry run and a reservation say of it belongs to the plan.
     assert plan.describe()
     assert plan.cost_sentence()
-    assert plan.promise.sentence()
+    assert plan.guarantee.sentence()
     assert plan.worst_case
     return plan
 
 
+class Table(PairsReader):
+    """A table of 12 items, in a domain of any size: what is not among them nobody has."""
+
+    def __init__(self, size: int | None) -> None:
+        super().__init__([user for user, _ in PAIRS], [item for _, item in PAIRS])
+        self.size = size
+
+    def tally(self) -> Histogram:
+        """The counts 1 to 12, and of a known domain how many items have none."""
+        if self.size is None:
+            return Histogram.top_rows(list("abcdefghijkl"), list(range(12, 0, -1)), next_count=0)
+        tally = {**dict.fromkeys(range(1, 13), 1), 0: self.size - 12}
+        return Histogram.from_counts_of_counts(tally, lambda count, rank: (count, rank))
+
+
 def answered(plan: Strategy) -> Release:
-    """What ``curator.answering`` does with rows, on a table of 12 items."""
-    if isinstance(plan.mechanism, AdaptiveTopK):
-        return plan.mechanism.release(PairsReader([user for user, _ in PAIRS], [item for _, item in PAIRS]))
-    size = plan.facts.domain_size
-    if size is None:
-        histogram = Histogram.top_rows(list("abcdefghijkl"), list(range(12, 0, -1)), next_count=0)
-    else:
-        tally = {**dict.fromkeys(range(1, 13), 1), 0: size - 12}
-        histogram = Histogram.from_counts_of_counts(tally, lambda count, rank: (count, rank))
-    release = plan.mechanism.release(histogram)
-    if plan.measure is None:
+    """What ``curator.answer`` does with rows."""
+    table = Table(plan.facts.domain_size)
+    release = plan.mechanism.answer(table)
+    if plan.measure is None or not release.items:
         return release
-    return _measured(release, plan.measure, histogram if size is None else _at_places(release))
+    places: list[Any] = list(release.items)
+    counts = table.tally() if table.size is None else Histogram({place: place[0] for place in places})
+    measured = plan.measure.release(counts, release.items)
+    return replace(release, values=measured.values, value_kind="counts")
 
 
 @settings(max_examples=25)
@@ -100,7 +111,7 @@ def test_a_refusal_says_what_is_the_least(epsilon: str, delta: Any, message: str
 
 
 @pytest.mark.parametrize(
-    "allowance",
+    "budget",
     [
         QuestionBudget(epsilon_per_item=Fraction(10**101)),
         QuestionBudget(epsilon_per_item=Fraction(1, 10**106)),
@@ -108,6 +119,6 @@ def test_a_refusal_says_what_is_the_least(epsilon: str, delta: Any, message: str
         RoundsBudget(mu_squared=Fraction(1, 10**61), delta=Fraction(1, 10**6)),
     ],
 )
-def test_what_follows_from_a_budget_has_limits_too(allowance: Any) -> None:
+def test_what_follows_from_a_budget_has_limits_too(budget: Any) -> None:
     with pytest.raises(InvalidArgument, match="It follows from the budget"):
-        strategy_for(Facts(k=20), allowance)
+        strategy_for(Facts(k=20), budget)

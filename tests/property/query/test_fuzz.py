@@ -33,10 +33,10 @@ def test_conditions_are_understood_or_refused(text: str) -> None:
 @given(texts)
 def test_statements_are_understood_or_refused(text: str) -> None:
     try:
-        question = parse_sql(text, schema=SCHEMA, table="views", user="user_id")
+        _, k, _ = parse_sql(text, schema=SCHEMA, table="views", user="user_id")
     except PodiumError:
         return
-    assert question.k >= 1
+    assert k >= 1
 
 
 @settings(max_examples=300)

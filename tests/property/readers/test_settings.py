@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from podium.wire.question_body import Asking
 from tests.property.readers.test_releases import refused_or_read
 from tests.support.damage import HOSTILE_TEXTS, damaged, values
 
@@ -27,6 +26,7 @@ from podium.errors import (
 from podium.ledger import Budget
 from podium.service.settings import Settings, load, read
 from podium.wire.problems import problem, restored
+from podium.wire.request import QuestionRequest
 
 GOOD: dict[str, Any] = {
     "ledger": "ledger.db",
@@ -42,9 +42,9 @@ GOOD: dict[str, Any] = {
     },
 }  # fmt: skip
 QUESTIONS = (
-    Asking.of(item="article", k=5, where="country = 'DE'", epsilon="0.1", counts=True).to_json(),
-    Asking.of(sql="SELECT 1").to_json(),
-    Asking.of(item=["a", "b"], domain=[["x", 1]], k_bar=7).to_json(),
+    QuestionRequest.of(item="article", k=5, where="country = 'DE'", epsilon="0.1", counts=True).to_dict(),
+    QuestionRequest.of(sql="SELECT 1").to_dict(),
+    QuestionRequest.of(item=["a", "b"], domain=[["x", 1]], k_bar=7).to_dict(),
 )
 HALF = Fraction(1, 2)
 ERRORS = (
@@ -77,9 +77,9 @@ def test_any_file_of_settings(tmp_path_factory: pytest.TempPathFactory, content:
 @settings(max_examples=150)
 @given(damaged(st.sampled_from(QUESTIONS)) | values)
 def test_a_damaged_question(document: Any) -> None:
-    found = refused_or_read(lambda: Asking.from_text(json.dumps(document)))
+    found = refused_or_read(lambda: QuestionRequest.from_text(json.dumps(document)))
     if found is not None:
-        assert Asking.from_text(found.to_text()).to_text() == found.to_text()
+        assert QuestionRequest.from_text(found.to_text()).to_text() == found.to_text()
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)

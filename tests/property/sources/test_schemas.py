@@ -89,7 +89,7 @@ def ask_all(source: Any, names: list[str]) -> None:
         answered_or_refused(lambda user=user: _top(source, user, "item", '"item" = \'a\' OR "a b" IS NULL'))  # type: ignore[misc]
 
 
-def _top(source: Any, user: str, item: str, where: str | None) -> Release | podium.Preview:
+def _top(source: Any, user: str, item: str, where: str | None) -> Release | podium.Plan:
     return podium.top(source, item=item, user=user, k=1, epsilon=1, delta="1e-6", where=where)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from podium import randomness
-from podium.curator.prepare import Asked
+from podium.curator.prepare import fresh_salt
 from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
 from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
@@ -57,12 +57,12 @@ FUNCTIONS: tuple[Any, ...] = (
     randomness.NoisyNumber,
     # A draw of its own law, which may draw and reject several times inside.
     private_k_bar.choose_k_bar,
+    fresh_salt,
 )
 METHODS: tuple[tuple[type, str], ...] = (
     (SubsetSampler, "draw"),
     (SequenceSampler, "draw"),
     (ExponentialWithGap, "gap_of"),
-    (Asked, "fresh_salt"),
 )
 
 

@@ -199,7 +199,7 @@ _PRICES: dict[str, Callable[[Draw, _Seen], Iterable[Due]]] = {
     "SubsetSampler.draw": _a_set,
     "SequenceSampler.draw": _a_sequence,
     "choose_k_bar": _a_k_bar,
-    "Asked.fresh_salt": _free,
+    "fresh_salt": _free,
 }
 
 
@@ -257,7 +257,7 @@ def check_links(meter: Meter, facts: Facts = Facts()) -> None:  # noqa: B008 - f
                 strange = _inputs(entry, waiting) - known
                 assert not strange, f"{entry.what} saw {len(strange)} numbers that no call read"
             winners += len(entry.result if isinstance(entry.result, list) else getattr(entry.result, "groups", ()))
-            if entry.what not in ("Asked.fresh_salt", "choose_k_bar"):
+            if entry.what not in ("fresh_salt", "choose_k_bar"):
                 waiting = []
         elif entry.what == "names":
             assert set(entry.numbers) <= known

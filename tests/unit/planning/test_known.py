@@ -10,21 +10,26 @@ import pytest
 from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
-from podium.planning.known_domain import known_mechanism
+from podium.planning.known_domain import choose_for_known_domain
 from podium.planning.question_budget import QuestionBudget, question_budget
 from podium.planning.strategy import strategy_for
 from podium.privacy import Theorem
 
 
+def _chosen(facts: Facts, budget: QuestionBudget) -> tuple[Any, str]:
+    choice = choose_for_known_domain(facts, budget)
+    return choice.mechanism, choice.why
+
+
 def _planned(facts: Facts, **budget: Any) -> tuple[Any, str]:
     allowance = question_budget(facts, **budget)
     assert isinstance(allowance, QuestionBudget)
-    return known_mechanism(facts, allowance)
+    return _chosen(facts, allowance)
 
 
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 def test_a_question_with_a_budget_of_its_own_is_tested(delta: Any) -> None:
-    mechanism, why = _planned(Facts(k=10, domain_size=4096, mechanism="set"), epsilon=1, delta=delta)
+    mechanism, why = _planned(Facts(k=10, domain_size=4096, ordered=False), epsilon=1, delta=delta)
     assert mechanism == TestedTopK(10, 1, delta=delta)
     assert mechanism.guarantee.epsilon(delta=delta) == 1
     assert why == (
@@ -36,8 +41,8 @@ def test_a_question_with_a_budget_of_its_own_is_tested(delta: Any) -> None:
 @pytest.mark.parametrize(
     "facts",
     [
-        Facts(k=1, domain_size=50, mechanism="set"),
-        Facts(k=50, domain_size=50, mechanism="set"),
+        Facts(k=1, domain_size=50, ordered=False),
+        Facts(k=50, domain_size=50, ordered=False),
         Facts(k=5, domain_size=50),
     ],
 )
@@ -61,7 +66,7 @@ def test_a_ledger_that_adds_up_rho_gets_selections_in_turn() -> None:
     facts = Facts(k=5, domain_size=50)
     in_turn = known_mechanism(facts, QuestionBudget(epsilon_per_item=Fraction(1, 10)))[0]
     assert in_turn == ExponentialTopK(5, "0.1")
-    pure, why = known_mechanism(facts, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True))
+    pure, why = _chosen(facts, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True))
     assert pure == NoisyTopK(5, "0.5")
     assert why == "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
 
@@ -69,16 +74,16 @@ def test_a_ledger_that_adds_up_rho_gets_selections_in_turn() -> None:
 def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
     peeled = "The domain is known: exponential mechanisms in turn return all k items at the lowest rho."
     noisy = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
-    wanted = Facts(k=5, domain_size=50, mechanism="set")
+    wanted = Facts(k=5, domain_size=50, ordered=False)
     assert known_mechanism(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10))) == (
         ExponentialTopK(5, "0.1"),
         f"{peeled} A set was asked for; where a ledger adds up rho it would be hardly better, so the order is kept.",
     )
-    assert known_mechanism(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True)) == (
+    assert _chosen(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True)) == (
         NoisyTopK(5, "0.5"),
         f"{noisy} A set was asked for; a ledger keeps the order, so that a longer list answers a shorter one too.",
     )
-    counted = Facts(k=5, domain_size=50, mechanism="set", counts=True)
+    counted = Facts(k=5, domain_size=50, ordered=False, counts=True)
     mechanism, why = _planned(counted, epsilon=1, delta="1e-6")
     assert isinstance(mechanism, ExponentialTopK)
     assert why == f"{peeled} A set was asked for; counts are measured too, so the items come in order."
@@ -89,5 +94,5 @@ def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
     [({}, None), ({"counts": True}, Theorem.ZCDP), ({"mechanism": "auto"}, None)],
 )
 def test_what_was_given_the_promise_has_a_theorem_of_its_own(more: dict[str, Any], theorem: Theorem | None) -> None:
-    facts = Facts(**{"k": 5, "domain_size": 50, "mechanism": "set", **more})
+    facts = Facts(**{"k": 5, "domain_size": 50, "ordered": False, **more})
     assert strategy_for(facts, question_budget(facts, epsilon=1, delta="1e-6")).theorem is theorem

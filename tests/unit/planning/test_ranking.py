@@ -23,13 +23,15 @@ def planned(
     facts = RankingFacts(**{"graph": graph, "k": 3, "comparisons_per_pair": 100, **more})
     allowance = question_budget(facts.question, epsilon=epsilon, delta=delta)
     assert isinstance(allowance, QuestionBudget)
-    return ranking_strategy(facts, allowance)
+    strategy = ranking_strategy(facts, allowance)
+    assert strategy.ranking is not None
+    return strategy, strategy.ranking
 
 
 def test_the_sentence_names_what_each_finds_and_what_is_taken() -> None:
     plan, method = planned()
     assert plan.why.startswith(
-        "On Bradley-Terry-Luce comparisons made up for these public facts, of the true top 3 one"
+        "On synthetic Bradley-Terry-Luce comparisons for these public facts, of the true top 3 one"
     )
     assert method.name == "borda"
     assert ": so average shares of wins." in plan.why
@@ -59,17 +61,18 @@ def test_too_little_mixing_for_the_arithmetic_is_left_out() -> None:
         (1, 0, "auto", NoisyTopK(3, 1, gaps=False, monotone=False)),
         (1, 0, "noisy", NoisyTopK(3, 1, gaps=False, monotone=False)),
         (3, 0, "exponential", ExponentialTopK(3, 1, monotone=False)),
-        (1, 0, "set", OneshotLaplace(3, 1, monotone=False)),
-        ("0.1", "0.01", "set", OneshotLaplace(3, "0.1", monotone=False)),
+        (1, 0, None, OneshotLaplace(3, 1, monotone=False)),
+        ("0.1", "0.01", None, OneshotLaplace(3, "0.1", monotone=False)),
     ],
 )
-def test_mechanisms_are_the_general_ones(epsilon: Any, delta: Any, mechanism: str, expected: Any) -> None:
-    assert planned(epsilon, delta, method="borda", mechanism=mechanism)[0].mechanism == expected
+def test_mechanisms_are_the_general_ones(epsilon: Any, delta: Any, mechanism: str | None, expected: Any) -> None:
+    how: dict[str, Any] = {"ordered": False} if mechanism is None else {"mechanism": mechanism}
+    assert planned(epsilon, delta, method="borda", **how)[0].mechanism == expected
 
 
 def test_the_approximate_set_is_taken_where_its_scale_is_smaller() -> None:
     graph = ComparisonGraph(tuple(range(400)), tuple((i, i + 1) for i in range(399)))
-    plan, _ = planned("0.2", "0.05", graph=graph, k=150, method="wins", mechanism="set")
+    plan, _ = planned("0.2", "0.05", graph=graph, k=150, method="wins", ordered=False)
     assert plan.mechanism == OneshotLaplace(150, "0.2", delta="0.05", monotone=False)
 
 

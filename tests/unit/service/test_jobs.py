@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from podium.wire.question_body import Asking
 from tests.support.serving import BUDGET, World, views, world
 
+from podium.curator import Curator
 from podium.errors import LedgerUnavailable
 from podium.release import Release
 from podium.service.ops.jobs import Jobs, JobState
 from podium.storage.processes import this_process
+from podium.wire.request import QuestionRequest
 
 RELEASES = "/v1/datasets/views/releases"
 
@@ -65,14 +66,14 @@ def test_states_follow_each_other_and_a_queued_question_is_cancelled_free(
     here: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, go_on = threading.Event(), threading.Event()
-    ask = Asking.ask
+    ask = Curator.ask
 
-    def slow(self: Asking, *arguments: Any, **options: Any) -> Release:
+    def slow(self: Curator, *arguments: Any, **options: Any) -> Release:
         reading.set()
         assert go_on.wait(20)
         return ask(self, *arguments, **options)
 
-    monkeypatch.setattr(Asking, "ask", slow)
+    monkeypatch.setattr(Curator, "ask", slow)
     first = start(here, k=4)
     assert reading.wait(20)
     second = start(here, k=5)
@@ -93,15 +94,15 @@ def test_states_follow_each_other_and_a_queued_question_is_cancelled_free(
 
 def test_cancelling_what_is_read_keeps_the_answer(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go_on = threading.Event(), threading.Event()
-    ask = Asking.ask
+    ask = Curator.ask
 
-    def slow(self: Asking, *arguments: Any, **options: Any) -> Release:
+    def slow(self: Curator, *arguments: Any, **options: Any) -> Release:
         reading.set()
         assert go_on.wait(20)
         return ask(self, *arguments, **options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Asking, "ask", slow)
+        patched.setattr(Curator, "ask", slow)
         place = start(here, item="weekday", k=2)
         assert reading.wait(20)
         assert here.call("DELETE", place).json()["state"] == "cancelled"
@@ -160,14 +161,14 @@ def test_a_question_whose_token_is_revoked_while_it_waits_is_not_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, go_on = threading.Event(), threading.Event()
-    ask = Asking.ask
+    ask = Curator.ask
 
-    def slow(self: Asking, *arguments: Any, **options: Any) -> Release:
+    def slow(self: Curator, *arguments: Any, **options: Any) -> Release:
         reading.set()
         assert go_on.wait(20)
         return ask(self, *arguments, **options)
 
-    monkeypatch.setattr(Asking, "ask", slow)
+    monkeypatch.setattr(Curator, "ask", slow)
     with world(tmp_path, limits={"parallel_questions": 1}) as here:
         start(here, k=2)
         assert reading.wait(20)
@@ -196,7 +197,7 @@ def test_the_tables_of_an_older_version_are_brought_up_to_date(tmp_path: Path) -
 def test_a_job_whose_worker_died_has_failed(here: World) -> None:
     here.give("ana")
     token = next(one for one in here.service.tokens.all() if one.name == "ana")
-    job = here.service.jobs.add("views", token, Asking.of(item="article"))
+    job = here.service.jobs.add("views", token, QuestionRequest.of(item="article"))
     here.service.jobs.move(job.id, JobState.READING)
     gone = replace(this_process(), pid=2**22 - 1, token="another")
     here.service.state.run("UPDATE service_jobs SET owner = ? WHERE id = ?", (gone.to_text(), job.id))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.serving import World, world
 
-from podium.wire.question_body import Asking
+from podium.curator import Curator
 
 PLAN = "/v1/datasets/views/plan"
 
@@ -95,13 +95,13 @@ def test_plans_have_a_rate_of_their_own(tmp_path: Path) -> None:
 
 def test_a_plan_comes_in_time_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = threading.Event()
-    plan = Asking.plan
+    plan = Curator.plan_question
 
-    def slow(self: Asking, curator: Any) -> Any:
-        assert self.k != 7 or go_on.wait(20)
-        return plan(self, curator)
+    def slow(self: Curator, question: Any, **options: Any) -> Any:
+        assert question.k != 7 or go_on.wait(20)
+        return plan(self, question, **options)
 
-    monkeypatch.setattr(Asking, "plan", slow)
+    monkeypatch.setattr(Curator, "plan_question", slow)
     with world(tmp_path, limits={"plan_seconds": 1}) as here:
         late = here.call("POST", PLAN, {"item": "article", "k": 7})
         assert (late.status_code, late.json()["error"]) == (503, "PlanTooLong")

@@ -104,7 +104,7 @@ def test_a_failed_question_is_forfeited_and_says_nothing_of_why(
     with world(tmp_path) as here:
         here.give("olga", "owner")
         for number in range(4):
-            monkeypatch.setattr("podium.curator.answer._answer", broken)
+            monkeypatch.setattr("podium.curator.answer._release", broken)
             answer = here.call("POST", RELEASES, {"item": "article", "k": 1 + number})
             if number < 3:
                 assert (answer.status_code, answer.json()["error"]) == (500, "QuestionForfeited")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from podium.wire.question_body import Asking
 
 from podium.planning.facts import Facts
 from podium.query import parse_where
 from podium.query.canonical import predicate_to_json
 from podium.query.schema import Column, Kind, Schema
-from podium.service.pages.wording import asking_of, condition_text, question_sentence
+from podium.service.pages.snippets import in_curl, in_python, in_shell
+from podium.service.pages.wording import condition_text, question_sentence, request_of
+from podium.wire.request import QuestionRequest
 
 SCHEMA = Schema(
     (
@@ -39,40 +40,40 @@ def test_a_condition_survives_the_round_trip(where: str) -> None:
 
 STORED = {
     "items": ["article"], "k": 3, "where": ["=", "country", "DE"], "counts": {"noise": "gaussian"}, "domain": None,
-    "epsilon_per_item": "1/10", "max_items_per_user": 5, "mechanism": "LimitedDomain", "k_bar": Facts(k=3).rows,
+    "epsilon_per_item": "1/10", "delta": "1/100", "max_items_per_user": 5, "mechanism": "LimitedDomain", "k_bar": Facts(k=3).rows,
 }  # fmt: skip
 
 
 def test_a_stored_question_can_be_asked_again() -> None:
     text = json.dumps(STORED)
     assert question_sentence(text) == "top 3 of article where country = 'DE', with counts"
-    asking = asking_of(text, "1/10")
-    assert asking == Asking.of(item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5)
-    assert asking_of(json.dumps({**STORED, "domain": "0..9"}), "1/10") == Asking.of(
+    request = request_of(text, "1/10")
+    assert request == QuestionRequest.of(item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5)
+    assert request_of(json.dumps({**STORED, "domain": "0..9"}), "1/10") == QuestionRequest.of(
         item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5, domain_size=10
     )
-    assert asking_of(json.dumps({**STORED, "k_bar": 50}), "1/10") == Asking.of(
+    assert request_of(json.dumps({**STORED, "k_bar": 50}), "1/10") == QuestionRequest.of(
         item="article", k=3, where="country = 'DE'", counts=True, max_items_per_user=5, k_bar=50
     )
     # What the entry does not tell is not guessed.
-    assert asking_of(text, "1/5") is None
-    assert asking_of(json.dumps({**STORED, "domain": "items 00ff"}), "1/10") is None
+    assert request_of(text, "1/5") is None
+    assert request_of(json.dumps({**STORED, "domain": "items 00ff"}), "1/10") is None
 
 
 def test_the_same_question_elsewhere() -> None:
-    asking = Asking.of(item="article", k=3, where="country = 'DE'", counts=True)
-    assert asking.in_python("http://h", "views") == (
-        'podium.connect("http://h", token=token, dataset="views").top(\'article\', k=3, counts=True, '
-        "where=\"country = 'DE'\")"
+    request = QuestionRequest.of(item="article", k=3, where="country = 'DE'", counts=True)
+    assert in_python(request, "http://h", "views") == (
+        'podium.connect("http://h", token=token, dataset="views").top(\'article\', k=3, '
+        "where=\"country = 'DE'\", counts=True)"
     )
-    assert asking.in_shell("views") == (
-        "podium top SOURCE --user USER --item article -k 3 --counts --where 'country = '\"'\"'DE'\"'\"'' "
+    assert in_shell(request, "views") == (
+        "podium top SOURCE --user USER --item article -k 3 --where 'country = '\"'\"'DE'\"'\"'' --counts "
         "--ledger LEDGER --dataset views"
     )
-    body = json.loads(asking.in_curl("http://h", "views").split("-d ")[1].split(" \\\n")[0].strip("'").replace(
+    body = json.loads(in_curl(request, "http://h", "views").split("-d ")[1].split(" \\\n")[0].strip("'").replace(
         "'\"'\"'", "'"))  # fmt: skip
-    assert body == asking.to_json()
-    assert Asking.from_text(asking.to_text()) == asking
-    sql = Asking.of(sql="SELECT 1")
-    assert sql.in_python("http://h", "v") == 'podium.connect("http://h", token=token, dataset="v").sql(\'SELECT 1\')'
-    assert sql.in_shell("v") == "podium sql 'SELECT 1' --source SOURCE --user USER --ledger LEDGER --dataset v"
+    assert body == request.to_dict()
+    assert QuestionRequest.from_text(request.to_text()) == request
+    sql = QuestionRequest.of(sql="SELECT 1")
+    assert in_python(sql, "http://h", "v") == 'podium.connect("http://h", token=token, dataset="v").sql(\'SELECT 1\')'
+    assert in_shell(sql, "v") == "podium sql 'SELECT 1' --source SOURCE --user USER --ledger LEDGER --dataset v"

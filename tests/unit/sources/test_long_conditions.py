@@ -42,9 +42,7 @@ def test_a_condition_is_copied_when_it_is_written_and_never_before(
         return copy(self, memo)
 
     monkeypatch.setattr(exp.Expression, "__deepcopy__", counted)
-    asked = podium.top(
-        source, item="article", user="user_id", k=2, epsilon=1, delta="1e-6", dry_run=True, where=where, **more
-    )
-    assert not isinstance(asked, podium.Release)
+    asked = podium.plan(source, item="article", user="user_id", k=2, epsilon=1, delta="1e-6", where=where, **more)
+    assert asked.queries
     # Writing a query copies it: the engine plans one or two before anything is paid, and as many are shown.
     assert sum(literals >= PARTS / 2 for literals in copied) <= 4, sorted(copied)[-10:]

@@ -93,7 +93,7 @@ def subject_of(
     most: int, schedule: Schedule,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
-    asked = Question(item=item, k=k, where=where)  # type: ignore[arg-type] # it accepts what callers write
+    asked = Question.of(item, k=k, where=where)
     question = check_question(asked, source.schema(), user=user, table="")
     column = source.schema().column(time, role="time")
     if column.kind not in (Kind.DATE, Kind.TIMESTAMP):

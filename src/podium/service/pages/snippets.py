@@ -44,6 +44,8 @@ def in_shell(request: QuestionRequest, dataset: str) -> str:
             words.append(f"{flag} FILE")
         elif name == "ordered":
             words.append("--unordered")
+        elif name == "where":
+            words += [f"{flag} {shlex.quote(one)}" for one in ([value] if isinstance(value, str) else value)]
         else:
             words.append(flag if value is True else f"{flag} {shlex.quote(str(value))}")
     return " ".join([*words, "--ledger LEDGER", f"--dataset {dataset}"])

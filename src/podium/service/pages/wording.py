@@ -30,10 +30,11 @@ def question_sentence(question: str) -> str:
 def request_of(question: str, planned: str) -> QuestionRequest | None:
     """The question as a caller writes it; None if the entry does not tell, as with items that were listed.
 
-    ``planned`` is the epsilon per item of the owner's plan, which a question that states none has.
+    ``planned`` is the epsilon per item of the owner's plan, which a question that states none has. The questions of a
+    schedule are its own: nobody else asks them for nothing.
     """
     asked = QuestionRecord.from_text(question)
-    if asked is None or asked.ranking is not None:
+    if asked is None or asked.ranking is not None or asked.schedule:
         return None
     size = None if asked.domain is None else _KNOWN.fullmatch(asked.domain)
     epsilon = asked.budget.get("epsilon")
@@ -44,6 +45,7 @@ def request_of(question: str, planned: str) -> QuestionRequest | None:
     return QuestionRequest.of(
         item=list(asked.items),
         k=asked.k,
+        ordered=asked.ordered,
         where=None if asked.where is None else condition_text(asked.where),
         epsilon=epsilon,
         counts=asked.counts,

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from podium.curator import Curator
 from podium.errors import InvalidArgument, SourceError, SourceUnavailable, UnknownDataset
 from podium.ledger import Budget, Ledger, Status, open_ledger
-from podium.query.schema import Kind, Schema
+from podium.query.schema import Column, Kind, Schema
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
 from podium.service.store.database import State, now
 from podium.service.store.tokens import EVERYTHING, Token
@@ -38,9 +39,9 @@ class Dataset:
         return self.curator.schema
 
     @property
-    def columns(self) -> list[dict[str, str]]:
+    def columns(self) -> list[dict[str, Any]]:
         """The columns that questions may name, with their kinds."""
-        return [{"name": column.name, "kind": column.kind.value} for column in self.schema.columns]
+        return [_column_document(column) for column in self.schema.columns]
 
     @property
     def item_columns(self) -> list[str]:
@@ -196,3 +197,10 @@ class Datasets:
         self._closing.callback(curator.close)
         self._open[settings.name] = Dataset(settings, curator)
         return self._open[settings.name]
+
+
+def _column_document(column: Column) -> dict[str, Any]:
+    """A column as JSON, with what its kind leaves open: of a list its elements, of a decimal its digits."""
+    element = {} if column.element is None else {"element": column.element.value}
+    scale = {"scale": column.scale} if column.scale else {}
+    return {"name": column.name, "kind": column.kind.value, **element, **scale}

@@ -5,27 +5,37 @@ from __future__ import annotations
 import pickle
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from podium.curator.answer import bare
-from podium.curator.prepare import Asked, Options
-from podium.curator.reuse import answered_by, question_key, question_text
+from podium.curator.answer import without_origin
+from podium.curator.payment import LedgerAccount
+from podium.curator.prepare import PlannedQuestion, fresh_salt, state_domain
+from podium.curator.reuse import Reusable, record_of
 from podium.errors import InvalidArgument, QuestionForfeited
+from podium.ledger import Budget, Ledger, Totals
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
 from podium.planning.strategy import strategy_for
-from podium.query import Question
+from podium.query import CheckedQuestion, Question
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable
 
 
-def asked(domain: Domain | None = None, user: str = "u", **facts: Any) -> Asked:
+def asked(domain: Domain | None = None, user: str = "u", **facts: Any) -> PlannedQuestion:
     known = Facts(**{"k": 3, "domain_size": None if domain is None else 9, **facts})
-    plan = strategy_for(known, question_budget(known, epsilon=1, delta="1e-6"))
-    return Asked(Question(("i",), known.k), plan, domain, user)
+    strategy = strategy_for(known, question_budget(known, epsilon=1, delta="1e-6"))
+    return PlannedQuestion(checked(known), strategy, domain, user)
+
+
+def checked(facts: Facts) -> CheckedQuestion:
+    return CheckedQuestion(("i",), facts.k, asked=Question.of("i", k=facts.k, mechanism=facts.mechanism))
+
+
+def key_of(planned: PlannedQuestion) -> str:
+    return record_of(planned).key
 
 
 @pytest.mark.parametrize(
@@ -42,20 +52,21 @@ def asked(domain: Domain | None = None, user: str = "u", **facts: Any) -> Asked:
     ],
 )
 def test_domains_as_written(written: dict[str, Any], meant: Domain | None) -> None:
-    assert Options(**written).stated_domain() == meant
+    assert state_domain(written.get("domain"), written.get("domain_size")) == meant
 
 
 def test_a_domain_is_stated_once() -> None:
     with pytest.raises(InvalidArgument, match="domain_size=5 is not valid"):
-        Options(domain=["a"], domain_size=5).stated_domain()
+        state_domain(["a"], 5)
 
 
 def test_the_salt_is_drawn_for_each_reading() -> None:
-    bounded = asked(max_items_per_user=2)
-    salts = {bounded.reading().salt for _ in range(5)}
+    salts = {fresh_salt() for _ in range(5)}
     assert len(salts) == 5
-    assert all(salt is not None and len(salt) == 64 for salt in salts)
-    assert asked().reading().salt is None
+    assert all(len(salt) == 64 for salt in salts)
+    salt = fresh_salt()
+    assert asked(max_items_per_user=2).count_query(salt).salt == salt
+    assert asked().count_query(salt).salt is None
 
 
 @pytest.mark.parametrize(
@@ -69,12 +80,12 @@ def test_the_salt_is_drawn_for_each_reading() -> None:
     ],
 )
 def test_one_key_for_one_domain(one: Domain, other: Domain) -> None:
-    assert question_key(asked(one)) == question_key(asked(other))
+    assert key_of(asked(one)) == key_of(asked(other))
 
 
 def test_keys_tell_questions_apart() -> None:
     keys = [
-        question_key(asked(**facts))
+        key_of(asked(**facts))
         for facts in (
             {},
             {"user": "v"},
@@ -99,88 +110,87 @@ def test_a_file_is_known_by_what_it_holds(tmp_path: Path) -> None:
     one.write_text("i\na\n", encoding="utf-8")
     copy.write_text("i\na\n", encoding="utf-8")
     other.write_text("i\nb\n", encoding="utf-8")
-    assert question_key(asked(DomainFile(one))) == question_key(asked(DomainFile(str(copy))))
-    assert question_key(asked(DomainFile(one))) != question_key(asked(DomainFile(other)))
-    assert question_key(asked(DomainFile(one))) != question_key(asked(DomainFile(one, ("i",))))
+    assert key_of(asked(DomainFile(one))) == key_of(asked(DomainFile(str(copy))))
+    assert key_of(asked(DomainFile(one))) != key_of(asked(DomainFile(other)))
+    assert key_of(asked(DomainFile(one))) != key_of(asked(DomainFile(one, ("i",))))
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "suits"),
+    ("before", "now", "answers"),
     [
         ({"k": 3}, {"k": 3}, True),
         ({"k": 10}, {"k": 3}, True),
         ({"k": 2}, {"k": 3}, False),
-        ({"k": 200, "mechanism": "limited-domain"}, {"k": 3}, True),
-        ({"k": 200, "mechanism": "limited-domain"}, {"k": 3, "k_bar": 2000}, True),
+        ({"k": 200}, {"k": 3}, True),
+        # What counts is what was asked for, not what it came to.
+        ({"k": 200, "mechanism": "limited-domain"}, {"k": 3, "k_bar": 2000}, False),
         ({"k": 200, "mechanism": "limited-domain"}, {"k": 3, "k_bar": 1000}, False),
-        ({"k": 200, "k_bar": 1000}, {"k": 3}, True),
+        ({"k": 200, "k_bar": 1000}, {"k": 3}, False),
         ({"k": 200, "k_bar": 999}, {"k": 3}, False),
         ({"k": 3, "k_bar": 50}, {"k": 3, "k_bar": 50}, True),
         ({"k": 3, "domain": DomainSize(9)}, {"k": 2, "domain": DomainSize(9)}, True),
     ],
 )
-def test_which_answers_contain_this_one(before: dict[str, Any], now: dict[str, Any], suits: bool) -> None:
-    assert answered_by(asked(**now))(question_text(asked(**before))) is suits
+def test_which_answers_contain_this_one(before: dict[str, Any], now: dict[str, Any], answers: bool) -> None:
+    assert Reusable.by(asked(**now))(record_of(asked(**before)).to_text()) is answers
 
 
-def by_the_ledger(k: int, **facts: Any) -> Asked:
+def by_the_ledger(k: int, **facts: Any) -> PlannedQuestion:
     """Asked under a plan per item, whose budget grows with the list."""
     known, single, delta = Facts(k=k, **facts), Fraction(1, 10), Fraction(1, 10**7)
-    allowance = (
+    budget = (
         RoundsBudget(mu_squared=k * single**2, delta=delta, per_item=single)
         if known.adaptive
         else QuestionBudget(epsilon_per_item=single, delta_per_call=delta, sigma=Fraction(30) if known.counts else None)
     )
-    return Asked(Question(("i",), k), strategy_for(known, allowance), None, "u")
+    requested = {"epsilon_per_item": str(single), "delta": str(delta)}
+    return PlannedQuestion(checked(known), strategy_for(known, budget), None, "u", requested)
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "suits"),
+    ("before", "now", "answers"),
     [
         ({"k": 100}, {"k": 50}, True),
-        ({"k": 100}, {"k": 50, "mechanism": "adaptive"}, True),
+        # A short list would be answered by another mechanism, but that is not what was asked for.
+        ({"k": 100}, {"k": 10}, True),
         ({"k": 100, "counts": True}, {"k": 50, "counts": True}, True),
+        ({"k": 100, "counts": True}, {"k": 10, "counts": True}, True),
         ({"k": 50}, {"k": 100}, False),
         ({"k": 100, "counts": True}, {"k": 50}, False),
         ({"k": 100, "max_items_per_user": 9}, {"k": 50}, False),
-        # Ten items are one selection after the other, and so is whatever has a k_bar.
-        ({"k": 100}, {"k": 10}, False),
-        ({"k": 100}, {"k": 10, "mechanism": "adaptive"}, True),
+        # Who names a mechanism or a k_bar asks another question.
+        ({"k": 100}, {"k": 50, "mechanism": "adaptive"}, False),
         ({"k": 100}, {"k": 50, "k_bar": 1000}, False),
         ({"k": 100, "mechanism": "limited-domain"}, {"k": 50}, False),
-        ({"k": 100, "mechanism": "limited-domain"}, {"k": 10}, True),
+        ({"k": 100, "mechanism": "limited-domain"}, {"k": 10, "mechanism": "limited-domain"}, True),
     ],
 )
-def test_which_answers_in_rounds_contain_this_one(before: dict[str, Any], now: dict[str, Any], suits: bool) -> None:
+def test_which_answers_in_rounds_contain_this_one(before: dict[str, Any], now: dict[str, Any], answers: bool) -> None:
     first, second = by_the_ledger(**before), by_the_ledger(**now)
-    assert (question_key(first) == question_key(second) and answered_by(second)(question_text(first))) is suits
+    assert (key_of(first) == key_of(second) and Reusable.by(second)(record_of(first).to_text())) is answers
 
 
-def test_another_delta_of_the_call_is_another_question() -> None:
-    facts = Facts(k=3)
-    plans = [strategy_for(facts, QuestionBudget(epsilon_per_item=Fraction(1, 9), delta_per_call=Fraction(1, d))) for d in (8, 9)]
-    keys = {question_key(Asked(Question(("i",), 3), plan, None, "u")) for plan in plans}
-    assert len(keys) == 2
-
-
-def test_another_budget_for_all_rounds_is_another_question() -> None:
-    keys = set()
-    for epsilon in (1, 2):
-        facts = Facts(k=100)
-        plan = strategy_for(facts, question_budget(facts, epsilon=epsilon, delta="1e-6"))
-        keys.add(question_key(Asked(Question(("i",), 100), plan, None, "u")))
-    assert len(keys) == 2
+def test_a_key_holds_the_budget_that_was_requested() -> None:
+    """The owner's plan for each item, or the epsilon of the whole question however it is written."""
+    account = LedgerAccount(cast(Ledger, None), "views")
+    totals = [Totals.of(Budget(epsilon=3, delta=delta, items=100, questions=20)) for delta in ("1e-6", "1e-7")]
+    unknown, known = Facts(k=3), Facts(k=3, domain_size=9)
+    keys = [account.strategy(one, unknown, epsilon)[1] for one in totals for epsilon in (None, "0.5", "0.6")]
+    assert len({tuple(sorted(key.items())) for key in keys}) == 6
+    assert account.strategy(totals[0], unknown, "0.5")[1] == account.strategy(totals[0], unknown, Fraction(1, 2))[1]
+    assert account.strategy(totals[0], known, "0.5")[1] == account.strategy(totals[1], known, "0.5")[1]
+    assert account.strategy(totals[0], known, "0.5")[1] == {"epsilon": "1/2", "delta": "0"}
 
 
 def test_a_round_counts_with_its_weights_what_is_not_out_yet() -> None:
     rounds = asked(k=50)
-    assert isinstance(rounds.plan.mechanism, AdaptiveTopK)
-    weights = rounds.plan.mechanism.first_stage.weights
-    salt = rounds.fresh_salt()
-    reading = rounds.weighted(weights, ("x",), salt)
-    assert (reading.max_items_per_user, reading.salt, reading.without) == (1000, salt, ("x",))
-    assert reading.weights == weights.steps
-    assert salt != rounds.fresh_salt()
+    assert isinstance(rounds.strategy.mechanism, AdaptiveTopK)
+    weights = rounds.strategy.mechanism.first_stage.weights
+    salt = fresh_salt()
+    query = rounds.weighted_query(weights, ("x",), salt)
+    assert (query.max_items_per_user, query.salt, query.without) == (1000, salt, ("x",))
+    assert query.weights == weights.steps
+    assert rounds.first_query().weights == weights.steps
 
 
 def test_a_bare_error_carries_nothing_along() -> None:
@@ -192,11 +202,11 @@ def test_a_bare_error_carries_nothing_along() -> None:
 
     with pytest.raises(KeyError) as caught:
         fail()
-    error = bare(caught.value)
+    error = without_origin(caught.value)
     assert (error.__cause__, error.__context__, error.__traceback__) == (None, None, None)
 
 
 def test_a_forfeited_question_survives_pickling() -> None:
-    plan = asked().plan
-    error = QuestionForfeited("views", plan.reach, plan.delta_per_call)
+    strategy = asked().strategy
+    error = QuestionForfeited("views", strategy.reach, strategy.delta_per_call)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301
