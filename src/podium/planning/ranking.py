@@ -60,7 +60,7 @@ class RankingFacts:
     def question(self) -> Facts:
         """The same as for any question about a known domain."""
         size = len(self.graph.items)
-        return Facts(k=self.k, domain_size=size, max_items_per_user=self.max_comparisons_per_user)
+        return Facts(k=self.k, domain_size=size, max_items_per_user=self.max_comparisons_per_user, ordered=self.ordered)
 
     def candidates(self) -> tuple[RankingMethod, ...]:
         """The methods that the caller leaves open; the first of equally good ones is taken."""

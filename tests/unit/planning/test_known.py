@@ -64,7 +64,7 @@ def test_counts_need_an_order() -> None:
 
 def test_a_ledger_that_adds_up_rho_gets_selections_in_turn() -> None:
     facts = Facts(k=5, domain_size=50)
-    in_turn = known_mechanism(facts, QuestionBudget(epsilon_per_item=Fraction(1, 10)))[0]
+    in_turn = _chosen(facts, QuestionBudget(epsilon_per_item=Fraction(1, 10)))[0]
     assert in_turn == ExponentialTopK(5, "0.1")
     pure, why = _chosen(facts, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True))
     assert pure == NoisyTopK(5, "0.5")
@@ -75,18 +75,18 @@ def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
     peeled = "The domain is known: exponential mechanisms in turn return all k items at the lowest rho."
     noisy = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
     wanted = Facts(k=5, domain_size=50, ordered=False)
-    assert known_mechanism(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10))) == (
+    assert _chosen(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10))) == (
         ExponentialTopK(5, "0.1"),
-        f"{peeled} A set was asked for; where a ledger adds up rho it would be hardly better, so the order is kept.",
+        f"{peeled} No order was asked for; where a ledger adds up rho a set would be hardly better, so the order is kept.",
     )
     assert _chosen(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True)) == (
         NoisyTopK(5, "0.5"),
-        f"{noisy} A set was asked for; a ledger keeps the order, so that a longer list answers a shorter one too.",
+        f"{noisy} No order was asked for; a ledger keeps it, so that a longer list answers a shorter one too.",
     )
     counted = Facts(k=5, domain_size=50, ordered=False, counts=True)
     mechanism, why = _planned(counted, epsilon=1, delta="1e-6")
     assert isinstance(mechanism, ExponentialTopK)
-    assert why == f"{peeled} A set was asked for; counts are measured too, so the items come in order."
+    assert why == f"{peeled} No order was asked for; counts are measured too, so the items come in order."
 
 
 @pytest.mark.parametrize(

@@ -246,17 +246,26 @@ def test_a_release_can_be_taken_along_in_every_form(here: World) -> None:
 
 
 def test_a_page_offers_to_ask_again_only_what_is_free(here: World) -> None:
-    """Another k_bar is said in what is offered; a mechanism that would not be planned again offers nothing."""
+    """What was requested is said in what is offered; where the entry does not tell all of it, nothing is offered."""
     browser = signed_in(here, "analyst")
     for body, offered in (
         ({"item": "article", "k": 3}, '"article", k=3)'),
         ({"item": "article", "k": 3, "k_bar": 40}, '"article", k=3, k_bar=40)'),
-        ({"item": "article", "k": 3, "mechanism": "adaptive"}, None),
+        ({"item": "article", "k": 3, "mechanism": "adaptive"}, '"article", k=3, mechanism="adaptive")'),
+        (
+            {"item": "weekday", "k": 2, "domain_size": 7, "ordered": False},
+            '"weekday", k=2, ordered=False, domain_size=7)',
+        ),
+        ({"item": "article", "k": 3, "epsilon": "0.1"}, '"article", k=3, epsilon="1/10")'),
+        ({"item": "article", "k": 2, "domain": ["a0", "a1", "a2"]}, None),
     ):
         asked = here.call("POST", "/v1/datasets/views/releases", body).json()
         page = html.unescape(browser.get(f"/datasets/views/releases/{asked['entry']}").text).replace("'", '"')
         assert ("Asking it again is free" in page) == (offered is not None)
-        assert offered is None or offered in page
+        if offered is not None:
+            assert offered in page
+            sent = json.loads(re.findall(r"-d \"(\{.*\})\"", page)[0])
+            assert here.call("POST", "/v1/datasets/views/releases", sent).json()["paid"] == []
 
 
 def test_what_is_previewed_can_be_confirmed(here: World) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+import podium
 from podium.planning.facts import Facts
-from podium.query import parse_where
+from podium.query import QuestionRecord, parse_where
 from podium.query.canonical import predicate_to_json
 from podium.query.schema import Column, Kind, Schema
 from podium.service.pages.snippets import in_curl, in_python, in_shell
-from podium.service.pages.wording import condition_text, question_sentence, request_of
+from podium.service.pages.wording import asks_the_same, condition_text, question_sentence, request_of
 from podium.wire.request import QuestionRequest
 
 SCHEMA = Schema(
@@ -40,7 +43,8 @@ def test_a_condition_survives_the_round_trip(where: str) -> None:
 
 STORED = {
     "items": ["article"], "k": 3, "where": ["=", "country", "DE"], "counts": {"noise": "gaussian"}, "domain": None,
-    "epsilon_per_item": "1/10", "delta": "1/100", "max_items_per_user": 5, "mechanism": "LimitedDomain", "k_bar": Facts(k=3).rows,
+    "epsilon_per_item": "1/10", "delta": "1/100", "max_items_per_user": 5, "mechanism": "LimitedDomain",
+    "k_bar": Facts(k=3).rows,
 }  # fmt: skip
 
 
@@ -60,6 +64,43 @@ def test_a_stored_question_can_be_asked_again() -> None:
     assert request_of(json.dumps({**STORED, "domain": "items 00ff"}), "1/10") is None
 
 
+RECORD = QuestionRecord(
+    items=("article",), where=["=", "country", "DE"], user="user_id", k=3, k_bar=None, ordered=True, domain=None,
+    max_items_per_user=None, mechanism="auto", budget={"epsilon_per_item": "1/10", "delta": "1/100"}, counts=False,
+)  # fmt: skip
+
+
+def test_what_was_requested_is_requested_again() -> None:
+    def again(**changed: Any) -> QuestionRequest | None:
+        return request_of(replace(RECORD, **changed).to_text(), "1/10")
+
+    def request(**stated: Any) -> QuestionRequest:
+        return QuestionRequest.of(item="article", k=3, where="country = 'DE'", **stated)
+
+    assert again() == request()
+    assert again(counts=True, k_bar=50) == request(counts=True, k_bar=50)
+    # An order that nobody asked for would be another question, which costs.
+    assert again(ordered=False) == request(ordered=False)
+    assert again(mechanism="adaptive") == request(mechanism="adaptive")
+    assert again(budget={"epsilon": "1/2", "delta": "1/100"}) == request(epsilon="1/2")
+    assert again(domain="0..9") == request(domain_size=10)
+    assert again(budget={"epsilon_per_item": "1/5", "delta": "1/100"}) is None
+    assert again(domain="items 00ff") is None
+    assert again(ranking={"method": "auto"}) is None
+    assert again(schedule={"schedule": "s", "period": "1", "role": "report"}) is None
+
+
+def test_an_older_entry_is_free_only_if_its_mechanism_would_be_planned_again() -> None:
+    plan = podium.plan(k=3, epsilon=1, delta="1e-6")
+    older = {**STORED, "mechanism": plan.mechanism, "k_bar": plan.rows}
+    assert asks_the_same(plan, json.dumps(older))
+    assert not asks_the_same(plan, json.dumps({**older, "mechanism": "AdaptiveTopK"}))
+    assert not asks_the_same(plan, json.dumps({**older, "k_bar": 40}))
+    # What was requested is compared before, and says nothing of how it was answered.
+    assert asks_the_same(plan, replace(RECORD, mechanism="adaptive").to_text())
+    assert not asks_the_same(plan, "SELECT 1")
+
+
 def test_the_same_question_elsewhere() -> None:
     request = QuestionRequest.of(item="article", k=3, where="country = 'DE'", counts=True)
     assert in_python(request, "http://h", "views") == (
@@ -77,3 +118,17 @@ def test_the_same_question_elsewhere() -> None:
     sql = QuestionRequest.of(sql="SELECT 1")
     assert in_python(sql, "http://h", "v") == 'podium.connect("http://h", token=token, dataset="v").sql(\'SELECT 1\')'
     assert in_shell(sql, "v") == "podium sql 'SELECT 1' --source SOURCE --user USER --ledger LEDGER --dataset v"
+    several = QuestionRequest.of(item=["a", "b"], k=2, where=["a > 1", "b > 2"], ordered=False, domain=[["x", 1]])
+    assert in_shell(several, "v") == (
+        "podium top SOURCE --user USER --item a --item b -k 2 --unordered --where 'a > 1' --where 'b > 2' "
+        "--domain FILE --ledger LEDGER --dataset v"
+    )
+    ranking = QuestionRequest.of(winner="w", loser="l", comparisons_per_pair=5, items=["x", "y"], k=1)
+    assert in_python(ranking, "http://h", "v") == (
+        "podium.connect(\"http://h\", token=token, dataset=\"v\").rank(winner='w', loser='l', comparisons_per_pair=5, "
+        "items=['x', 'y'], k=1)"
+    )
+    assert in_shell(ranking, "v") == (
+        "podium rank SOURCE --user USER -k 1 --winner w --loser l --comparisons-per-pair 5 --items FILE "
+        "--ledger LEDGER --dataset v"
+    )
