@@ -20,6 +20,7 @@ from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
 from podium.exact import Number
 from podium.planning.question_plan import Plan
 from podium.query import Column, Kind, Question, QuestionOptions, RankingOptions, RankingQuestion, Schema
+from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, spell_out
 from podium.release import Release
 from podium.version import __version__
 from podium.wire.identifiers import new_id
@@ -80,6 +81,7 @@ class Client:
         """What is promised, spent and left, as far as the token may see it; exact numbers are text."""
         return self._transport.call("GET", self._place("budget"))
 
+    @spell_out(QUESTION_DEFAULTS)
     def top(
         self,
         item: str | Iterable[str],
@@ -92,6 +94,7 @@ class Client:
         question = Question.of(item, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
+    @spell_out(QUESTION_DEFAULTS)
     def sql(
         self,
         text: str,
@@ -104,6 +107,7 @@ class Client:
         question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
+    @spell_out(RANKING_DEFAULTS)
     def rank(
         self,
         *,
@@ -118,6 +122,7 @@ class Client:
         question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
+    @spell_out(QUESTION_DEFAULTS)
     def plan(
         self,
         item: str | Iterable[str] = (),
@@ -130,6 +135,7 @@ class Client:
         question = Question.of(item, sql=sql, **options)
         return self.plan_question(question, epsilon=epsilon)
 
+    @spell_out(RANKING_DEFAULTS)
     def plan_rank(
         self,
         *,

@@ -34,6 +34,8 @@ MECHANISMS = {
 DOORS: dict[Callable[..., Any], str] = {
     podium.top: "source, *, item, user, k=10, epsilon, delta=0, where=None, counts=False, max_items_per_user=None",
     podium.sql: "source, text, *, name, user, epsilon, delta=0, max_items_per_user=None",
+    podium.plan: "source, *, item=(), sql=None, user, epsilon, delta=0, k=10, where=None, ordered=True",
+    podium.rank: "source, *, winner, loser, user, comparisons_per_pair, epsilon, delta=0, items=None, k=10",
     podium.connect: "url, *, token",
     Budget: "*, epsilon, delta=None, items, questions",
     Curator: "source, *, dataset, user, ledger, budget=None",
@@ -60,8 +62,9 @@ COMMANDS = {
     "top": "--item --user -k --epsilon --delta --where --counts --max-items-per-user --domain --domain-size "
     "--mechanism --ledger --dataset --table --format --plot --dry-run",
 }
-OF_THE_COMMAND_LINE = {"format", "output", "plot", "quiet", "no_color", "debug", "help"}
-"""How an answer is written is the command's business; everything else is an argument of the library."""
+OF_THE_COMMAND_LINE = {"format", "output", "plot", "quiet", "no_color", "debug", "help", "dry_run", "unordered"}
+"""How an answer is written is the command's business. ``plan`` is --dry-run, ``ordered=False`` is --unordered;
+everything else is an argument of the library."""
 
 
 def parameters(call: Callable[..., Any]) -> str:

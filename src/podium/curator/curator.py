@@ -32,8 +32,9 @@ from podium.query import (
     Schema,
     check_question,
 )
+from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, spell_out
 from podium.release import Release
-from podium.sources import CountQuery, Domain, Source, SourceOptions
+from podium.sources import SOURCE_DEFAULTS, CountQuery, Domain, Source, SourceOptions
 
 __all__ = ["Curator"]
 
@@ -52,6 +53,7 @@ class Curator:
     _schedule: str | None = None
     _exclusive = False
 
+    @spell_out(SOURCE_DEFAULTS)
     def __init__(
         self,
         source: object,
@@ -108,6 +110,7 @@ class Curator:
         account = self._ledger_account
         return account.ledger.status(account.dataset)
 
+    @spell_out(QUESTION_DEFAULTS)
     def top(
         self,
         item: str | Iterable[str],
@@ -136,6 +139,7 @@ class Curator:
         question = Question.of(item, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
+    @spell_out(QUESTION_DEFAULTS)
     def sql(
         self,
         text: str,
@@ -149,6 +153,7 @@ class Curator:
         question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
+    @spell_out(RANKING_DEFAULTS)
     def rank(
         self,
         *,
@@ -164,6 +169,7 @@ class Curator:
         question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
+    @spell_out(QUESTION_DEFAULTS)
     def plan(
         self,
         item: str | Iterable[str] = (),
@@ -176,6 +182,7 @@ class Curator:
         question = Question.of(item, sql=sql, **options)
         return self.plan_question(question, epsilon=epsilon)
 
+    @spell_out(RANKING_DEFAULTS)
     def plan_rank(
         self,
         *,

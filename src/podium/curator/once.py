@@ -10,8 +10,9 @@ from podium.curator.payment import OneQuestion
 from podium.exact import Number
 from podium.planning.question_plan import Plan
 from podium.query import QuestionOptions, RankingOptions
+from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, spell_out
 from podium.release import Release
-from podium.sources import SourceOptions
+from podium.sources import SOURCE_DEFAULTS, SourceOptions
 
 __all__ = ["plan", "plan_rank", "rank", "sql", "top"]
 
@@ -27,6 +28,7 @@ class _RankOptions(RankingOptions, SourceOptions):
     """What may be added to a ranking, and how its source is read."""
 
 
+@spell_out(QUESTION_DEFAULTS, SOURCE_DEFAULTS)
 def top(
     source: object,
     *,
@@ -63,6 +65,7 @@ def top(
         return curator.top(item, **asked)
 
 
+@spell_out(QUESTION_DEFAULTS, SOURCE_DEFAULTS)
 def sql(
     source: object,
     text: str,
@@ -79,6 +82,7 @@ def sql(
         return curator.sql(text, **asked)
 
 
+@spell_out(QUESTION_DEFAULTS, SOURCE_DEFAULTS)
 def plan(
     source: object,
     *,
@@ -96,6 +100,7 @@ def plan(
         return curator.plan(item, sql=sql, **asked)
 
 
+@spell_out(RANKING_DEFAULTS, SOURCE_DEFAULTS)
 def rank(
     source: object,
     *,
@@ -124,6 +129,7 @@ def rank(
         return curator.rank(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **asked)
 
 
+@spell_out(RANKING_DEFAULTS, SOURCE_DEFAULTS)
 def plan_rank(
     source: object,
     *,

@@ -1,7 +1,7 @@
 """Sources: the engines that hold the rows. Only the few rows that a question needs leave them."""
 
 from podium.sources.duckdb.source import DuckDBSource
-from podium.sources.open import SourceOptions, open_source
+from podium.sources.open import SOURCE_DEFAULTS, SourceOptions, open_source
 from podium.sources.protocol import (
     CountQuery,
     Domain,
@@ -14,6 +14,7 @@ from podium.sources.protocol import (
 )
 
 __all__ = [
+    "SOURCE_DEFAULTS",
     "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Snapshot",
     "Source", "SourceOptions", "open_source",
 ]  # fmt: skip

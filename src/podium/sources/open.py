@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, cast
@@ -16,7 +17,7 @@ from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.duckdb.validity import BadLines, FileRules
 from podium.sources.protocol import Source
 
-__all__ = ["SourceOptions", "open_source"]
+__all__ = ["SOURCE_DEFAULTS", "SourceOptions", "open_source"]
 
 _URL = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9]*)(?:\+[a-zA-Z0-9]+)?://")
 
@@ -28,6 +29,10 @@ class SourceOptions(TypedDict, total=False):
     types: Types | None
     bad_lines: str
     encoding: str
+
+
+SOURCE_DEFAULTS: Mapping[str, object] = {"table": None, "types": None, "bad_lines": "refuse", "encoding": "utf-8"}
+"""What ``open_source`` takes where nothing is stated."""
 
 
 @dataclass(frozen=True, slots=True)

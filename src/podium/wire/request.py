@@ -42,7 +42,9 @@ class QuestionRequest:
         for name, meaning in _NEEDED.items():
             if ranking and name not in given:
                 raise InvalidArgument(name, None, allowed=meaning)
-        stated = {name: _listed(name, value) if name in _LISTS else value for name, value in given.items()}
+        stated: dict[str, Any] = {
+            name: _listed(name, value) if name in _LISTS else value for name, value in given.items()
+        }
         if "mixing" in stated:
             stated["mixing"] = str(stated["mixing"])
         try:

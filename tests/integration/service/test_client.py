@@ -10,27 +10,70 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+import duckdb
 import pytest
 from tests.support.serving import Running, new_token, running
 
 import podium
 from podium.client import Client
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionRefused, SourceUnavailable, UnknownColumn
+from podium.query import Question, RankingQuestion
 from podium.release import Receipt
+from podium.service.store.database import open_state
+from podium.service.store.tokens import Tokens
 from podium.wire.refusals import Refusal
+
+BUDGET = "epsilon = 3\ndelta = 1e-6\nitems = 200\nquestions = 20\n"
+VOTES = """
+[datasets.votes]
+source = "votes.parquet"
+user = "voter"
+budget = {epsilon = 40, delta = 1e-6, items = 100, questions = 20}
+"""
+FILMS = ["f0", "f1", "f2", "f3"]
+RANKING: dict[str, Any] = {"winner": "better", "loser": "worse", "comparisons_per_pair": 500, "items": FILMS, "k": 2}
+
+
+def votes(path: Path) -> None:
+    """Voters who compared every two of four films: f0 beats all others, and f1 the last two."""
+    table = """SELECT 'v' || v AS voter, 'f' || a AS better, 'f' || b AS worse, CAST(v % 100 AS DECIMAL(9, 2)) AS age,
+        ['web', 'app'] AS used FROM range(500) AS t(v), range(4) AS s(a), range(4) AS r(b) WHERE a < b"""
+    duckdb.sql(f"COPY ({table}) TO '{path}' (FORMAT parquet)")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("server"), workers=1) as started:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("server")
+    votes(made / "votes.parquet")
+    return made
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Running]:
+    # The budget is the last section of the settings, so another data set may follow it.
+    with running(folder, workers=1, budget=f"{BUDGET}{VOTES}") as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def client(server: Running) -> Client:
-    return podium.connect(server.url, token=new_token(server, "ana"))
+    return podium.connect(server.url, token=new_token(server, "ana"), dataset="views")
+
+
+@pytest.fixture
+def curators(server: Running, folder: Path) -> Iterator[dict[str, podium.Curator]]:
+    """Curators of the same tables on the same ledger."""
+    ledger = folder / "ledger.db"
+    with (
+        podium.Curator(folder / "views.parquet", dataset="views", user="user_id", ledger=ledger) as views,
+        podium.Curator(folder / "votes.parquet", dataset="votes", user="voter", ledger=ledger) as ranked,
+    ):
+        yield {"views": views, "votes": ranked}
 
 
 def test_a_thousand_half_sent_headers_do_not_stop_it(server: Running) -> None:
@@ -64,7 +107,95 @@ def test_the_same_releases(client: Client) -> None:
     assert client.sql(sql).items == client.top("article", k=2).items
     assert [one["question"]["k"] for one in client.releases()] == [2, 3]
     assert client.history()[0]["kind"] == "registered"
-    assert client.datasets == ("views",)
+    assert client.datasets == ("views", "votes")
+
+
+def test_the_data_set_may_be_left_out_where_there_is_one(server: Running) -> None:
+    state = open_state(server.state)
+    try:
+        secret, _ = Tokens(state).create("narrow", role="analyst", datasets=["views"])
+    finally:
+        state.close()
+    only = podium.connect(server.url, token=secret)
+    assert (only.dataset, only.datasets) == ("views", ("views",))
+    several = podium.connect(server.url, token=new_token(server, "wide"))
+    assert (several.dataset, several.datasets) == (None, ("views", "votes"))
+    with pytest.raises(InvalidArgument, match=r"dataset=None is not valid\. Allowed: one of views, votes"):
+        several.top("article")
+
+
+def test_another_data_set_is_selected_and_the_first_stays(client: Client) -> None:
+    other = client.select("votes")
+    assert (client.dataset, other.dataset) == ("views", "votes")
+    assert other.datasets == client.datasets
+    assert client.status["total"]["budget"]["epsilon"] == "3"
+    assert other.status["total"]["budget"]["epsilon"] == "40"
+    assert client.schema.names == ("user_id", "article", "weekday", "country")
+    assert other.schema.names == ("voter", "better", "worse", "age", "used")
+
+
+@pytest.mark.parametrize("dataset", ["views", "votes"])
+def test_the_same_schema(client: Client, curators: dict[str, podium.Curator], dataset: str) -> None:
+    """With the digits of decimals and the elements of lists."""
+    assert client.select(dataset).schema == curators[dataset].schema
+
+
+def test_a_ranking_is_asked_for(client: Client, curators: dict[str, podium.Curator]) -> None:
+    ranked = client.select("votes")
+    release = ranked.rank(**RANKING, epsilon=20)
+    assert isinstance(release, podium.Release)
+    assert release.items == ("f0", "f1")
+    assert release.paid.rho > 0
+    for again in (
+        ranked.rank(**RANKING, epsilon=20),
+        ranked.ask(RankingQuestion(**RANKING), epsilon="20"),
+        curators["votes"].rank(**RANKING, epsilon=20),
+    ):
+        assert again == replace(release, paid=Receipt((), entry=release.paid.entry))
+    assert release.paid.entry is not None
+    assert ranked.release(release.paid.entry) == release
+    pairs = [(one, other) for one in FILMS for other in FILMS if one < other]
+    parts = {**RANKING, "items": None, "pairs": pairs, "where": ["age >= 0", "age < 200"], "mixing": Fraction(1, 10)}
+    assert ranked.plan_rank(**parts, method="spectral") == curators["votes"].plan_rank(**parts, method="spectral")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"k": 5}, {"k": 3, "counts": True, "where": "country = 'DE'"}, {"k": 2, "epsilon": "0.3"},
+        {"k": 2, "where": ["country = 'DE'", "weekday < 5"], "max_items_per_user": 2},
+        {"k": 2, "domain": ["a0", "a1", "a2"], "ordered": False}, {"k": 3, "mechanism": "adaptive"},
+    ],
+)  # fmt: skip
+def test_the_same_plan(client: Client, curators: dict[str, podium.Curator], options: dict[str, Any]) -> None:
+    plan = client.plan("article", **options)
+    assert isinstance(plan, podium.Plan)
+    assert plan == curators["views"].plan("article", **options)
+    assert str(plan) == str(curators["views"].plan("article", **options))
+    epsilon = options.pop("epsilon", None)
+    assert client.plan_question(Question(item=("article",), **options), epsilon=epsilon) == plan
+
+
+def test_the_same_plan_for_sql_and_for_rankings(client: Client, curators: dict[str, podium.Curator]) -> None:
+    sql = "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 2"
+    assert client.plan(sql=sql, counts=True) == curators["views"].plan(sql=sql, counts=True)
+    before = client.select("votes").status
+    plan = client.select("votes").plan_rank(**RANKING)
+    assert plan == curators["votes"].plan_rank(**RANKING)
+    assert client.select("votes").status == before
+
+
+def test_a_file_is_not_sent(client: Client, tmp_path: Path) -> None:
+    """A path would be read as a list of letters, or by the server."""
+    file = tmp_path / "items.csv"
+    file.write_text("article\na0\n", encoding="utf-8")
+    for path in (file, str(file)):
+        with pytest.raises(InvalidArgument, match="Allowed: a list of items"):
+            client.top("article", domain=path)
+        with pytest.raises(InvalidArgument, match="Allowed: a list of items"):
+            client.select("votes").rank(**{**RANKING, "items": path})
+    listed = client.plan("article", k=1, domain=(f"a{place}" for place in range(3)))
+    assert listed == client.plan("article", k=1, domain=["a0", "a1", "a2"])
 
 
 def test_plans_and_budgets(client: Client) -> None:
@@ -128,7 +259,7 @@ def test_a_lost_answer_is_asked_for_again_under_the_same_key(server: Running) ->
     with _losing_first_answers(server.url) as url:
         client = podium.connect(url, token=token, dataset="views")
         release = client.top("weekday", k=2)
-    direct = podium.connect(server.url, token=token)
+    direct = podium.connect(server.url, token=token, dataset="views")
     asked = [one for one in direct.history() if one.get("analyst") == "unlucky"]
     assert len(asked) == 1
     assert direct.release(str(release.paid.entry)).items == release.items

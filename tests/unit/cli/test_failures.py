@@ -81,7 +81,7 @@ def broken(*_arguments: object, **_options: object) -> None:
 
 @pytest.mark.parametrize("debug", [False, True])
 def test_a_defect_shows_neither_its_text_nor_its_values(debug: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "top", broken)
+    monkeypatch.setattr(library.Curator, "ask", broken)
     ran = podium("top", "views.parquet", *ASK, *TOTAL, *["--debug"] * debug)
     assert (ran.exit_code, ran.stdout) == (1, "")
     assert ran.stderr.endswith(

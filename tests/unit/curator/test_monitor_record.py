@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from podium.curator.monitor.periods import Record, Role, question_identity
@@ -10,6 +9,7 @@ from podium.histogram import Histogram
 from podium.ledger.entries import Entry, Kind
 from podium.mechanisms import ExponentialTopK
 from podium.privacy import Cost
+from podium.query import QuestionRecord
 
 WORST, LESS = Cost(epsilon="1/2", rho="1/8", delta="1e-6"), Cost(epsilon="1/4", rho="1/32", delta="1e-6")
 RELEASE = ExponentialTopK(1, "1/4").release(Histogram({"a": 900})).to_json()
@@ -20,7 +20,10 @@ def entry(sequence: int, kind: Kind, **fields: Any) -> Entry:
 
 
 def asked(sequence: int, period: str = "2026-01-01", schedule: str = "ours") -> Entry:
-    question = json.dumps(question_identity(schedule, period, Role.LIST))
+    question = QuestionRecord(
+        items=("i",), where=None, user="u", k=1, k_bar=None, ordered=True, domain=None, max_items_per_user=None,
+        mechanism="auto", budget={}, counts=False, schedule=question_identity(schedule, period, Role.LIST),
+    ).to_text()  # fmt: skip
     return entry(sequence, Kind.RESERVED, cost=WORST, question=question)
 
 

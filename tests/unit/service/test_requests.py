@@ -21,7 +21,8 @@ RANKING: dict[str, Any] = {"winner": "better", "loser": "worse", "comparisons_pe
     ("parts", "question"),
     [
         ({"item": "article"}, Question(item=("article",), k=10)),
-        ({"item": ["a", "b"], "k": 3, "where": ["a > 1", "b > 2"]}, Question(item=("a", "b"), k=3, where=("a > 1", "b > 2"))),
+        ({"item": ["a", "b"], "k": 3, "where": ["a > 1", "b > 2"]},
+         Question(item=("a", "b"), k=3, where=("a > 1", "b > 2"))),
         ({"item": "a", "domain": [["x", 1], "y"]}, Question(item=("a",), domain=[("x", 1), "y"])),
         ({"sql": "SELECT 1", "counts": True}, Question(sql="SELECT 1", counts=True)),
         ({**RANKING, "ordered": False}, RankingQuestion(**RANKING, ordered=False)),
@@ -54,7 +55,7 @@ def test_what_is_left_out_may_be_none() -> None:
         ({"x": 1}, "'dict'"), (3, "'int'"), (pd.DataFrame({"article": ["a0"]}), "'DataFrame'"),
     ],
 )  # fmt: skip
-def test_items_are_listed_and_never_a_file(name: str, value: object, shown: str) -> None:
+def test_items_are_listed_and_never_a_file(name: str, value: Any, shown: str) -> None:
     others = {part: RANKING[part] for part in ("winner", "loser", "comparisons_per_pair")}
     parts = {"item": "article"} if name == "domain" else others
     with pytest.raises(InvalidArgument) as refused:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-import podium
 from podium.planning.facts import Facts
+from podium.planning.question_budget import question_budget
+from podium.planning.question_plan import Plan
+from podium.planning.strategy import strategy_for
 from podium.query import QuestionRecord, parse_where
 from podium.query.canonical import predicate_to_json
 from podium.query.schema import Column, Kind, Schema
@@ -91,7 +93,8 @@ def test_what_was_requested_is_requested_again() -> None:
 
 
 def test_an_older_entry_is_free_only_if_its_mechanism_would_be_planned_again() -> None:
-    plan = podium.plan(k=3, epsilon=1, delta="1e-6")
+    facts = Facts(k=3)
+    plan = Plan.of(strategy_for(facts, question_budget(facts, epsilon=1, delta="1e-6")))
     older = {**STORED, "mechanism": plan.mechanism, "k_bar": plan.rows}
     assert asks_the_same(plan, json.dumps(older))
     assert not asks_the_same(plan, json.dumps({**older, "mechanism": "AdaptiveTopK"}))

@@ -43,7 +43,7 @@ MUTANTS = (
         ("unit/test_item_sets.py::test_it_is_a_frozenset_in_one_order",),
     ),
     Mutant(
-        "curator/answer.py",
+        "curator/rounds.py",
         "values = None if release.values is None else tuple(by_name[item] for item in named if item in by_name)",
         "values = release.values",
         "values go with their names, and not in the order of true counts",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
+from podium.exact import positive_integer
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import column_named, has_only, predicate_of
 from podium.query.predicate import Predicate
@@ -129,4 +130,4 @@ def _limit(statement: exp.Select, shape: str) -> int:
     if type(node) is not exp.Literal or node.is_string or not str(node.this).isdecimal() or len(node.this) > 9:
         part = "LIMIT" if limit is None else limit.sql().strip()
         raise QuestionRefused(part, "LIMIT takes one whole number", hint=shape)
-    return int(node.this)
+    return positive_integer(int(node.this), "k")
