@@ -291,7 +291,7 @@ SECTIONS = (
     Section(
         "monitor",
         "Lists that keep up to date, inside one budget",
-        "`TopKMonitor` beside asking again in every period with an even share of the same budget, on made-up streams "
+        "`TopKMonitor` beside asking again in every period with an even share of the same budget, on synthetic streams "
         "with drifting popularity and on real logs in the order of their records. The monitor's shares of finding and "
         "choosing were picked on streams like these.",
         _monitor,

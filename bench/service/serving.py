@@ -1,4 +1,4 @@
-"""Real servers with real workers on a small made-up table: for the benches and the tests."""
+"""Real servers with real workers on a small synthetic table: for the benches and the tests."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from bench.service.serving import Running, new_token, running, views
 from fastapi import FastAPI
 from starlette.testclient import TestClient
@@ -16,10 +17,24 @@ from podium.service.app import create_app
 from podium.service.core import Service
 from podium.service.settings import Settings, read
 
-__all__ = ["BUDGET", "Running", "World", "new_token", "running", "settings_for", "views", "world"]
+__all__ = [
+    "BUDGET", "FILMS", "RANKING", "Running", "World", "new_token", "running", "settings_for", "views", "votes", "world",
+]  # fmt: skip
 
 BUDGET: dict[str, Any] = {"epsilon": 3, "delta": "1e-6", "items": 200, "questions": 20}
 GENEROUS: dict[str, Any] = {f"{what}_per_minute": 1_000_000 for what in ("requests", "questions", "failures", "plans")}
+
+FILMS = ["f0", "f1", "f2", "f3"]
+RANKING: dict[str, Any] = {"winner": "better", "loser": "worse", "comparisons_per_pair": 500, "items": FILMS, "k": 2}
+"""A question about ``votes``, as Python and JSON write it."""
+
+
+def votes(path: Path) -> Path:
+    """Voters who compared every two of four films: f0 beats all others, and f1 the last two."""
+    rows = """SELECT 'v' || v AS voter, 'f' || a AS better, 'f' || b AS worse, CAST(v % 100 AS DECIMAL(9, 2)) AS age,
+        ['web', 'app'] AS used FROM range(500) AS t(v), range(4) AS s(a), range(4) AS r(b) WHERE a < b"""
+    duckdb.sql(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
+    return path
 
 
 def settings_for(folder: Path, *, budget: dict[str, Any] | None = None, **changed: Any) -> Settings:

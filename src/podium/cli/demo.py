@@ -1,4 +1,4 @@
-"""``podium demo``: a private top-k on made-up data, end to end."""
+"""``podium demo``: a private top-k on synthetic data, end to end."""
 
 from __future__ import annotations
 
@@ -56,4 +56,4 @@ def _make(path: Path) -> None:
 
     events = article_events()
     write_parquet({"user_id": events.user_id, "article": events.article, "country": events.country}, path)
-    say(f"{len(events.user_id):,} made-up events written to {path.name}; asking DuckDB ...\n")
+    say(f"{len(events.user_id):,} synthetic events written to {path.name}; asking DuckDB ...\n")

@@ -83,7 +83,7 @@ class Described:
         return Prior(users=self.users or 0, items=self.items or 0, items_per_user=self.items_per_user or "0", **shape)
 
     def expect(self, facts: Facts, epsilon: str, delta: str) -> Expected | None:
-        """What to expect, on made-up tables; None where nothing was described."""
+        """What to expect, on synthetic tables; None where nothing was described."""
         prior = self.prior()
         if prior is None:
             return None

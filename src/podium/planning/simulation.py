@@ -1,4 +1,4 @@
-"""Seeded simulation: made-up tables that look like real ones. Nothing here ever touches private data.
+"""Seeded simulation: synthetic tables that look like real ones. Nothing here ever touches private data.
 
 The one module outside ``podium.randomness`` that draws random numbers, and the only one that repeats itself.
 """
@@ -76,7 +76,7 @@ def zipf_pairs(
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """Made-up comparisons: the true weights of the items, and how many preferred the first and the second of a pair."""
+    """Synthetic comparisons: the true weights of the items, and how many preferred the first and the second of a pair."""
 
     weights: NDArray[np.float64]
     first: NDArray[np.int64]

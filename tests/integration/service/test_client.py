@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import duckdb
 import pytest
-from tests.support.serving import Running, new_token, running
+from tests.support.serving import FILMS, RANKING, Running, new_token, running, votes
 
 import podium
 from podium.client import Client
@@ -29,21 +28,12 @@ from podium.service.store.tokens import Tokens
 from podium.wire.refusals import Refusal
 
 BUDGET = "epsilon = 3\ndelta = 1e-6\nitems = 200\nquestions = 20\n"
-VOTES = """
+VOTES_SETTINGS = """
 [datasets.votes]
 source = "votes.parquet"
 user = "voter"
 budget = {epsilon = 40, delta = 1e-6, items = 100, questions = 20}
 """
-FILMS = ["f0", "f1", "f2", "f3"]
-RANKING: dict[str, Any] = {"winner": "better", "loser": "worse", "comparisons_per_pair": 500, "items": FILMS, "k": 2}
-
-
-def votes(path: Path) -> None:
-    """Voters who compared every two of four films: f0 beats all others, and f1 the last two."""
-    table = """SELECT 'v' || v AS voter, 'f' || a AS better, 'f' || b AS worse, CAST(v % 100 AS DECIMAL(9, 2)) AS age,
-        ['web', 'app'] AS used FROM range(500) AS t(v), range(4) AS s(a), range(4) AS r(b) WHERE a < b"""
-    duckdb.sql(f"COPY ({table}) TO '{path}' (FORMAT parquet)")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Running]:
     # The budget is the last section of the settings, so another data set may follow it.
-    with running(folder, workers=1, budget=f"{BUDGET}{VOTES}") as started:
+    with running(folder, workers=1, budget=f"{BUDGET}{VOTES_SETTINGS}") as started:
         yield started
 
 

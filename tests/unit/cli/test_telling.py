@@ -46,7 +46,7 @@ LIKE = ("--users", "300", "--items", "40", "--items-per-user", "5")
 def test_a_plan_predicts_recall_for_a_table_that_is_described() -> None:
     ask = ("plan", "-k", "12", "--epsilon", "1000000", "--delta", "1e-6", *LIKE)
     assert succeeded(*ask).splitlines()[-1] == (
-        "recall     1.00 ±0.00 of the true top 12, in 5 tables like this: 300 made-up users with 5 of 40 items on "
+        "recall     1.00 ±0.00 of the true top 12, in 5 tables like this: 300 synthetic users with 5 of 40 items on "
         "average (exponent 1, skew 1)."
     )
     predicted = document("plan", *ask, "--exponent", "0.5", "--skew", "0", "--plot", "recall.png")["prediction"]

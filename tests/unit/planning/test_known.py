@@ -77,8 +77,10 @@ def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
     wanted = Facts(k=5, domain_size=50, ordered=False)
     assert _chosen(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10))) == (
         ExponentialTopK(5, "0.1"),
-        f"{peeled} No order was asked for; where a ledger adds up rho a set would be hardly better, "
-        "so the order is kept.",
+        (
+            f"{peeled} No order was asked for; where a ledger adds up rho a set would be hardly better, "
+            "so the order is kept."
+        ),
     )
     assert _chosen(wanted, QuestionBudget(epsilon_per_item=Fraction(1, 10), pure=True)) == (
         NoisyTopK(5, "0.5"),

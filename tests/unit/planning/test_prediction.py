@@ -1,4 +1,4 @@
-"""Predicted recall: made-up tables are as described, and the plan that would answer is what is tried on them."""
+"""Predicted recall: synthetic tables are as described, and the plan that would answer is what is tried on them."""
 
 from __future__ import annotations
 

@@ -365,14 +365,14 @@ def test_a_profile_falls_and_marks_the_best_total(dark: bool) -> None:
 def test_recall_against_epsilon(chosen: float | None, dark: bool) -> None:
     recalls = {"limited domain": [0.0, 0.5, 1.0], "a mechanism with a very long name that does not fit": [0.1, 0.6, 1]}
     picture = plot_recall(
-        [0.1, 1, 10], recalls, k=10, data="made-up readers", chosen=chosen, dark=dark,
+        [0.1, 1, 10], recalls, k=10, data="synthetic readers", chosen=chosen, dark=dark,
         bands={"limited domain": ([0, 0.4, 0.9], [0.1, 0.6, 1.0])},
     )  # fmt: skip
     assert_readable(picture)
     assert picture.axes[0].get_xscale() == "log"
     assert len(picture.axes[0].collections) == 1
     assert by_role(picture, "marker text") == ([] if chosen is None else [f"chosen: ε {chosen:g}"])
-    assert by_role(picture, "note")[0].startswith("On made-up readers. Recall: ")
+    assert by_role(picture, "note")[0].startswith("On synthetic readers. Recall: ")
     assert picture.axes[0].get_ylabel() == "recall at 10"
 
 
@@ -388,7 +388,7 @@ def test_recall_against_epsilon(chosen: float | None, dark: bool) -> None:
 )
 def test_recall_of_nonsense_is_refused(epsilons: list[float], recalls: dict[str, list[float]], message: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        plot_recall(epsilons, recalls, k=10, data="made-up readers")
+        plot_recall(epsilons, recalls, k=10, data="synthetic readers")
     assert str(caught.value) == message
 
 

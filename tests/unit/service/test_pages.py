@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
-from tests.support.serving import BUDGET, World, views, world
+from tests.support.serving import BUDGET, RANKING, World, views, votes, world
 
 from podium.service.pages import ask_pages, main_pages, owner_pages
 from podium.service.store.tokens import Role
@@ -266,6 +266,25 @@ def test_a_page_offers_to_ask_again_only_what_is_free(here: World) -> None:
             assert offered in page
             sent = json.loads(re.findall(r"-d \"(\{.*\})\"", page)[0])
             assert here.call("POST", "/v1/datasets/views/releases", sent).json()["paid"] == []
+
+
+def test_a_ranking_has_a_page_and_files(tmp_path: Path) -> None:
+    """Its column is called item: it is neither of the two that are compared."""
+    votes(tmp_path / "votes.parquet")
+    stated = {"votes": {"source": "votes.parquet", "user": "voter", "budget": {**BUDGET, "epsilon": 40}}}
+    with world(tmp_path, datasets=stated) as here:
+        asked = here.call("POST", "/v1/datasets/votes/releases", {**RANKING, "epsilon": "20"}).json()
+        assert asked["outcome"] == ["f0", "f1"]
+        place = f"/datasets/votes/releases/{asked['entry']}"
+        browser = signed_in(here, "analyst")
+        page = browser.get(place)
+        assert page.status_code == 200
+        assert "top 2 of a ranking of better over worse" in page.text
+        assert "Asking it again is free" not in page.text
+        assert browser.get(f"{place}.csv").text.splitlines() == ['"rank","item"', '1,"f0"', '2,"f1"']
+        assert here.call("GET", f"/v1{place}?format=csv").text == browser.get(f"{place}.csv").text
+        for suffix in ("json", "parquet", "svg", "card.json"):
+            assert browser.get(f"{place}.{suffix}").status_code == 200
 
 
 def test_what_is_previewed_can_be_confirmed(here: World) -> None:

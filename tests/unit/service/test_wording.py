@@ -92,6 +92,11 @@ def test_what_was_requested_is_requested_again() -> None:
     assert again(schedule={"schedule": "s", "period": "1", "role": "report"}) is None
 
 
+def test_a_ranking_says_which_column_was_preferred_to_which() -> None:
+    ranking = replace(RECORD, items=("better", "worse"), where=None, ranking={"method": "auto"})
+    assert question_sentence(ranking.to_text()) == "top 3 of a ranking of better over worse"
+
+
 def test_an_older_entry_is_free_only_if_its_mechanism_would_be_planned_again() -> None:
     facts = Facts(k=3)
     plan = Plan.of(strategy_for(facts, question_budget(facts, epsilon=1, delta="1e-6")))

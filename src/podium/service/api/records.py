@@ -46,8 +46,9 @@ class Record:
 
     @property
     def items(self) -> list[str]:
-        """The names of the item columns."""
-        return [str(name) for name in self.asked.get("items", ["item"])]
+        """The names of the item columns; what a ranking releases is neither of the columns that it compares."""
+        asked = self.asked
+        return ["item"] if asked.get("ranking") is not None else [str(name) for name in asked.get("items", ["item"])]
 
     def summary(self) -> dict[str, Any]:
         """Without the answer."""

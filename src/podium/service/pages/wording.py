@@ -24,7 +24,8 @@ def question_sentence(question: str) -> str:
         return question
     condition = "" if asked.where is None else f" where {condition_text(asked.where)}"
     counted = ", with counts" if asked.counts else ""
-    return f"top {asked.k} of {', '.join(asked.items)}{condition}{counted}"
+    what = ", ".join(asked.items) if asked.ranking is None else f"a ranking of {' over '.join(asked.items)}"
+    return f"top {asked.k} of {what}{condition}{counted}"
 
 
 def request_of(question: str, planned: str) -> QuestionRequest | None:
