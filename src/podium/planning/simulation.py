@@ -76,7 +76,7 @@ def zipf_pairs(
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """Synthetic comparisons: the true weights of the items, and how many preferred the first and the second of a pair."""
+    """Synthetic comparisons: the items' true weights, and how many preferred the first and the second of a pair."""
 
     weights: NDArray[np.float64]
     first: NDArray[np.int64]

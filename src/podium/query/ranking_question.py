@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
 from podium.errors import InvalidArgument
-from podium.exact import Number
+from podium.exact import Number, exact_fraction
 
 __all__ = ["RankingOptions", "RankingQuestion"]
 
@@ -66,7 +66,7 @@ class RankingQuestion:
         """How comparisons were asked to become scores, as a ledger stores it; what can be compared is the domain."""
         return {
             "method": self.method,
-            "mixing": None if self.mixing is None else str(self.mixing),
+            "mixing": None if self.mixing is None else str(exact_fraction(self.mixing, "mixing")),
             "normalisation": None if self.normalisation is None else str(self.normalisation),
             "comparisons_per_pair": str(self.comparisons_per_pair),
         }

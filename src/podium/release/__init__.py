@@ -4,7 +4,7 @@ A release is the only thing that leaves a private computation. It is plain data,
 through JSON, and carries its own receipt.
 """
 
-from podium.release.encoding import ValueKind
+from podium.release.item_json import ValueKind
 from podium.release.outcome import BOTTOM, Bottom, ItemSet, Outcome
 from podium.release.release import Receipt, Release
 

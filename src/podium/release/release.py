@@ -15,7 +15,7 @@ from podium.privacy.costs import Cost, actual_cost
 from podium.privacy.encoding import decode_events, encode_event
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
-from podium.release.encoding import (
+from podium.release.item_json import (
     LONGEST_TEXT,
     ValueKind,
     decode_columns,

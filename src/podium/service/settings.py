@@ -92,7 +92,7 @@ class DatasetSettings:
     bad_lines: str = "refuse"
     encoding: str = "utf-8"
     budget: Budget | None = None
-    insist: bool = False
+    force: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object from which ``read_dataset`` makes the same settings."""
@@ -100,7 +100,7 @@ class DatasetSettings:
         return {
             "source": self.source, "user": self.user, "table": self.table,
             "types": None if self.types is None else dict(self.types), "bad_lines": self.bad_lines,
-            "encoding": self.encoding, "budget": budget, "insist": self.insist,
+            "encoding": self.encoding, "budget": budget, "force": self.force,
         }  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def dataset_name(name: object) -> str:
 def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSettings:
     """One data set."""
     prefix = f"datasets.{name}."
-    _only(raw, ("source", "user", "table", "types", "bad_lines", "encoding", "budget", "insist"), prefix)
+    _only(raw, ("source", "user", "table", "types", "bad_lines", "encoding", "budget", "force", "insist"), prefix)
     budget, types = raw.get("budget"), raw.get("types")
     table = raw.get("table")
     return DatasetSettings(
@@ -180,7 +180,8 @@ def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSett
         bad_lines=_text(raw.get("bad_lines", "refuse"), f"{prefix}bad_lines"),
         encoding=_text(raw.get("encoding", "utf-8"), f"{prefix}encoding"),
         budget=None if budget is None else _budget(_table(budget, f"{prefix}budget"), prefix),
-        insist=_flag(raw.get("insist", False), f"{prefix}insist"),
+        # Definitions that were stored before it was called force.
+        force=_flag(raw.get("force", raw.get("insist", False)), f"{prefix}force"),
     )
 
 

@@ -36,7 +36,7 @@ GOOD: dict[str, Any] = {
     "datasets": {
         "views": {
             "source": "views.parquet", "user": "user_id", "table": "t", "types": {"weekday": "integer"},
-            "insist": False,
+            "force": False,
             "budget": {"epsilon": Decimal(1), "delta": Decimal("1e-6"), "items": 10, "questions": 10},
         },
     },

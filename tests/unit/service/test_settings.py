@@ -68,7 +68,7 @@ def test_a_shared_ledger_keeps_the_state_too(tmp_path: Path) -> None:
         ({"datasets": {"v": {**DATASET, "budget": {"items": 1}}}}, (
             "datasets.v.budget=['items'] is not valid. Allowed: epsilon, items and questions, and a delta unless it is "
             "pure.")),
-        ({"datasets": {"v": {**DATASET, "insist": 1}}}, "datasets.v.insist=1 is not valid. Allowed: true or false."),
+        ({"datasets": {"v": {**DATASET, "force": 1}}}, "datasets.v.force=1 is not valid. Allowed: true or false."),
         ({"datasets": {"v": 1}}, "datasets.v=1 is not valid. Allowed: a table of keys and values."),
         ({"registration": "absent"}, None),
     ],

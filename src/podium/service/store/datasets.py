@@ -191,7 +191,7 @@ class Datasets:
             types=settings.types,
             bad_lines=settings.bad_lines,
             encoding=settings.encoding,
-            force=settings.insist,
+            force=settings.force,
             answer_every=self._settings.limits.answer_every_seconds,
         )
         self._closing.callback(curator.close)

@@ -1,4 +1,4 @@
-"""What DuckDB is handed from memory: frames, whatever speaks Arrow's PyCapsule interface, lists of items: all as tables.
+"""What DuckDB is handed from memory: frames, whatever speaks Arrow's PyCapsule interface, and lists of items.
 
 pandas columns of Python objects have no type. They are read as text, like a CSV file's, so that no value decides
 anything about the others; the owner may declare a type. An Arrow stream may be read only once, so it is read whole when
