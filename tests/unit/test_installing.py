@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from importlib import metadata
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
-from podium.errors import MissingLibrary, installing
+from podium.errors import MissingLibrary
 from podium.errors.installing import install_command
 
 
@@ -29,7 +30,7 @@ def test_a_clone_is_installed_again_and_from_inside_it_paths_are_short(
     clone.mkdir()
     (clone / "pyproject.toml").touch()
     origin = json.dumps({"url": clone.as_uri(), "dir_info": {"editable": True}})
-    monkeypatch.setattr(installing, "distribution", lambda _name: Installed(origin))
+    monkeypatch.setattr(metadata, "distribution", lambda _name: Installed(origin))
     monkeypatch.setattr(sys, "executable", str(clone / ".venv" / "bin" / "python"))
     monkeypatch.chdir(tmp_path)
     assert shlex.split(install_command("plot")) == [
@@ -46,7 +47,7 @@ def test_a_clone_is_installed_again_and_from_inside_it_paths_are_short(
     "origin", [None, "{}", "not json", '{"url": "https://example.org/podium"}', '{"url": 3}', "[]"]
 )
 def test_elsewhere_the_registry_is_asked(origin: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing, "distribution", lambda _name: Installed(origin))
+    monkeypatch.setattr(metadata, "distribution", lambda _name: Installed(origin))
     assert install_command("spark").endswith(" -m pip install 'podium-topk[spark]'")
 
 
@@ -54,5 +55,5 @@ def test_a_copy_that_was_never_installed(monkeypatch: pytest.MonkeyPatch) -> Non
     def missing(name: str) -> Installed:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(installing, "distribution", missing)
+    monkeypatch.setattr(metadata, "distribution", missing)
     assert install_command("spark").endswith(" -m pip install 'podium-topk[spark]'")

@@ -91,12 +91,11 @@ def progress(what: str) -> Iterator[None]:
 def _tell(what: str, done: threading.Event, start: float) -> None:
     if done.wait(_PATIENCE):
         return
-    console = _console(stderr=True)
-    if not console.is_terminal:
-        console.print(f"{what} ...", markup=False, highlight=False)
+    if not sys.stderr.isatty():
+        say(f"{what} ...")
         done.wait()
         return
-    with console.status(_elapsed(what, start)) as spinner:
+    with _console(stderr=True).status(_elapsed(what, start)) as spinner:
         while not done.wait(_TICK):
             spinner.update(_elapsed(what, start))
 

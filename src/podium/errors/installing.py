@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 __all__ = ["install_command", "install_library"]
 
@@ -29,6 +27,10 @@ def install_library(requirement: str, *, editable: bool = False) -> str:
 
 def _clone() -> str | None:
     """The folder that podium was installed from, if it was."""
+    # Every process loads this module, and hardly any gets here; with these two it would take twice as long to start.
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+    from urllib.request import url2pathname  # noqa: PLC0415
+
     try:
         origin = json.loads(distribution(_PROJECT).read_text("direct_url.json") or "{}")
         place = urlsplit(str(origin["url"]))

@@ -110,7 +110,7 @@ class _Marks:
         opens = (places == self.starts[self.record[quotes]]) | (previous == delimiter)
         # After a quote: two of them inside a quotation are one of its text.
         opens |= (previous == _QUOTE) & (self.rank[quotes] > 0)
-        closes = np.isin(following, (delimiter, _QUOTE, NEWLINE, _RETURN))
+        closes = (following == delimiter) | (following == _QUOTE) | (following == NEWLINE) | (following == _RETURN)
         wrong = quotes[~np.where(closing, closes, opens)]
         for marks in (alone, wrong, np.flatnonzero(self.last & inside)):
             found[self.record[marks]] = True
