@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 from duckdb import sqltypes
 from sqlglot import exp
 
@@ -18,7 +17,7 @@ from podium.sources.duckdb.files import DataFiles, reader
 from podium.sources.duckdb.types import check_declared, column_of, converted
 from podium.sources.sql.relation import Relation
 
-__all__ = ["FRAME", "attached_table", "described", "json_relation", "readable_part"]
+__all__ = ["FRAME", "attached_table", "described", "json_relation"]
 
 FRAME = "frame"
 """What a registered frame is called inside the connection."""
@@ -92,15 +91,3 @@ def attached_table(cursor: duckdb.DuckDBPyConnection, name: str | None, source: 
         )
     schema, table = known[name]
     return exp.table_(table, db=schema, catalog=ATTACHED, quoted=True)
-
-
-def readable_part(cursor: duckdb.DuckDBPyConnection, table: pa.Table) -> pa.Table:
-    """The columns of types that DuckDB knows; found out on empty columns, so no row is read."""
-    readable = []
-    for field in table.schema:
-        try:
-            cursor.register(FRAME, pa.schema([field]).empty_table())
-            readable.append(field.name)
-        except (duckdb.Error, pa.ArrowException, NotImplementedError):
-            continue
-    return table.select(readable)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, TypeVar
 
 import duckdb
-import pyarrow as pa
 from sqlglot import exp
 
 from podium.errors import PodiumError, SourceUnavailable
 from podium.histogram import Item
-from podium.query.schema import Column, Kind
+from podium.query.schema import Column
 from podium.sources.isolation import guarded, interruptible
 from podium.sources.sql.dialect import DuckDB
 
@@ -33,14 +31,6 @@ DIALECT = DuckDB()
 
 ATTACHED = "data"
 """What an attached DuckDB file is called inside the connection."""
-
-_ARROW = {
-    Kind.TEXT: pa.string(),
-    Kind.INTEGER: pa.int64(),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.DATE: pa.date32(),
-    Kind.TIMESTAMP: pa.timestamp("us"),
-}
 
 
 def locked_database(
@@ -137,14 +127,10 @@ class DuckDBSession:
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
         """A table of the caller's items."""
-        arrays = {column.name: _array([row[place] for row in rows], column) for place, column in enumerate(columns)}
-        guarded(lambda: self._cursor.register(table, pa.table(arrays)))
+        from podium.sources.duckdb.arrow import item_table  # noqa: PLC0415 - slow to import
+
+        items = item_table(columns, rows)
+        guarded(lambda: self._cursor.register(table, items))
 
     def _run(self, action: Callable[[], T]) -> T:
         return interruptible(action, self._cursor.interrupt)
-
-
-def _array(values: list[Any], column: Column) -> pa.Array:
-    if column.kind is Kind.DECIMAL:
-        return pa.array([Decimal(value) for value in values], pa.decimal128(38, column.scale))
-    return pa.array(values, pa.uint64() if column.unsigned else _ARROW[column.kind])

@@ -6,15 +6,14 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
-import pyarrow as pa
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.sources.declared_types import Types, declared_columns
-from podium.sources.duckdb.catalog import FRAME, attached_table, described, json_relation, readable_part
+from podium.sources.duckdb.catalog import FRAME, attached_table, described, json_relation
 from podium.sources.duckdb.connection import (
     ATTACHED,
     DIALECT,
@@ -25,7 +24,7 @@ from podium.sources.duckdb.connection import (
     values_are_readable,
 )
 from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header, find_files, located_files, reader
-from podium.sources.duckdb.frames import arrow_table, is_frame
+from podium.sources.duckdb.frames import is_frame
 from podium.sources.duckdb.identity import file_identities, fingerprint
 from podium.sources.duckdb.resources import Resources
 from podium.sources.duckdb.validity import BadLines, FileRules, checked_text
@@ -35,6 +34,9 @@ from podium.sources.protocol import Domain, Reading
 from podium.sources.sql.conditions import columns_of
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["DuckDBSource"]
 
@@ -82,6 +84,8 @@ class DuckDBSource(SqlSource):
             self._name = str(location)
             self._files = find_files(location)
         elif is_frame(location):
+            from podium.sources.duckdb.arrow import arrow_table  # noqa: PLC0415 - slow to import
+
             self._name = "a frame"
             frame = arrow_table(location, self._declared)
         else:
@@ -102,6 +106,8 @@ class DuckDBSource(SqlSource):
             reads=self._attached,
         )
         if frame is not None:
+            from podium.sources.duckdb.arrow import readable_part  # noqa: PLC0415
+
             with self._cursor() as cursor:
                 readable = readable_part(cursor, frame)
             self._frame = readable

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from podium.sources.duckdb.connection import hide_progress
@@ -57,6 +56,8 @@ class RecordParser:
 
     def bad(self, part: Part, *, blank_lines: bool) -> NDArray[np.bool_]:
         """Which records of a block are not an object; ``blank_lines`` are no records, and not bad."""
+        import pyarrow as pa  # noqa: PLC0415 - slow to import, and only JSON needs it here
+
         found = np.zeros(part.starts.size, np.bool_)
         found[part.records(part.unreadable)] = True
         found |= part.ends - part.starts > LONGEST_OBJECT

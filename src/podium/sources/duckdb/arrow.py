@@ -1,0 +1,130 @@
+"""What DuckDB is handed from memory: frames of pandas, polars and Arrow, and lists of items, as Arrow tables.
+
+pandas columns of Python objects have no type. They are read as text, like a CSV file's, so that no value decides
+anything about the others; the owner may declare a type. Arrow takes long to load, and files are read without it: this
+module is imported where there is something to hand over.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from podium.errors import SourceUnavailable
+from podium.histogram import Item
+from podium.query.schema import Column, Kind
+from podium.sources.duckdb.catalog import FRAME
+from podium.sources.duckdb.frames import library_of
+
+__all__ = ["arrow_table", "item_table", "readable_part"]
+
+_ARROW = {
+    Kind.TEXT: pa.string(),
+    Kind.INTEGER: pa.int64(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+}
+
+
+def arrow_table(frame: Any, declared: Mapping[str, Column]) -> pa.Table:
+    """The frame as an Arrow table; nothing is copied where the library keeps Arrow columns already."""
+    table = _try_convert(frame, declared)
+    if table is None:
+        raise SourceUnavailable(
+            "source=a frame could not be read as columns. Every column needs a distinct name and one type."
+        )
+    if not _is_valid(table):
+        raise SourceUnavailable(
+            "source=a frame holds values that its types do not have. Text must be UTF-8. Make the frame anew from text "
+            "that is."
+        )
+    return _in_utc(table)
+
+
+def _is_valid(table: pa.Table) -> bool:
+    """Whether every value is one of its column's type: Arrow checks no text by itself, and the engine only on its way.
+
+    What is not would make questions fail whose condition lets it through, and no others.
+    """
+    try:
+        table.validate(full=True)
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def _in_utc(table: pa.Table) -> pa.Table:
+    """The table without time zones: DuckDB brings such columns to microseconds as it scans, and raises on some rows."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type) and field.type.tz is not None and field.type.unit != "us":
+            plain = table.column(place).cast(pa.timestamp(field.type.unit))
+            table = table.set_column(place, field.name, plain)
+    return table
+
+
+def _try_convert(frame: Any, declared: Mapping[str, Column]) -> pa.Table | None:
+    try:
+        names = [str(name) for name in (frame.column_names if library_of(frame) == "pyarrow" else frame.columns)]
+        if len({name.lower() for name in names}) != len(names):
+            return None
+        if library_of(frame) == "pyarrow":
+            return frame if isinstance(frame, pa.Table) else pa.Table.from_batches([frame])
+        columns = [
+            _array(frame.iloc[:, place] if library_of(frame) == "pandas" else frame[name], declared.get(name))
+            for place, name in enumerate(names)
+        ]
+        return pa.table(columns, names=names)
+    except (pa.ArrowException, ValueError, TypeError, NotImplementedError, OverflowError):
+        # The reason may quote a value.
+        return None
+
+
+def _array(series: Any, column: Column | None) -> pa.Array | pa.ChunkedArray:
+    if str(series.dtype) in ("object", "Object"):
+        values = series.to_list()
+        if column is not None and column.kind is Kind.LIST:
+            lists = [[_text(part) for part in value] if isinstance(value, list | tuple) else None for value in values]
+            return pa.array(lists, pa.list_(pa.string()))
+        return pa.array([_text(value) for value in values], pa.string())
+    if hasattr(series, "to_arrow"):
+        return series.to_arrow()
+    return pa.Array.from_pandas(series)
+
+
+def _text(value: object) -> str | None:
+    if isinstance(value, str):
+        return value if value.isascii() or value.encode("utf-8", "ignore").decode() == value else None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal | dt.date):
+        return format(value, "f") if isinstance(value, Decimal) else str(value)
+    return None
+
+
+def readable_part(cursor: duckdb.DuckDBPyConnection, table: pa.Table) -> pa.Table:
+    """The columns of types that DuckDB knows; found out on empty columns, so no row is read."""
+    readable = []
+    for field in table.schema:
+        try:
+            cursor.register(FRAME, pa.schema([field]).empty_table())
+            readable.append(field.name)
+        except (duckdb.Error, pa.ArrowException, NotImplementedError):
+            continue
+    return table.select(readable)
+
+
+def item_table(columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> pa.Table:
+    """The caller's items as a table."""
+    return pa.table({column.name: _items([row[place] for row in rows], column) for place, column in enumerate(columns)})
+
+
+def _items(values: list[Any], column: Column) -> pa.Array:
+    if column.kind is Kind.DECIMAL:
+        return pa.array([Decimal(value) for value in values], pa.decimal128(38, column.scale))
+    return pa.array(values, pa.uint64() if column.unsigned else _ARROW[column.kind])
