@@ -44,8 +44,8 @@ class FreshStreams:
 
     def heads(self, groups: NDArray[np.intp], orders: NDArray[np.intp]) -> Words:
         """The first 64 digits of one stream per (group, order), broadcast together."""
-        shape = np.broadcast_shapes(groups.shape, orders.shape)
-        return self._bits.words(int(np.prod(shape))).reshape(shape)
+        both = np.broadcast(groups, orders)
+        return self._bits.words(both.size).reshape(both.shape)
 
     def more(self, group: int, order: int, known: int) -> int:
         """The 64 digits of a stream that follow its first ``known`` ones."""
