@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from podium.curator.comparisons import rank_items
 from podium.curator.prepare import PlannedQuestion, fresh_salt
@@ -13,6 +13,7 @@ from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.estimates import MeasureCounts
 from podium.mechanisms.base import describe
+from podium.mechanisms.reader import Reads
 from podium.release import Receipt, Release
 from podium.sources import Source
 
@@ -58,13 +59,19 @@ def _release(source: Source, planned: PlannedQuestion) -> Release:
 
 
 def _select(source: Source, planned: PlannedQuestion) -> Release:
+    """What the mechanism declares that it reads is read, and it selects."""
     strategy, reader = planned.strategy, SourceReader(source, planned, fresh_salt())
-    if strategy.mechanism.first_weights is not None:
-        return strategy.mechanism.answer(reader)
+    mechanism: Any = strategy.mechanism
+    if mechanism.reads is Reads.ROUNDS:
+        return mechanism.release(reader)  # type: ignore[no-any-return]
+    if mechanism.reads is Reads.WEIGHTED_COUNTS:
+        return reader.discover(mechanism, ())
     with reader.counting():
         if strategy.ranking is not None:
-            return rank_items(reader, strategy.mechanism, strategy.ranking)
-        release = strategy.mechanism.answer(reader)
+            return rank_items(reader.top_rows(len(strategy.ranking.graph.comparisons)), mechanism, strategy.ranking)
+        release: Release = mechanism.release(
+            reader.tally() if strategy.rows is None else reader.top_rows(strategy.rows)
+        )
         if strategy.measure is not None:
             release = _measure(release, strategy.measure, reader)
         return release if planned.domain is None else reader.name(release)

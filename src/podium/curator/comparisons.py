@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from podium.curator.prepare import column_name
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
-from podium.histogram import Item
-from podium.mechanisms import AdaptiveTopK
+from podium.histogram import Histogram, Item
 from podium.mechanisms.base import Mechanism
-from podium.mechanisms.reader import Reader
 from podium.planning.ranking import RankingFacts
 from podium.query import CheckedQuestion, RankingQuestion, parse_conditions
 from podium.query.schema import Column, Kind, Schema
@@ -50,12 +48,11 @@ def check_ranking(
     return checked, facts, DomainItems(graph.comparisons)
 
 
-def rank_items(reader: Reader, mechanism: Mechanism | AdaptiveTopK, method: RankingMethod) -> Release:
-    """Count in the engine who preferred which of each public pair, score, select."""
-    most = len(method.graph.comparisons)
-    top = reader.top_rows(most).top(most)
+def rank_items(counted: Histogram, mechanism: Mechanism, method: RankingMethod) -> Release:
+    """Score by who preferred which of each public pair, as counted in the engine, and select."""
+    top = counted.top(len(method.graph.comparisons))
     wins: Mapping[Any, int] = dict(zip(top.items, top.counts.tolist(), strict=True))
-    release = cast(Mechanism, mechanism).release(method.scores(wins))
+    release = mechanism.release(method.scores(wins))
     theorem = f"{release.theorem}; {method.theorem}"
     return replace(release, parameters={**release.parameters, **method.describe()}, theorem=theorem)
 

@@ -13,7 +13,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball_precision, exact_fraction, rational_bounds
-from podium.mechanisms.reader import Reader, Reads
+from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee, total
@@ -59,10 +59,6 @@ class Mechanism(ABC):
     def first_weights(self) -> Weights | None:
         """The weights of the first count, where users spread weight over their items."""
         return None
-
-    def answer(self, reader: Reader) -> Release:
-        """Run the mechanism once on what it reads of a table."""
-        return self.release(reader.tally())
 
     @abstractmethod
     def release(self, histogram: Any, *, bits: BitSource | None = None) -> Release:

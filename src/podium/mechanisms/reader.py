@@ -5,14 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from podium.histogram import Histogram, Item
+from podium.histogram import Item
 from podium.release import Release
 
 if TYPE_CHECKING:
     from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
     from podium.mechanisms.weights import Weights
 
-__all__ = ["Reader", "Reads", "RoundsReader"]
+__all__ = ["Reads", "RoundsReader"]
 
 
 class Reads(StrEnum):
@@ -37,16 +37,4 @@ class RoundsReader(Protocol):
 
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
         """The weighted count of each of the items, with t counted among them only."""
-        ...
-
-
-class Reader(RoundsReader, Protocol):
-    """A table for any mechanism that a plan may name."""
-
-    def top_rows(self, limit: int) -> Histogram:
-        """The ``limit`` items with the most users, and the count of the next."""
-        ...
-
-    def tally(self) -> Histogram:
-        """Every count, and how many items have it."""
         ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -43,35 +42,23 @@ class PairsReader:
         self._size = int(self._items.max(initial=-1)) + 1
         self._salt = salt
         self._bits = bits
-        self._domain_size: int | None = None
-        self._cap: int | None = None
 
     @property
     def counts(self) -> Integers:
         """How many users have each item."""
         return np.bincount(self._items, minlength=self._size)
 
-    def limited(self, domain_size: int | None, max_items_per_user: int | None) -> PairsReader:
-        """The same table, asked about a known domain, or with at most so many items of each user."""
-        limited = copy.copy(self)
-        limited._domain_size, limited._cap = domain_size, max_items_per_user
-        return limited
-
-    def top_rows(self, limit: int) -> Histogram:
-        """All items that somebody has, of which a mechanism reads the first rows."""
-        return self.tally()
-
-    def tally(self) -> Histogram:
-        """The count of every item of the domain, or of every item that somebody has."""
+    def histogram(self, domain_size: int | None, max_items_per_user: int | None) -> Histogram:
+        """The count of every item of a known domain, or of every item that somebody has."""
         counts = self.counts
-        if self._cap is not None:
-            counts = self._sums(np.ones(len(self._items), dtype=bool), Weights.bounded(self._cap))
-        if self._domain_size is None:
+        if max_items_per_user is not None:
+            counts = self._sums(np.ones(len(self._items), dtype=bool), Weights.bounded(max_items_per_user))
+        if domain_size is None:
             present = np.flatnonzero(counts)
             return Histogram.from_arrays([int(item) for item in present], counts[present], known=False)
-        whole = np.zeros(self._domain_size, dtype=np.int64)
-        whole[: len(counts)] = counts[: self._domain_size]
-        return Histogram.from_arrays(range(self._domain_size), whole)
+        whole = np.zeros(domain_size, dtype=np.int64)
+        whole[: len(counts)] = counts[:domain_size]
+        return Histogram.from_arrays(range(domain_size), whole)
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
         """Run the stage on the weighted counts of all items but these."""

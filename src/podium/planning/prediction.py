@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer
+from podium.mechanisms.reader import Reads
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.question_budget import question_budget
@@ -136,11 +137,14 @@ def predict_recall(
 
 def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
     """What the strategy releases about a table in memory, whose items are numbers: for data that is public."""
-    reader = table.limited(strategy.facts.domain_size, strategy.facts.max_items_per_user)
-    release = strategy.mechanism.answer(reader)
+    mechanism: Any = strategy.mechanism
+    if mechanism.reads is Reads.ROUNDS:
+        return mechanism.release(table)  # type: ignore[no-any-return]
+    counted = table.histogram(strategy.facts.domain_size, strategy.facts.max_items_per_user)
+    release: Release = mechanism.release(counted)
     if strategy.measure is None or not release.items:
         return release
-    values = strategy.measure.release(reader.tally(), release.items).values
+    values = strategy.measure.release(counted, release.items).values
     return replace(release, values=values, value_kind="counts")
 
 

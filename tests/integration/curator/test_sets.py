@@ -67,7 +67,7 @@ def test_values_of_a_set_go_with_their_names(table: Path) -> None:
     planned = PlannedQuestion(CheckedQuestion(("article",), 3), strategy, DomainItems(tuple(DOMAIN)), "user_id")
     reader = SourceReader(open_source(table), planned, fresh_salt())
     with reader.counting():
-        release = CanonicalTopK(3, 5).answer(reader)
+        release = CanonicalTopK(3, 5).release(reader.tally())
         named = reader.name(_measure(release, MeasureCounts(epsilon_per_item=5), reader))
     assert named.items == tuple(DOMAIN[:3])
     near = [min(COUNTS, key=lambda name: abs(COUNTS[name] - value)) for value in named.values or ()]

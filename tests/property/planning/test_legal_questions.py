@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
+from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
@@ -55,31 +56,22 @@ def planned(asked: dict[str, Any]) -> Strategy:
     return plan
 
 
-class Table(PairsReader):
-    """A table of 12 items, in a domain of any size: what is not among them nobody has."""
-
-    def __init__(self, size: int | None) -> None:
-        super().__init__([user for user, _ in PAIRS], [item for _, item in PAIRS])
-        self.size = size
-
-    def tally(self) -> Histogram:
-        """The counts 1 to 12, and of a known domain how many items have none."""
-        if self.size is None:
-            return Histogram.top_rows(list("abcdefghijkl"), list(range(12, 0, -1)), next_count=0)
-        tally = {**dict.fromkeys(range(1, 13), 1), 0: self.size - 12}
-        return Histogram.from_counts_of_counts(tally, lambda count, rank: (count, rank))
-
-
 def answered(plan: Strategy) -> Release:
-    """What ``curator.answer`` does with rows."""
-    table = Table(plan.facts.domain_size)
-    release = plan.mechanism.answer(table)
+    """What ``curator.answer`` does with rows, on a table of 12 items; of a known domain nobody has the others."""
+    if isinstance(plan.mechanism, AdaptiveTopK):
+        return plan.mechanism.release(PairsReader([user for user, _ in PAIRS], [item for _, item in PAIRS]))
+    size = plan.facts.domain_size
+    if size is None:
+        histogram = Histogram.top_rows(list("abcdefghijkl"), list(range(12, 0, -1)), next_count=0)
+    else:
+        tally = {**dict.fromkeys(range(1, 13), 1), 0: size - 12}
+        histogram = Histogram.from_counts_of_counts(tally, lambda count, rank: (count, rank))
+    release = plan.mechanism.release(histogram)
     if plan.measure is None or not release.items:
         return release
     places: list[Any] = list(release.items)
-    counts = table.tally() if table.size is None else Histogram({place: place[0] for place in places})
-    measured = plan.measure.release(counts, release.items)
-    return replace(release, values=measured.values, value_kind="counts")
+    counts = histogram if size is None else Histogram({place: place[0] for place in places})
+    return replace(release, values=plan.measure.release(counts, release.items).values, value_kind="counts")
 
 
 @settings(max_examples=25)

@@ -15,7 +15,7 @@ from podium.mechanisms.base import describe
 from podium.mechanisms.domain import flag
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
-from podium.mechanisms.reader import Reader, Reads, RoundsReader
+from podium.mechanisms.reader import Reads, RoundsReader
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_gaussian, calibrate_sigma, total
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
@@ -139,10 +139,6 @@ class AdaptiveTopK:
     def first_weights(self) -> Weights:
         """The weights of round 1."""
         return self.first_stage.weights
-
-    def answer(self, reader: Reader) -> Release:
-        """Run all rounds on a table."""
-        return self.release(reader)
 
     def release(self, reader: RoundsReader, *, bits: BitSource | None = None) -> Release:
         """Run all rounds."""

@@ -16,7 +16,7 @@ from podium.histogram import Groups, Histogram, Item
 from podium.mechanisms.base import Distribution, Mechanism, certified_floats
 from podium.mechanisms.domain import list_scores
 from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace
-from podium.mechanisms.reader import Reader, Reads
+from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
@@ -127,10 +127,6 @@ class GaussianSparseHistogram(Mechanism):
     def first_weights(self) -> Weights:
         """How much one user adds to each item."""
         return self.weights
-
-    def answer(self, reader: Reader) -> Release:
-        """Run the mechanism once on the weighted counts of a table."""
-        return reader.discover(self, ())
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on weighted counts, known domain or not; items with count 0 take no part."""

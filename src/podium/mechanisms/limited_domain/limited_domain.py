@@ -27,7 +27,7 @@ from podium.mechanisms.base import Distribution, Mechanism, certified_floats, de
 from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
 from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution
-from podium.mechanisms.reader import Reader, Reads
+from podium.mechanisms.reader import Reads
 from podium.privacy.events import Event, Selection, limited_domain_events
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
@@ -168,10 +168,6 @@ class LimitedDomain(Mechanism):
         unrestricted = self.max_items_per_user is None or self.strict
         changing = k_bar if unrestricted else min(self.max_items_per_user or 0, k_bar)
         return _margin(changing, self.delta, self.epsilon_per_item)
-
-    def answer(self, reader: Reader) -> Release:
-        """Run the mechanism once on the top rows of a table."""
-        return self.release(reader.top_rows(self.max_rows))
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on the top rows of a histogram, known domain or not."""
