@@ -82,7 +82,7 @@ STEPS: dict[str, Step] = {
     "after finding": after(GaussianSparseHistogram, "release"),
     "after choosing": after(ExponentialTopK, "release"),
     "before settling": before(Ledger, "settle"),
-    "while settle, before it commits": after(reservations, "settle"),
+    "while settling, before it commits": after(reservations, "settle"),
     "after settling": after(Ledger, "settle"),
     "before the answer is returned": before(settle, "replace"),
 }

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from podium import Curator
-from podium.curator import curator as path
 from podium.curator import settle
 from podium.errors import BudgetExceeded
 from podium.estimates import MeasureCounts
-from podium.ledger import Ledger, open_ledger, reservations
+from podium.ledger import Ledger, open_ledger, reservations, single_flight
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain
 from podium.sources import DuckDBSource
 from podium.sources.sql.sql_source import SqlSnapshot
@@ -57,8 +56,8 @@ def after(owner: Any, name: str) -> Step:
 
 
 STEPS: dict[str, Step] = {
-    "before the plan": before(path, "ask"),
-    "before looking for a stored release": before(Ledger, "find_release"),
+    "before the plan": before(Curator, "_prepare"),
+    "before looking for a stored release": before(single_flight, "claim"),
     "before reserving": before(Ledger, "reserve_once"),
     "while reserving, before it commits": after(reservations, "reserve"),
     "after reserving": after(Ledger, "reserve_once"),
@@ -75,7 +74,7 @@ STEPS: dict[str, Step] = {
     "before naming": before(SqlSnapshot, "names"),
     "after naming": after(SqlSnapshot, "names"),
     "before settling": before(Ledger, "settle"),
-    "while settle, before it commits": after(reservations, "settle"),
+    "while settling, before it commits": after(reservations, "settle"),
     "after settling": after(Ledger, "settle"),
     "before the answer is returned": before(settle, "replace"),
 }
