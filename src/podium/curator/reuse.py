@@ -63,7 +63,7 @@ class Reusable:
     """Whether the release of a question, given by its text, contains the answer to this one.
 
     An ordered top 10 contains the top 5; a set answers only for its own k. Where k_bar was not stated, that of the
-    longer list is as good.
+    longer list is as good; to state the default is to state nothing.
     """
 
     k: int
@@ -84,9 +84,21 @@ class Reusable:
             return False
         if not other.ordered and (self.ordered or other.k != self.k):
             return False
-        if other.format > 1:
-            return other.k_bar == self.k_bar
-        return other.k_bar == self.rows or (self.k_bar is None and other.k_bar == Facts(k=other.k).rows)
+        rows = other.k_bar if other.format == 1 else _rows(other)
+        if other.format > 1 and other.k_bar == self.k_bar:
+            return True
+        # In rounds all items compete, and there is no k_bar.
+        if rows is None:
+            return other.format == 1 and self.rows is None
+        return rows == self.rows or (self.k_bar is None and rows == Facts(k=other.k).rows)
+
+
+def _rows(asked: QuestionRecord) -> int | None:
+    """How many rows a stored question competes among; None where it is answered in rounds or from a known domain."""
+    if asked.domain is not None:
+        return None
+    facts = Facts(k=asked.k, k_bar=asked.k_bar, mechanism=asked.mechanism)
+    return None if facts.adaptive else facts.rows
 
 
 def replay_release(stored: StoredRelease, k: int, user: str) -> Release:

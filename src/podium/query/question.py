@@ -85,12 +85,11 @@ class Question:
         put = object.__setattr__
         put(self, "item", _names(self.item, "item"))
         put(self, "where", _texts(self.where))
-        if bool(self.item) == (self.sql is not None):
-            raise InvalidArgument("item", self.item or None, allowed="either item and k, or sql, and not both")
-        for name, (only, meaning) in _NOT_BUILT.items():
-            value = getattr(self, name)
-            if value != only or type(value) is not type(only):
-                raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
+        if self.item and self.sql is not None:
+            raise InvalidArgument("item", self.item, allowed="either item and k, or sql, and not both")
+        if not self.item and self.sql is None:
+            raise InvalidArgument("item", self.item, allowed="one or more distinct columns")
+        self._require_answerable()
         for name in ("ordered", "counts"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidArgument(name, getattr(self, name), allowed="True or False")
@@ -104,6 +103,12 @@ class Question:
         for name in _SAID_IN_SQL:
             if (value := getattr(self, name)) not in (None, ()):
                 raise InvalidArgument(name, value, allowed="None where the question is SQL", hint="Say it in the SQL.")
+
+    def _require_answerable(self) -> None:
+        for name, (only, meaning) in _NOT_BUILT.items():
+            value = getattr(self, name)
+            if value != only or type(value) is not type(only):
+                raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
 
     @classmethod
     def of(
@@ -146,8 +151,9 @@ _DEFAULTS = {each.name: each.default for each in fields(Question)}
 
 def _names(value: object, role: str) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
-    if not all(isinstance(name, str) for name in names):
-        raise InvalidArgument(role, value, allowed="the name of a column, or a list of names")
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidArgument(role, name, allowed="the name of a column")
     return names
 
 

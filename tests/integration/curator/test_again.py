@@ -146,10 +146,12 @@ def test_a_list_that_ended_early_answers_a_shorter_one(tmp_path: Path) -> None:
 def test_a_longer_default_k_bar_is_as_good(both: tuple[Curator, Watched]) -> None:
     asked, source = both
     assert asked.top("article", k=150, epsilon=1, mechanism="limited-domain").parameters["k_bar"] == "1500"
-    stated = asked.top("article", k=150, k_bar=1500, epsilon=1)
+    stated = asked.top("article", k=150, k_bar=1500, epsilon=1, mechanism="limited-domain")
     assert stated.paid.events == ()
+    # The epsilon is that of the whole question, so the first places of a longer list answer for it too.
+    assert asked.top("article", k=3, epsilon=1, mechanism="limited-domain").paid.events == ()
     assert source.snapshots == 1
-    # The epsilon of this release is shared among fewer items now, so it is another question.
+    # Who leaves the mechanism to the planner asks another question.
     assert asked.top("article", k=3, epsilon=1).paid.events != ()
 
 

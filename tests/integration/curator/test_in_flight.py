@@ -76,7 +76,7 @@ def test_the_worst_case_is_charged_before_a_row_is_read_or_noise_is_drawn(
 
             monkeypatch.setattr(drawing, "system_bits", asked_for)
 
-        for module in ("race", "choice", "values", "centred", "discrete", "number"):
+        for module in ("race", "choice", "noisy_values", "centred_gaussian", "discrete", "number"):
             watched(module)
         source.meanwhile = look
         worst = worst_case(asked.plan("article", k=2, **options).strategy.worst_case)

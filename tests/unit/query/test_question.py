@@ -1,0 +1,68 @@
+"""The question as one value: what callers write becomes tuples, what cannot be answered yet is refused by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from podium import Question
+from podium.errors import InvalidArgument
+from podium.query.spelled_options import QUESTION_DEFAULTS
+
+
+def test_one_name_or_several_are_the_same_value() -> None:
+    assert (
+        Question.of("a", where="b = 1")
+        == Question.of(["a"], where=["b = 1"])
+        == Question(item=("a",), where=("b = 1",))
+    )
+    assert (Question.of("a").k, Question.of(sql="SELECT 1").k) == (10, None)
+    assert hash(Question.of("a")) == hash(Question.of(["a"]))
+
+
+def test_plain_data_makes_the_question_again() -> None:
+    for question in (
+        Question.of("a"),
+        Question.of(["a", "b"], k=3, where=["c > 1", "d < 2"], counts=True, ordered=False),
+        Question.of("a", domain=["x", "y"], k_bar=None, mechanism="auto"),
+        Question.of(sql="SELECT 1", max_items_per_user=3),
+    ):
+        assert Question(**question.to_dict()) == question
+    assert Question.of("a").to_dict() == {"item": "a", "k": 10}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("by", "events"), ("by", "sum(minutes)"), ("clip", 20), ("unit", "0.01"), ("per", "country"),
+        ("per", ("country",)), ("groups", ["DE"]), ("groups_per_user", 2), ("groups_per_user", True),
+        ("groups_per_user", "all"), ("at_least", 50), ("others", True), ("others", 0), ("join", "users"),
+    ],
+)  # fmt: skip
+def test_what_is_not_built_yet_is_refused_by_its_name(name: str, value: Any) -> None:
+    with pytest.raises(InvalidArgument, match=rf"^{name}=.* podium cannot answer {name}= yet\.$"):
+        Question.of("a", **{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"item": "a", "mechanism": "set"}, "Say ordered=False if no order is needed."),
+        ({"item": "a", "ordered": 1}, "ordered=1 is not valid. Allowed: True or False."),
+        ({"item": "a", "counts": "yes"}, "counts='yes' is not valid. Allowed: True or False."),
+        ({"item": "a", "sql": "SELECT 1"}, "either item and k, or sql, and not both"),
+        ({"sql": "SELECT 1", "k": 3}, "k=3 is not valid. Allowed: None where the question is SQL. Say it in the SQL."),
+        ({"sql": "SELECT 1", "where": "a = 1"}, "None where the question is SQL"),
+        ({}, "one or more distinct columns"),
+    ],
+)
+def test_what_is_no_question(parts: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Question(**parts)
+    assert told in str(caught.value)
+
+
+def test_the_options_that_help_shows_are_those_of_the_question() -> None:
+    shown = Question.of("a", **QUESTION_DEFAULTS)  # type: ignore[arg-type]
+    assert shown == Question.of("a")
