@@ -42,7 +42,7 @@ def test_plain_data_makes_the_question_again() -> None:
 )  # fmt: skip
 def test_what_is_not_built_yet_is_refused_by_its_name(name: str, value: Any) -> None:
     with pytest.raises(InvalidArgument, match=rf"^{name}=.* podium cannot answer {name}= yet\.$"):
-        Question.of("a", **{name: value})  # type: ignore[arg-type]
+        Question.of("a", **{name: value})
 
 
 @pytest.mark.parametrize(
