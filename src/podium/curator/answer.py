@@ -16,7 +16,7 @@ from podium.mechanisms.base import describe
 from podium.release import Receipt, Release
 from podium.sources import Source
 
-__all__ = ["answer", "without_origin"]
+__all__ = ["answer", "strip_origin"]
 
 E = TypeVar("E", bound=BaseException)
 
@@ -37,10 +37,10 @@ def answer(source: Source, planned: PlannedQuestion, *, every: Fraction | None =
         failure = SourceFailure()
     except BaseException as interruption:  # noqa: BLE001 - raised again below
         failure = interruption
-    raise without_origin(failure)
+    raise strip_origin(failure)
 
 
-def without_origin(error: E) -> E:
+def strip_origin(error: E) -> E:
     """The error without what it came from: causes quote rows, and frames of a traceback hold them."""
     error.__cause__ = error.__context__ = None
     return error.with_traceback(None)

@@ -52,8 +52,8 @@ def check_ranking(
 
 def rank_items(reader: Reader, mechanism: Mechanism | AdaptiveTopK, method: RankingMethod) -> Release:
     """Count in the engine who preferred which of each public pair, score, select."""
-    most = len(method.graph.comparisons)
-    top = reader.top_rows(most).top(most)
+    limit = len(method.graph.comparisons)
+    top = reader.top_rows(limit).top(limit)
     wins: Mapping[Any, int] = dict(zip(top.items, top.counts.tolist(), strict=True))
     release = cast(Mechanism, mechanism).release(method.scores(wins))
     theorem = f"{release.theorem}; {method.theorem}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Unpack
 
-from podium.curator.answer import answer, without_origin
+from podium.curator.answer import answer, strip_origin
 from podium.curator.comparisons import check_ranking
 from podium.curator.held_source import HeldSource
 from podium.curator.location import join_ledger, location_of
@@ -291,7 +291,7 @@ class Curator:
             failure.add_note(lost if stored is None else settlement_note(claimed.dataset))
         elif stored is not None:
             return replay_release(replace(stored, charged=True), k, self._user)
-        raise without_origin(failure)
+        raise strip_origin(failure)
 
     def close(self) -> None:
         """Let go of the engine and the ledger, where this curator opened them."""

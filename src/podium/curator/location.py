@@ -41,7 +41,7 @@ def join_ledger(
 
 
 def _require_unregistered(ledger: Ledger, dataset: str, source: Source, location: str) -> None:
-    """Raise if rows of this table have a budget already: two would add up to a weaker promise."""
+    """Raise if rows of this table have a budget already: two would add up to a weaker guarantee."""
     for other in ledger.datasets():
         known = ledger.status(other).source
         shares = isinstance(source, DuckDBSource) and source.shares_rows_with(known)
@@ -64,10 +64,10 @@ def _is_same(source: Source, location: str, known: str) -> bool:
     if isinstance(source, DuckDBSource):
         return source.is_at(known)
     implied = source.implied_schemas() if isinstance(source, SqlSource) else ()
-    return _spelt(location, implied) == _spelt(known, implied)
+    return _normalize(location, implied) == _normalize(known, implied)
 
 
-def _spelt(location: str, implied: tuple[str, ...]) -> tuple[object, str]:
+def _normalize(location: str, implied: tuple[str, ...]) -> tuple[object, str]:
     """The database, a file by what it is, and the table without what its name may leave out."""
     database, _, rest = location.partition("#")
     table = rest.partition("#")[0].translate(str.maketrans("", "", '"`'))

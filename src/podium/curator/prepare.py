@@ -17,7 +17,7 @@ from podium.randomness import system_bits
 from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, Source
 
 __all__ = [
-    "SHOWN_SALT",
+    "PLACEHOLDER_SALT",
     "PlannedQuestion",
     "column_name",
     "count_facts",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _SALT_BYTES = 32
-SHOWN_SALT = "0" * 2 * _SALT_BYTES
+PLACEHOLDER_SALT = "0" * 2 * _SALT_BYTES
 """What stands in place of a salt where nothing is read."""
 
 
@@ -61,7 +61,11 @@ class PlannedQuestion:
     def first_query(self) -> CountQuery:
         """What is read first, with zeros in place of the salt: what must be possible before anything is paid."""
         weights = self.strategy.mechanism.first_weights
-        return self.count_query(SHOWN_SALT) if weights is None else self.weighted_query(weights, (), SHOWN_SALT)
+        return (
+            self.count_query(PLACEHOLDER_SALT)
+            if weights is None
+            else self.weighted_query(weights, (), PLACEHOLDER_SALT)
+        )
 
     def plan(self, source: Source, shown_as: str | None = None) -> Plan:
         """What would be done, and the SQL, in which ``shown_as`` stands for the table."""

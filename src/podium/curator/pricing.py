@@ -28,19 +28,19 @@ _DIGITS = Context(prec=2, rounding=ROUND_CEILING)
 
 def single_strategy(facts: AnyFacts, *, epsilon: Number, delta: Number) -> Strategy:
     """The strategy of a question that is (epsilon, delta)-private by itself."""
-    return _choose(facts, question_budget(_of_question(facts), epsilon=epsilon, delta=delta))
+    return _choose(facts, question_budget(_question_facts(facts), epsilon=epsilon, delta=delta))
 
 
 def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
     """The strategy within what a ledger gives, if it costs the least price; else the least epsilon that would do."""
     if epsilon is None:
         # What the plan gives one item is more than the least price.
-        return _within(totals, facts, None)
-    if not _surely_too_cheap(totals, positive_fraction(epsilon, "epsilon"), facts.k):
-        strategy = _within(totals, facts, epsilon)
+        return _strategy_within(totals, facts, None)
+    if not _is_too_cheap(totals, positive_fraction(epsilon, "epsilon"), facts.k):
+        strategy = _strategy_within(totals, facts, epsilon)
         if _price(totals, strategy) >= totals.minimum_price:
             return strategy
-    enough = _enough(totals, facts)
+    enough = _sufficient_epsilon(totals, facts)
     measure, part = ("epsilon", "1/20") if totals.budget.pure else ("rho", "1/400")
     raise InvalidArgument(
         "epsilon",
@@ -51,8 +51,8 @@ def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> 
     )
 
 
-def _within(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
-    return _choose(facts, _ledger_budget(totals, _of_question(facts), epsilon))
+def _strategy_within(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
+    return _choose(facts, _ledger_budget(totals, _question_facts(facts), epsilon))
 
 
 def _choose(facts: AnyFacts, budget: QuestionBudget | RoundsBudget) -> Strategy:
@@ -62,7 +62,7 @@ def _choose(facts: AnyFacts, budget: QuestionBudget | RoundsBudget) -> Strategy:
     return strategy_for(facts, budget)
 
 
-def _of_question(facts: AnyFacts) -> Facts:
+def _question_facts(facts: AnyFacts) -> Facts:
     return facts.question if isinstance(facts, RankingFacts) else facts
 
 
@@ -98,7 +98,7 @@ def _price(totals: Totals, strategy: Strategy) -> Fraction:
     return totals.price(worst_case(strategy.worst_case))
 
 
-def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
+def _is_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
     """Whether no strategy for this epsilon can be worth the least price: then none is made, which would take long.
 
     Each of at most 2k + 2 events must itself be (epsilon, delta)-private. A selection of parameter e is not if
@@ -110,7 +110,7 @@ def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
     return delta <= Fraction(1, 10) and (k + 1) * (epsilon + 8 * delta) ** 2 < totals.minimum_price
 
 
-def _enough(totals: Totals, facts: AnyFacts) -> Decimal | None:
+def _sufficient_epsilon(totals: Totals, facts: AnyFacts) -> Decimal | None:
     """An epsilon of two digits with which the question is not too cheap, and with hardly less it is."""
     # With epsilon/k for each of k items, the least that composition allows, this is enough; mostly less is.
     epsilon = totals.minimum_price if totals.budget.pure else _root(8 * facts.k * totals.minimum_price)
@@ -120,7 +120,7 @@ def _enough(totals: Totals, facts: AnyFacts) -> Decimal | None:
         if tried == best:
             return best
         try:
-            price = _price(totals, _within(totals, facts, str(tried)))
+            price = _price(totals, _strategy_within(totals, facts, str(tried)))
         except InvalidArgument as problem:
             if problem.name != "epsilon":
                 raise

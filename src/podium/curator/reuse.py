@@ -141,7 +141,7 @@ def domain_fingerprint(domain: Domain, size: int | None) -> str:
     if isinstance(domain, DomainSize):
         return f"0..{domain.size - 1}"
     if isinstance(domain, DomainItems):
-        listed = json.dumps(sorted({_written(item) for item in domain.items}))
+        listed = json.dumps(sorted({_item_text(item) for item in domain.items}))
         return "items " + hashlib.sha256(listed.encode("utf-8", "surrogatepass")).hexdigest()
     if isinstance(domain, DomainFile) and Path(domain.path).is_file():
         with Path(domain.path).open("rb") as file:
@@ -149,7 +149,7 @@ def domain_fingerprint(domain: Domain, size: int | None) -> str:
     return f"{domain} of {size}"
 
 
-def _written(item: Item) -> str:
+def _item_text(item: Item) -> str:
     if isinstance(item, tuple):
-        return json.dumps([_written(part) for part in item])
+        return json.dumps([_item_text(part) for part in item])
     return f"{item_order(item)[0]} {item}"

@@ -41,12 +41,12 @@ class SourceReader:
 
     def top_rows(self, limit: int) -> Histogram:
         """The ``limit`` items with the most users, and the count of the next."""
-        self._rows = self._counted().top_rows(limit)
+        self._rows = self._open_snapshot().top_rows(limit)
         return self._rows
 
     def tally(self) -> Histogram:
         """Every count, and how many items have it: each item is called by its place until the winners are named."""
-        counts, sizes = self._counted().counts_of_counts()
+        counts, sizes = self._open_snapshot().counts_of_counts()
         return Histogram.from_counts_of_counts(dict(zip(counts, sizes, strict=True)), _place)
 
     def counts(self, release: Release) -> Histogram:
@@ -59,7 +59,7 @@ class SourceReader:
     def name(self, release: Release) -> Release:
         """The release with items in place of their (count, rank), asked for in one query."""
         places: list[Any] = list(release.items)
-        names = dict(zip(places, self._counted().names(places), strict=True))
+        names = dict(zip(places, self._open_snapshot().names(places), strict=True))
         outcome = tuple(names.get(item, item) for item in release.outcome)
         if release.ordered:
             return replace(release, outcome=outcome)
@@ -69,7 +69,7 @@ class SourceReader:
         values = None if release.values is None else tuple(by_name[item] for item in named if item in by_name)
         return replace(release, outcome=named, values=values)
 
-    def _counted(self) -> Snapshot:
+    def _open_snapshot(self) -> Snapshot:
         if self._snapshot is None:
             raise SourceFailure
         return self._snapshot

@@ -10,7 +10,7 @@ from podium.mechanisms.base import Mechanism
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
 from podium.planning.question_budget import QuestionBudget
-from podium.planning.reach import MISS, in_turn_sentence, log_over, rising_reach, rounded_up
+from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, rising_reach, round_up
 from podium.privacy import Guarantee
 
 __all__ = ["Choice", "choose_for_known_domain"]
@@ -41,7 +41,7 @@ def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     size = facts.domain_size or 1
     whole = None if facts.counts else budget.guarantee
     if whole is not None and not facts.ordered and 1 < facts.k < size:
-        return _tested(facts.k, size, whole)
+        return _choose_tested(facts.k, size, whole)
     still = _why_in_order(facts, budget)
     if whole is not None and not budget.pure:
         rising = RisingTopK.within(facts.k, epsilon=whole.epsilon(), delta=whole.cost.delta)
@@ -51,7 +51,7 @@ def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
         )
         reach = rising_reach(rising, size)
         return Choice(rising, why + still, reach, in_turn_sentence(reach), proves_itself=True)
-    reach = log_over(Fraction(facts.k) / MISS * size, budget.epsilon_per_item)
+    reach = log_over(Fraction(facts.k) / MISS_PROBABILITY * size, budget.epsilon_per_item)
     if budget.pure:
         noisy = NoisyTopK(facts.k, facts.k * budget.epsilon_per_item, noise="exponential")
         why = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
@@ -61,7 +61,7 @@ def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     return Choice(peeling, why + still, reach, in_turn_sentence(reach))
 
 
-def _tested(k: int, size: int, guarantee: Guarantee) -> Choice:
+def _choose_tested(k: int, size: int, guarantee: Guarantee) -> Choice:
     tested = TestedTopK(k, guarantee.epsilon(), delta=guarantee.cost.delta)
     why = (
         "The domain is known: a small paid test tells whether the counts lie far enough apart "
@@ -71,8 +71,8 @@ def _tested(k: int, size: int, guarantee: Guarantee) -> Choice:
         case RisingTopK() as rising:
             reach = rising_reach(rising, size)
         case _:
-            reach = log_over(Fraction(k) / MISS * size, tested.epsilon_set / k)
-    fewer = f"at most {rounded_up(reach)} fewer users than the k-th"
+            reach = log_over(Fraction(k) / MISS_PROBABILITY * size, tested.epsilon_set / k)
+    fewer = f"at most {round_up(reach)} fewer users than the k-th"
     sentence = f"Items that are chosen in turn have, with probability 0.95, {fewer}."
     return Choice(tested, why, reach, sentence, proves_itself=True, ordered=False)
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from podium.errors import InvalidArgument
 from podium.privacy import split_budget
 
-__all__ = ["least_for_counts", "require_noise"]
+__all__ = ["min_epsilon_for_counts", "require_noise"]
 
 _PER_ITEM = (Fraction(1, 10**105), Fraction(10**100))
 _GAUSSIAN = (Fraction(1, 10**60), Fraction(10**30))
@@ -21,16 +21,16 @@ _GAUSSIAN = (Fraction(1, 10**60), Fraction(10**30))
 
 def require_noise(*, epsilon_per_item: Fraction | None = None, mu_squared: Fraction | None = None) -> None:
     """Raise unless noise that follows from a budget can be drawn and accounted for."""
-    for name, value, (least, most) in (
+    for name, value, (minimum, maximum) in (
         ("epsilon_per_item", epsilon_per_item, _PER_ITEM),
         ("mu_squared", mu_squared, _GAUSSIAN),
     ):
-        if value is not None and not least <= value <= most:
-            allowed = f"a number from {_power(least)} to {_power(most)}"
+        if value is not None and not minimum <= value <= maximum:
+            allowed = f"a number from {_power(minimum)} to {_power(maximum)}"
             raise InvalidArgument(name, value, allowed=allowed, hint=f"It follows from the budget. {_USUAL}")
 
 
-def least_for_counts(k: int, delta: Fraction, share: Fraction | int | None) -> Fraction:
+def min_epsilon_for_counts(k: int, delta: Fraction, share: Fraction | int | None) -> Fraction:
     """The least power of ten that, as epsilon, leaves something for selecting and for measuring each of k counts."""
     for exponent in range(12, 0, -1):
         epsilon = Fraction(1, 10**exponent)

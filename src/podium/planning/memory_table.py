@@ -51,11 +51,11 @@ class PairsReader:
         """How many users have each item."""
         return np.bincount(self._items, minlength=self._size)
 
-    def limited(self, domain_size: int | None, max_items_per_user: int | None) -> PairsReader:
-        """The same table, asked about a known domain, or with at most so many items of each user."""
-        limited = copy.copy(self)
-        limited._domain_size, limited._cap = domain_size, max_items_per_user
-        return limited
+    def restrict(self, domain_size: int | None, max_items_per_user: int | None) -> PairsReader:
+        """The same table, asked about a known domain, or with at most ``max_items_per_user`` items of each user."""
+        restricted = copy.copy(self)
+        restricted._domain_size, restricted._cap = domain_size, max_items_per_user
+        return restricted
 
     def top_rows(self, limit: int) -> Histogram:
         """All items that somebody has, of which a mechanism reads the first rows."""
@@ -113,15 +113,15 @@ class PairsReader:
     def _cut(self, users: Integers, items: Integers, sizes: Integers, cap: int) -> tuple[Integers, Integers]:
         """At most ``cap`` items of each user, by a mix of their numbers that other users do not change."""
         # Without the user's own number everybody would keep the same items, and the others would vanish.
-        own = _mixed(self._names.astype(np.uint64) + np.uint64(self._salt))
-        order = np.lexsort((_mixed(own[users] + items.astype(np.uint64)), users))
+        own = _mix(self._names.astype(np.uint64) + np.uint64(self._salt))
+        order = np.lexsort((_mix(own[users] + items.astype(np.uint64)), users))
         users, items = users[order], items[order]
         starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
         kept = np.arange(len(users)) - starts[users] < cap
         return users[kept], items[kept]
 
 
-def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     product = numbers * np.uint64(0x9E3779B97F4A7C15)
     return product ^ (product >> np.uint64(29))
 

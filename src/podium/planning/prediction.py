@@ -1,4 +1,4 @@
-"""Predicted recall: what a plan would find in a synthetic table like the one that the user describes.
+"""Prediction recall: what a plan would find in a synthetic table like the one that the user describes.
 
 The description is public knowledge, such as "about 50,000 users with 8 items each": no row of a real table is read.
 """
@@ -24,17 +24,17 @@ from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy.documents import Document
 from podium.release import Release
 
-__all__ = ["Predicted", "Prior", "predict_recall", "recall", "run_strategy"]
+__all__ = ["Prediction", "Prior", "predict_recall", "recall", "run_strategy"]
 
-_MOST_PAIRS = 20_000_000
-_MOST_ITEMS = 10_000_000
+_MAX_PAIRS = 20_000_000
+_MAX_ITEMS = 10_000_000
 _SEED = 1
 _RUNS = 5
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Prior:
-    """A table as somebody might describe it who has not looked: popularity by Zipf's law, activity log-normal.
+    """A table as somebody might describe it who has not looked: popularity by a Zipf distribution, activity log-normal.
 
     ``items_per_user`` is a mean; ``skew`` is the standard deviation of the logarithm of how active users are: 0 if all
     are alike, 1 for most logs. Item number i is about i^-exponent as popular as the first.
@@ -53,18 +53,18 @@ class Prior:
         put(self, "users", positive_integer(users, "users"))
         put(self, "items", positive_integer(items, "items"))
         put(self, "items_per_user", float(positive_fraction(items_per_user, "items_per_user")))
-        put(self, "exponent", _between(exponent, "exponent", 5))
-        put(self, "skew", _between(skew, "skew", 3))
-        if self.items > _MOST_ITEMS:
-            raise InvalidArgument("items", items, allowed=f"a whole number from 1 to {_MOST_ITEMS}")
+        put(self, "exponent", _bounded_float(exponent, "exponent", 5))
+        put(self, "skew", _bounded_float(skew, "skew", 3))
+        if self.items > _MAX_ITEMS:
+            raise InvalidArgument("items", items, allowed=f"an integer from 1 to {_MAX_ITEMS}")
         # Almost all items of a small table would need ever more events to be reached.
         if self.items_per_user > self.items * 0.9:
             raise InvalidArgument("items_per_user", items_per_user, allowed=f"at most 0.9 times items={self.items}")
-        if self.users * self.items_per_user > _MOST_PAIRS:
+        if self.users * self.items_per_user > _MAX_PAIRS:
             raise InvalidArgument(
                 "users",
                 users,
-                allowed=f"at most {_MOST_PAIRS:,} pairs of a user and an item",
+                allowed=f"at most {_MAX_PAIRS:,} pairs of a user and an item",
                 hint="Fewer users in the same proportions have a lower recall: state what fits and expect more.",
             )
 
@@ -88,7 +88,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted(Document):
+class Prediction(Document):
     """Recall at one epsilon: one number for each synthetic table."""
 
     epsilon: float
@@ -115,7 +115,7 @@ class Predicted(Document):
 
 def predict_recall(
     facts: Facts, prior: Prior, *, epsilons: Sequence[Number], delta: Number, runs: int = _RUNS, seed: int = _SEED
-) -> tuple[Predicted, ...]:
+) -> tuple[Prediction, ...]:
     """The recall of the plan for these facts, at each epsilon, on synthetic tables.
 
     Tables follow from ``seed``; the noise of the mechanism is fresh, as in a real answer.
@@ -131,12 +131,12 @@ def predict_recall(
         for strategy, recalls in zip(strategies, found, strict=True):
             recalls.append(recall(run_strategy(strategy, reader), reader.counts))
     shown = [float(exact_fraction(epsilon, "epsilon")) for epsilon in epsilons]
-    return tuple(Predicted(epsilon, tuple(recalls)) for epsilon, recalls in zip(shown, found, strict=True))
+    return tuple(Prediction(epsilon, tuple(recalls)) for epsilon, recalls in zip(shown, found, strict=True))
 
 
 def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
     """What the strategy releases about a table in memory, whose items are numbers: for data that is public."""
-    reader = table.limited(strategy.facts.domain_size, strategy.facts.max_items_per_user)
+    reader = table.restrict(strategy.facts.domain_size, strategy.facts.max_items_per_user)
     release = strategy.mechanism.answer(reader)
     if strategy.measure is None or not release.items:
         return release
@@ -154,8 +154,8 @@ def recall(release: Release, counts: npt.NDArray[np.int64]) -> float:
     return int(np.count_nonzero(counts[found[found < len(counts)]] >= last)) / k
 
 
-def _between(value: Number, name: str, most: int) -> float:
+def _bounded_float(value: Number, name: str, maximum: int) -> float:
     number = exact_fraction(value, name)
-    if not 0 <= number <= most:
-        raise InvalidArgument(name, value, allowed=f"a number from 0 to {most}")
+    if not 0 <= number <= maximum:
+        raise InvalidArgument(name, value, allowed=f"a number from 0 to {maximum}")
     return float(number)

@@ -10,7 +10,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
-from podium.planning.limits import least_for_counts
+from podium.planning.limits import min_epsilon_for_counts
 from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
 from podium.privacy.rounding import display
 
@@ -86,7 +86,7 @@ def _calibrate(k: int, counts: bool, unknown: bool, guarantee: Guarantee) -> Que
         return QuestionBudget(
             epsilon_per_item=half, epsilon_per_count=half, pure=True, guarantee=guarantee, theorem=Theorem.BASIC
         )
-    minimum = least_for_counts(k, delta, share)
+    minimum = min_epsilon_for_counts(k, delta, share)
     if epsilon < minimum:
         raise InvalidArgument(
             "epsilon",

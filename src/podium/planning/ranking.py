@@ -27,9 +27,9 @@ __all__ = ["MECHANISMS", "MIXINGS", "RankingFacts", "ranking_strategy"]
 MECHANISMS = ("auto", "exponential", "noisy")
 MIXINGS = (Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 """How much of each step may be forgotten: less follows the comparisons further, more needs less noise."""
-_MISS = Fraction(1, 20)
-_CLEARLY = 0.05
-_TOURNAMENTS, _RUNS, _EDGES_AT_ALL = 10, 20, 50_000
+_MISS_PROBABILITY = Fraction(1, 20)
+_MIN_ADVANTAGE = 0.05
+_TOURNAMENTS, _RUNS, _MAX_EDGES = 10, 20, 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +77,14 @@ class RankingFacts:
     def _spectral(self) -> list[Spectral]:
         """One for each mixing that is left open and can be computed exactly enough; the largest surely can."""
         if self.mixing is not None:
-            return [self._mixed(self.mixing)]
+            return [self._with_mixing(self.mixing)]
         found = []
         for mixing in MIXINGS[:-1]:
             with suppress(InvalidArgument):
-                found.append(self._mixed(mixing))
-        return [*found, self._mixed(MIXINGS[-1])]
+                found.append(self._with_mixing(mixing))
+        return [*found, self._with_mixing(MIXINGS[-1])]
 
-    def _mixed(self, mixing: Number) -> Spectral:
+    def _with_mixing(self, mixing: Number) -> Spectral:
         return Spectral(
             self.graph,
             self.comparisons_per_pair,
@@ -100,7 +100,11 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     method, why = _method(facts, budget.epsilon_per_item)
     mechanism, how = _mechanism(facts, budget)
-    reach = _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS) * method.span / budget.epsilon_per_item
+    reach = (
+        _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS_PROBABILITY)
+        * method.span
+        / budget.epsilon_per_item
+    )
     sentence = (
         f"Every item returned has, with probability 0.95, a score at most {display(reach)} below the k-th "
         f"({method.unit})."
@@ -125,7 +129,7 @@ def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, 
     """Scores move both ways, so the general versions."""
     k, single = facts.k, budget.epsilon_per_item
     if not facts.ordered:
-        return _as_a_set(facts, budget)
+        return _set_mechanism(facts, budget)
     if facts.mechanism == "noisy" and not budget.pure:
         raise InvalidArgument("mechanism", "noisy", allowed="'auto' or 'exponential' where the budget has a delta")
     if budget.pure and facts.mechanism != "exponential":
@@ -134,7 +138,7 @@ def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, 
     return ExponentialTopK(k, single, monotone=False), "Exponential mechanisms in turn return all k items in order."
 
 
-def _as_a_set(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
+def _set_mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
     """The whole epsilon for a set; the approximate scale where its theorem holds and it is the smaller one."""
     if facts.mechanism != "auto":
         raise InvalidArgument(
@@ -164,34 +168,38 @@ _ONCE = "Laplace noise once on every score gives the k items as a set."
 def _method(facts: RankingFacts, epsilon_per_item: Fraction) -> tuple[RankingMethod, str]:
     candidates = facts.candidates()
     if len(candidates) == 1:
-        return candidates[0], f"Scores: {_called(candidates[0])}, as asked."
-    found = _found(facts, candidates, epsilon_per_item)
+        return candidates[0], f"Scores: {_scores_name(candidates[0])}, as asked."
+    found = _simulate_recall(facts, candidates, epsilon_per_item)
     places = range(len(candidates))
     best_of = [
         max((place for place in places if candidates[place].name == name), key=lambda place: found[place])
         for name in dict.fromkeys(method.name for method in candidates)
     ]
     first = candidates[max(best_of, key=lambda place: found[place])]
-    best = candidates[max(best_of, key=lambda place: found[place] - _CLEARLY * isinstance(candidates[place], Wins))]
+    best = candidates[
+        max(best_of, key=lambda place: found[place] - _MIN_ADVANTAGE * isinstance(candidates[place], Wins))
+    ]
     passed_over = "" if first is best else "; wins follow how often an item is compared, and must be clearly better"
-    told = ", ".join(f"{facts.k * found[place]:.1f} by {_called(candidates[place])}" for place in best_of)
+    compared = ", ".join(f"{facts.k * found[place]:.1f} by {_scores_name(candidates[place])}" for place in best_of)
     return best, (
         f"On synthetic Bradley-Terry-Luce comparisons for these public facts, of the true top {facts.k} one finds "
-        f"{told}: so {_called(best)}{passed_over}."
+        f"{compared}: so {_scores_name(best)}{passed_over}."
     )
 
 
-def _called(method: RankingMethod) -> str:
+def _scores_name(method: RankingMethod) -> str:
     if isinstance(method, Spectral):
         return f"spectral scores (mixing {display(Fraction(method.mixing))})"
     return {"borda": "average shares of wins", "wins": "wins"}[method.name]
 
 
-def _found(facts: RankingFacts, candidates: Sequence[RankingMethod], epsilon_per_item: Fraction) -> list[float]:
+def _simulate_recall(
+    facts: RankingFacts, candidates: Sequence[RankingMethod], epsilon_per_item: Fraction
+) -> list[float]:
     """The share of the true top k that each method would find, on the same synthetic comparisons and noise."""
     graph = facts.graph
     edges = np.array(graph.edges, dtype=np.int64)
-    size, number = len(graph.items), max(2, min(_TOURNAMENTS, _EDGES_AT_ALL // len(edges)))
+    size, number = len(graph.items), max(2, min(_TOURNAMENTS, _MAX_EDGES // len(edges)))
     shares = np.zeros(len(candidates))
     for seed in range(number):
         made = tournament(edges, items=size, comparisons_per_pair=facts.comparisons_per_pair, seed=seed)

@@ -9,9 +9,9 @@ import flint
 from podium.exact import ball, ball_precision, dyadic_above, rational_bounds
 from podium.mechanisms import RisingTopK
 
-__all__ = ["MISS", "REACH_BITS", "in_turn_sentence", "log_over", "rising_reach", "rounded_up"]
+__all__ = ["MISS_PROBABILITY", "REACH_BITS", "in_turn_sentence", "log_over", "rising_reach", "round_up"]
 
-MISS = Fraction(1, 20)
+MISS_PROBABILITY = Fraction(1, 20)
 """The probability with which an item that far ahead may still be missed."""
 REACH_BITS = 10
 
@@ -32,16 +32,16 @@ def rising_reach(turns: RisingTopK, size: int) -> Fraction:
     left, worst = turns.k, Fraction(0)
     for places, epsilon in turns.quarters:
         left -= places
-        odds = Fraction(places * size, left + 1) * len(turns.quarters) / MISS
+        odds = Fraction(places * size, left + 1) * len(turns.quarters) / MISS_PROBABILITY
         worst = max(worst, log_over(odds, epsilon))
     return worst
 
 
 def in_turn_sentence(reach: Fraction) -> str:
     """What the reach means where items are chosen from a known domain."""
-    return f"Every item returned has, with probability 0.95, at most {rounded_up(reach)} fewer users than the k-th."
+    return f"Every item returned has, with probability 0.95, at most {round_up(reach)} fewer users than the k-th."
 
 
-def rounded_up(value: Fraction) -> str:
+def round_up(value: Fraction) -> str:
     """An integer for people, never smaller than the number."""
     return f"{-(-value.numerator // value.denominator):,}"

@@ -123,12 +123,12 @@ def _events_per_activity(popularity: NDArray[np.float64], skew: float, items_per
     alike = np.diff(ranks)
     mean = np.add.reduceat(popularity, ranks[:-1] - 1) / alike
 
-    def short(log_events: float) -> float:
+    def shortfall(log_events: float) -> float:
         missed = np.exp(-np.exp(log_events) * typical[:, None] * mean)
         return float(((1 - missed) @ alike).mean()) - items_per_user
 
-    most = np.log(1e6 * len(popularity))
-    return float(np.exp(brentq(short, np.log(1e-9), most))) if short(most) > 0 else float(np.exp(most))
+    maximum = np.log(1e6 * len(popularity))
+    return float(np.exp(brentq(shortfall, np.log(1e-9), maximum))) if shortfall(maximum) > 0 else float(np.exp(maximum))
 
 
 def _pick(weights: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -18,14 +18,14 @@ from podium.planning.facts import Facts
 from podium.planning.known_domain import Choice, choose_for_known_domain
 from podium.planning.limits import require_noise
 from podium.planning.question_budget import QuestionBudget, RoundsBudget
-from podium.planning.reach import MISS, REACH_BITS, log_over, rounded_up
+from podium.planning.reach import MISS_PROBABILITY, REACH_BITS, log_over, round_up
 from podium.privacy import Event, Guarantee, Theorem, bounded_range_rho, total, worst_case
 from podium.privacy.rounding import display
 from podium.ranking import RankingMethod
 
 __all__ = ["Strategy", "strategy_for"]
 
-_MAX_ITEMS_PER_USER = 1_000
+_DEFAULT_MAX_ITEMS_PER_USER = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +86,10 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
     """The mechanism for these facts, within this budget; what could not be drawn is refused here."""
     if isinstance(budget, RoundsBudget):
         require_noise(mu_squared=budget.mu_squared)
-        return _in_rounds(facts, budget)
+        return _rounds_strategy(facts, budget)
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     unknown = facts.domain_size is None
-    choice = _limited_domain(facts, budget) if unknown else choose_for_known_domain(facts, budget)
+    choice = _choose_limited_domain(facts, budget) if unknown else choose_for_known_domain(facts, budget)
     measure = None
     if facts.counts and budget.sigma is not None:
         measure = MeasureCounts(sigma=budget.sigma)
@@ -112,12 +112,12 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
     )
 
 
-def _in_rounds(facts: Facts, budget: RoundsBudget) -> Strategy:
+def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
     mechanism = AdaptiveTopK(
         facts.k,
         budget.mu_squared,
         budget.delta,
-        max_items_per_user=facts.max_items_per_user or _MAX_ITEMS_PER_USER,
+        max_items_per_user=facts.max_items_per_user or _DEFAULT_MAX_ITEMS_PER_USER,
         counts=facts.counts,
     )
     reach = mechanism.first_threshold
@@ -133,8 +133,8 @@ def _in_rounds(facts: Facts, budget: RoundsBudget) -> Strategy:
         ),
         reach=reach,
         reach_sentence=(
-            f"An item is found if it has well over {rounded_up(reach)} users who have few other items, or well over "
-            f"{rounded_up(busy)} who have about ten."
+            f"An item is found if it has well over {round_up(reach)} users who have few other items, or well over "
+            f"{round_up(busy)} who have about ten."
         ),
         epsilon_per_item=budget.per_item,
         delta_per_call=budget.delta,
@@ -142,7 +142,7 @@ def _in_rounds(facts: Facts, budget: RoundsBudget) -> Strategy:
     )
 
 
-def _limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
+def _choose_limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     """One selection after the other among the largest rows (Durfee & Rogers 2019; the reach is their Lemma 8.1)."""
     mechanism = LimitedDomain(
         facts.k,
@@ -151,13 +151,13 @@ def _limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
         budget.delta_per_call,
         max_items_per_user=facts.max_items_per_user,
     )
-    reach = mechanism.margin + log_over(Fraction(facts.k) / MISS, budget.epsilon_per_item)
+    reach = mechanism.margin + log_over(Fraction(facts.k) / MISS_PROBABILITY, budget.epsilon_per_item)
     return Choice(
         mechanism,
         "The items are not known beforehand, so only the true top "
         f"{facts.rows} compete, against a threshold that hides which items are there; only what passes is paid for.",
         reach,
-        f"With probability 0.95 k items come back, if the k-th has {rounded_up(reach)} more users than "
+        f"With probability 0.95 k items come back, if the k-th has {round_up(reach)} more users than "
         f"the item of rank {facts.rows + 1}.",
     )
 

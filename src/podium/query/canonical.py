@@ -26,7 +26,7 @@ from podium.query.predicate import (
     Wildcard,
 )
 
-__all__ = ["all_of", "any_of", "negated", "one_of", "predicate_to_json", "sort_key"]
+__all__ = ["all_of", "any_of", "negate", "one_of", "predicate_to_json", "sort_key"]
 
 _OPPOSITE = {
     Operator.EQUAL: Operator.UNEQUAL,
@@ -54,16 +54,16 @@ def _distinct(parts: Iterable[Predicate]) -> tuple[Predicate, ...]:
     return tuple(sorted(set(parts), key=sort_key))
 
 
-def negated(part: Predicate) -> Predicate:
+def negate(part: Predicate) -> Predicate:
     """The opposite: NOT (a = 1) is a <> 1, both unknown where a is missing; De Morgan for AND and OR."""
     if isinstance(part, Not):
         return part.part
     if isinstance(part, Compare):
         return Compare(part.column, _OPPOSITE[part.operator], part.value)
     if isinstance(part, And):
-        return any_of(negated(inner) for inner in part.parts)
+        return any_of(negate(inner) for inner in part.parts)
     if isinstance(part, Or):
-        return all_of(negated(inner) for inner in part.parts)
+        return all_of(negate(inner) for inner in part.parts)
     return Not(part)
 
 
@@ -107,10 +107,10 @@ def _literal_to_json(value: Literal) -> Any:
     if isinstance(value, dt.date):
         return {"date": value.isoformat()}
     if isinstance(value, Decimal):
-        return {"decimal": str(_normalized(value)) if value else "0"}
+        return {"decimal": str(_normalize(value)) if value else "0"}
     return value
 
 
-def _normalized(value: Decimal) -> Decimal:
+def _normalize(value: Decimal) -> Decimal:
     """Without trailing zeros, and all other digits kept: the usual context would round to 28 of them."""
     return value.normalize(Context(prec=len(value.as_tuple().digits)))

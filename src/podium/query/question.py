@@ -13,8 +13,8 @@ from podium.query.predicate import Predicate
 __all__ = ["CheckedQuestion", "Question", "QuestionOptions"]
 
 _DEFAULT_K = 10
-_SAID_IN_SQL = ("k", "where")
-_NOT_BUILT: Mapping[str, tuple[object, str]] = {
+_GIVEN_BY_SQL = ("k", "where")
+_UNSUPPORTED: Mapping[str, tuple[object, str]] = {
     "by": ("users", "'users': items are ranked by their number of distinct users"),
     "clip": (None, "None: nothing is clipped where distinct users are counted"),
     "unit": (None, "None: distinct users are counted in users"),
@@ -87,7 +87,7 @@ class Question:
         put(self, "where", _texts(self.where))
         if bool(self.item) == (self.sql is not None):
             raise InvalidArgument("item", self.item or None, allowed="either item and k, or sql, and not both")
-        for name, (only, meaning) in _NOT_BUILT.items():
+        for name, (only, meaning) in _UNSUPPORTED.items():
             value = getattr(self, name)
             if value != only or type(value) is not type(only):
                 raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
@@ -101,7 +101,7 @@ class Question:
         if self.sql is None:
             put(self, "k", _DEFAULT_K if self.k is None else positive_integer(self.k, "k"))
             return
-        for name in _SAID_IN_SQL:
+        for name in _GIVEN_BY_SQL:
             if (value := getattr(self, name)) not in (None, ()):
                 raise InvalidArgument(name, value, allowed="None where the question is SQL", hint="Say it in the SQL.")
 

@@ -28,7 +28,7 @@ class Kind(StrEnum):
 class Column:
     """A column; ``element`` is the kind of a list's elements, ``scale`` the digits after a decimal's point.
 
-    ``unsigned`` whole numbers reach up to 2^64 - 1.
+    ``unsigned`` integers reach up to 2^64 - 1.
     """
 
     name: str

@@ -56,9 +56,9 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
     ),
     ({"k": 0}, InvalidArgument, "k=0 is not valid. Allowed: an integer, 1 or more."),
     ({"k": 2.0}, InvalidArgument, "k=2.0 is not valid. Allowed: an integer, 1 or more."),
-    ({"k": 10_001}, InvalidArgument, "k=10001 is not valid. Allowed: a whole number from 1 to 10000."),
-    ({"k_bar": 2}, InvalidArgument, "k_bar=2 is not valid. Allowed: a whole number from k=3 to 1000000."),
-    ({"k_bar": 10**6 + 1}, InvalidArgument, "k_bar=1000001 is not valid. Allowed: a whole number from k=3 to 1000000."),
+    ({"k": 10_001}, InvalidArgument, "k=10001 is not valid. Allowed: an integer from 1 to 10000."),
+    ({"k_bar": 2}, InvalidArgument, "k_bar=2 is not valid. Allowed: an integer from k=3 to 1000000."),
+    ({"k_bar": 10**6 + 1}, InvalidArgument, "k_bar=1000001 is not valid. Allowed: an integer from k=3 to 1000000."),
     (
         {"k_bar": 9, "domain": ["a", "b", "c"]},
         InvalidArgument,
@@ -72,7 +72,7 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
     (
         {"max_items_per_user": 10**9},
         InvalidArgument,
-        "max_items_per_user=1000000000 is not valid. Allowed: a whole number from 1 to 1000000.",
+        "max_items_per_user=1000000000 is not valid. Allowed: an integer from 1 to 1000000.",
     ),
     (
         {"mechanism": "best"},

@@ -41,14 +41,14 @@ MUTANTS = (
     Mutant(
         "curator/prepare.py",
         "return system_bits().read(_SALT_BYTES).hex()",
-        "return SHOWN_SALT",
+        "return PLACEHOLDER_SALT",
         "which items a user keeps is decided by a fresh salt",
         ("unit/curator/test_prepare.py::test_the_salt_is_drawn_for_each_reading",),
     ),
     Mutant(
         "curator/prepare.py",
         "None if cap is None else salt)",
-        "None if cap is None else SHOWN_SALT)",
+        "None if cap is None else PLACEHOLDER_SALT)",
         "the salt of a question is its own",
         ("unit/curator/test_prepare.py::test_the_salt_is_drawn_for_each_reading",),
     ),

@@ -16,7 +16,7 @@ from podium.privacy import Cost
 from podium.query import QuestionRecord
 from podium.release import Receipt, Release
 
-__all__ = ["Attempt", "Record", "Role", "merged_domain", "question_identity"]
+__all__ = ["Attempt", "Record", "Role", "merge_domain", "question_identity"]
 
 
 class Role(StrEnum):
@@ -93,12 +93,12 @@ def question_identity(schedule: str, period: str, role: Role) -> dict[str, str]:
     return {"schedule": schedule, "period": period, "role": role.value}
 
 
-def merged_domain(found: Iterable[tuple[Item, ...]], most: int) -> tuple[Item, ...]:
-    """The items that a list is chosen from: those found last come first, and at most so many. All were released."""
+def merge_domain(found: Iterable[tuple[Item, ...]], maximum: int) -> tuple[Item, ...]:
+    """The items that a list is chosen from: those found last come first, and at most ``maximum``. All were released."""
     merged: dict[Item, None] = {}
     for items in reversed(list(found)):
         merged.update(dict.fromkeys(items))
-    return tuple(merged)[:most]
+    return tuple(merged)[:maximum]
 
 
 def _identity(question: str | None, schedule: str) -> tuple[str, Role] | None:
@@ -114,7 +114,7 @@ def _attempt(period: str, role: Role, entry: Entry, closing: Entry | None) -> At
     cost = closing.cost if closing is not None and settled else entry.cost
     release = None
     if closing is not None and settled:
-        told = Release.from_json(closing.release or "")
+        stored = Release.from_json(closing.release or "")
         # It was paid for when it was settled.
-        release = replace(told, paid=Receipt((), entry=closing.hash))
+        release = replace(stored, paid=Receipt((), entry=closing.hash))
     return Attempt(period, role, cost or Cost.nothing(), closing is None, release)

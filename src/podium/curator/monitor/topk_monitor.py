@@ -14,7 +14,7 @@ from podium.curator.curator import Curator
 from podium.curator.held_source import HeldSource
 from podium.curator.monitor.periods import Record, Role
 from podium.curator.monitor.schedule_curator import ScheduleCurator
-from podium.curator.monitor.turn import Task, Turn, listed_nothing
+from podium.curator.monitor.turn import Task, Turn, empty_list
 from podium.curator.monitor.windows import schedule_key, subject_of
 from podium.curator.prepare import column_name, state_domain
 from podium.curator.reuse import domain_fingerprint
@@ -24,15 +24,15 @@ from podium.exact import Number, exact_fraction, positive_integer
 from podium.histogram import Item
 from podium.ledger import Budget, Entry, Ledger, open_ledger
 from podium.planning.schedule.calendar import Period, Schedule, moment
-from podium.planning.schedule.schedule_plan import MOST_ITEMS, SchedulePlan, plan_schedule
+from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER, SchedulePlan, plan_schedule
 from podium.planning.schedule.shares import Unit
 from podium.release import Release
 from podium.sources import Domain, SourceOptions
 
 __all__ = ["TopKMonitor"]
 
-_FEW = 10
-"""How many new periods one run asks about without being told that they are many."""
+_MAX_NEW_PERIODS = 10
+"""How many new periods one run asks about without being lists that they are many."""
 
 
 class TopKMonitor:
@@ -41,7 +41,7 @@ class TopKMonitor:
     Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; every so
     often a round of finding lets new items in. What a period did not use is carried forward. All that is known about
     the schedule is in the ledger: whoever runs it again, on any machine, goes on where it stopped, and periods that
-    were answered are told again free of charge.
+    were answered are lists again free of charge.
 
     ``unit="user"`` promises (epsilon, delta) to every user for the whole schedule. ``unit="user-period"`` promises it
     for the rows that a user has in one period; whoever appears in more of them loses more, as ``plan`` says.
@@ -82,10 +82,14 @@ class TopKMonitor:
         period_of(answer_every)
         self._answer_every = answer_every
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
-        self._epsilon, self._delta, self._unit = epsilon, delta, Unit.named(unit)
+        self._epsilon, self._delta, self._unit = epsilon, delta, Unit.parse(unit)
         self._ledger_at, self._dataset, self._analyst, self._force = ledger, dataset, analyst, force
-        self._rediscover, self._most = rediscover, max_items_per_user
-        most = MOST_ITEMS if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
+        self._rediscover, self._max_items_per_user = rediscover, max_items_per_user
+        bound = (
+            DEFAULT_MAX_ITEMS_PER_USER
+            if max_items_per_user is None
+            else positive_integer(max_items_per_user, "max_items_per_user")
+        )
         self._domain: Domain | None = state_domain(domain, domain_size)
         with ExitStack() as opened:
             self._held = HeldSource(source, options)
@@ -93,11 +97,11 @@ class TopKMonitor:
             self._source = self._held.source
             self._subject = subject_of(
                 self._source, item=item, user=column_name(user, "user"), time=column_name(time, "time"), where=where,
-                k=positive_integer(k, "k"), most=most, schedule=self._schedule,
+                k=positive_integer(k, "k"), max_items_per_user=bound, schedule=self._schedule,
             )  # fmt: skip
-            reading = self._subject.first_reading(self._schedule.period(0), known=self._domain is not None)
-            self._source.check(reading, domain=self._domain)
-            self._domain_size = None if self._domain is None else self._source.domain_size(reading, self._domain)
+            query = self._subject.first_query(self._schedule.period(0), known=self._domain is not None)
+            self._source.check(query, domain=self._domain)
+            self._domain_size = None if self._domain is None else self._source.domain_size(query, self._domain)
             if epsilon is not None:
                 self.plan()
             self._opened = opened.pop_all()
@@ -119,7 +123,7 @@ class TopKMonitor:
             epsilon, delta = budget.epsilon, budget.delta
         plan = plan_schedule(
             self._schedule, k=self._subject.k, epsilon=epsilon, delta=delta, unit=self._unit,
-            domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._most,
+            domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._max_items_per_user,
         )  # fmt: skip
         return replace(plan, user=self._subject.user)
 
@@ -133,7 +137,7 @@ class TopKMonitor:
         """
         due = self._due(until)
         if not catch_up:
-            self._require_few(due)
+            self._require_catch_up(due)
         if self._held.refresh() is not self._source:
             self._source = self._held.source
             self._curators.clear()
@@ -153,12 +157,12 @@ class TopKMonitor:
             record = records[curator.dataset].of_period(period.label)
             release = Turn(task, period, curator, record, read, found).release()
             if release is not None:
-                yield _of_period(release, period)
+                yield _label_period(release, period)
 
     @property
     def releases(self) -> dict[str, Release]:
         """The lists that the ledger has, by the label of their period. Nothing is asked."""
-        told: dict[str, Release] = {}
+        lists: dict[str, Release] = {}
         found = False
         known = set(self._ledger().datasets())
         records: dict[str, Record] = {}
@@ -173,28 +177,28 @@ class TopKMonitor:
             listed, finding = record.release(Role.LIST), record.release(Role.FINDING)
             found = found or (finding is not None and bool(finding.items))
             if listed is not None:
-                told[period.label] = _of_period(replace(listed, k=self._subject.k), period)
+                lists[period.label] = _label_period(replace(listed, k=self._subject.k), period)
             elif finding is not None and not found:
-                told[period.label] = _of_period(listed_nothing(finding, self._subject.k), period)
-        return told
+                lists[period.label] = _label_period(empty_list(finding, self._subject.k), period)
+        return lists
 
     def history(self) -> tuple[Entry, ...]:
         """What the ledger wrote down about this budget, for a picture of it; per period, that of the first."""
         return self._ledger().history(self._account(self._schedule.period(0)))
 
-    def _require_few(self, due: int) -> None:
+    def _require_catch_up(self, due: int) -> None:
         """Refuse to ask about many new periods at once."""
         known, records, new = set(self._ledger().datasets()), dict[str, Record](), 0
-        for period in map(self._schedule.period, range(due)) if due > _FEW else ():
+        for period in map(self._schedule.period, range(due)) if due > _MAX_NEW_PERIODS else ():
             account = self._account(period)
             if account in known and account not in records:
                 records[account] = self._record(account)
             new += account not in known or not records[account].of_period(period.label).attempts
-        if new > _FEW:
+        if new > _MAX_NEW_PERIODS:
             raise InvalidArgument(
                 "catch_up",
                 False,
-                allowed=f"True where more than {_FEW} periods are due; {new} are, up to {period.label}",
+                allowed=f"True where more than {_MAX_NEW_PERIODS} periods are due; {new} are, up to {period.label}",
                 hint="Look at this machine's clock first: a period is asked about once. Then run with --catch-up "
                 "(in Python: run(catch_up=True)), or up to an earlier time with --until.",
             )
@@ -301,7 +305,7 @@ def _now() -> dt.datetime:
     return dt.datetime.now(dt.UTC).replace(tzinfo=None)
 
 
-def _of_period(release: Release, period: Period) -> Release:
+def _label_period(release: Release, period: Period) -> Release:
     """The release with the period that it is about, which is public."""
     window = {"period": period.label, "opens": period.opens.isoformat(), "closes": period.closes.isoformat()}
     return replace(release, parameters={**release.parameters, **window})

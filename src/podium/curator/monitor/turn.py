@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from podium.curator.curator import Curator
-from podium.curator.monitor.periods import Record, Role, merged_domain
+from podium.curator.monitor.periods import Record, Role, merge_domain
 from podium.curator.monitor.windows import Subject, schedule_question
 from podium.curator.prepare import PlannedQuestion
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.histogram import Item
 from podium.planning.schedule.calendar import Period
 from podium.planning.schedule.schedule_plan import SchedulePlan
-from podium.planning.schedule.shares import Purse, Sharing, Unit, candidates_for
+from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for
 from podium.release import Receipt, Release
 from podium.sources import Domain, DomainItems
 
-__all__ = ["Task", "Turn", "listed_nothing"]
+__all__ = ["Task", "Turn", "empty_list"]
 
-_CRUMBS = 100
+_MIN_SHARE = Fraction(1, 100)
 """A list with less than this part of the planned epsilon would be noise that looks like a list: it is not made."""
 
 
@@ -92,7 +92,7 @@ class Turn:
         domain, size = self._domain()
         if size == 0:
             # Nothing was ever found: what was paid for is the attempt to find something.
-            return listed_nothing(finding, k)
+            return empty_list(finding, k)
         release = self._list(domain, size, min(k, size))
         events = (*(finding.paid.events if finding else ()), *release.paid.events)
         return replace(release, k=k, paid=Receipt(events, entry=release.paid.entry))
@@ -101,28 +101,28 @@ class Turn:
         """Decided by the plan and by what was released: if too little was found, every period looks again."""
         if self.task.domain is not None:
             return False
-        return self.task.plan.sharing.planned(self.period.index) or self._domain()[1] < self.task.subject.k
+        return self.task.plan.sharing.has_finding(self.period.index) or self._domain()[1] < self.task.subject.k
 
     def _domain(self) -> tuple[Domain, int]:
         """What the list is chosen from: stated, or named by releases of this schedule, never by rows."""
         if self.task.domain is not None:
             return self.task.domain, self.task.plan.domain_size
-        items = merged_domain(self.found, candidates_for(self.task.subject.k))
+        items = merge_domain(self.found, candidates_for(self.task.subject.k))
         return DomainItems(items), len(items)
 
     def _find(self) -> Release:
-        rho, delta = self.task.sharing.for_finding(self._place, self._purse())
+        rho, delta = self.task.sharing.for_finding(self._place, self._remaining())
         # A user with some rows more or less in a window is not a user more or less: weights need a whole table.
         opens = self.period.starts if self.task.alone else self.period.opens
-        return self._ask(self.task.subject.finding(opens, self.period.closes, rho, delta), Role.FINDING)
+        return self._ask(self.task.subject.finding_question(opens, self.period.closes, rho, delta), Role.FINDING)
 
     def _list(self, domain: Domain, size: int, k: int) -> Release:
         # As if all k came back: what a shorter list does not use is carried forward.
-        least = self.task.plan.epsilon_per_item / _CRUMBS
-        epsilon = self.task.sharing.per_item(self._place, self._purse(), self.task.subject.k, least=least)
+        minimum = self.task.plan.epsilon_per_item * _MIN_SHARE
+        epsilon = self.task.sharing.per_item(self._place, self._remaining(), self.task.subject.k, minimum=minimum)
         pure = self.task.plan.limits.rho is None
-        asked = self.task.subject.listed(self.period, domain, size, epsilon, k=k, pure=pure)
-        return self._ask(asked, Role.LIST)
+        planned = self.task.subject.list_question(self.period, domain, size, epsilon, k=k, pure=pure)
+        return self._ask(planned, Role.LIST)
 
     def _ask(self, planned: PlannedQuestion, role: Role) -> Release:
         attempts = sum(attempt.role is role for attempt in self.record.attempts)
@@ -137,30 +137,30 @@ class Turn:
     def _place(self) -> int:
         return 0 if self.task.alone else self.period.index
 
-    def _purse(self) -> Purse:
+    def _remaining(self) -> RemainingBudget:
         """What may be used now: a function of the totals and of what was charged before."""
         status = self.curator.status
-        left = Purse(status.remaining.epsilon, status.remaining.rho, status.remaining.delta)
+        left = RemainingBudget(status.remaining.epsilon, status.remaining.rho, status.remaining.delta)
         if not self.task.alone:
             return left
-        part = Purse.of(status.totals.limits, self.task.plan.parts)
+        part = RemainingBudget.of(status.totals.limits, self.task.plan.parts)
         # All attempts of this period, whoever made them; those that failed stay charged to it.
         spent = self.record.cost
-        return Purse(
-            _least(part.epsilon, spent.epsilon, left.epsilon),
-            _least(part.rho, spent.rho, left.rho),
+        return RemainingBudget(
+            _rest_of_share(part.epsilon, spent.epsilon, left.epsilon),
+            _rest_of_share(part.rho, spent.rho, left.rho),
             max(Fraction(0), min(part.delta - spent.delta, left.delta)),
         )
 
 
-def listed_nothing(finding: Release | None, k: int) -> Release:
+def empty_list(finding: Release | None, k: int) -> Release:
     """The list of a period in which nothing had ever been found: empty, and as it was paid for."""
     if finding is None:
         raise InvalidArgument("finding", None, allowed="a round of finding that released no items")
     return replace(finding, outcome=(), values=None, value_kind=None, k=k)
 
 
-def _least(part: Fraction | None, spent: Fraction | None, left: Fraction | None) -> Fraction | None:
+def _rest_of_share(part: Fraction | None, spent: Fraction | None, left: Fraction | None) -> Fraction | None:
     """The rest of a part, but not more than there is at all; None where that sum is not kept."""
     if part is None or spent is None or left is None:
         return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from podium.curator.monitor.periods import Role, question_identity
-from podium.curator.prepare import SHOWN_SALT, PlannedQuestion
+from podium.curator.prepare import PLACEHOLDER_SALT, PlannedQuestion
 from podium.curator.reuse import record_of
 from podium.errors import InvalidArgument
 from podium.mechanisms import Weights
@@ -40,14 +40,16 @@ class Subject:
     time: Column
     where: Predicate | None
     k: int
-    most: int
+    max_items_per_user: int
 
-    def finding(self, opens: dt.datetime, closes: dt.datetime, rho: Fraction, delta: Fraction) -> PlannedQuestion:
+    def finding_question(
+        self, opens: dt.datetime, closes: dt.datetime, rho: Fraction, delta: Fraction
+    ) -> PlannedQuestion:
         """A round of finding among the rows between these times."""
-        stage = stage_for(self.k, self.most, rho, delta)
+        stage = stage_for(self.k, self.max_items_per_user, rho, delta)
         size = stage.k or self.k
         strategy = Strategy(
-            facts=Facts(k=size, max_items_per_user=self.most, mechanism="adaptive"),
+            facts=Facts(k=size, max_items_per_user=self.max_items_per_user, mechanism="adaptive"),
             mechanism=stage,
             measure=None,
             guarantee=total(stage.worst_case),
@@ -60,7 +62,7 @@ class Subject:
         budget = {"rho": str(rho), "delta": str(delta)}
         return PlannedQuestion(self._question(opens, closes, size), strategy, None, self.user, budget)
 
-    def listed(
+    def list_question(
         self, period: Period, domain: Domain, size: int, epsilon_per_item: Fraction, *, k: int, pure: bool
     ) -> PlannedQuestion:
         """The list of a period, chosen from a domain of this size."""
@@ -70,13 +72,13 @@ class Subject:
         question = self._question(period.opens, period.closes, k)
         return PlannedQuestion(question, strategy, domain, self.user, budget)
 
-    def first_reading(self, period: Period, *, known: bool) -> CountQuery:
+    def first_query(self, period: Period, *, known: bool) -> CountQuery:
         """What a schedule reads first, a round of finding unless the items are ``known``; zeros for the salt."""
         where = self._question(period.opens, period.closes, self.k).where
         if known:
             return CountQuery(self.items, self.user, where)
-        weights = Weights.spread(self.most)
-        return CountQuery(self.items, self.user, where, weights.cap, SHOWN_SALT, weights=weights.steps)
+        weights = Weights.spread(self.max_items_per_user)
+        return CountQuery(self.items, self.user, where, weights.cap, PLACEHOLDER_SALT, weights=weights.steps)
 
     def _question(self, opens: dt.datetime, closes: dt.datetime, k: int) -> CheckedQuestion:
         """With conditions of exactly the column's kind, made here: no row can make them fail."""
@@ -90,7 +92,7 @@ class Subject:
 
 def subject_of(
     source: Source, *, item: str | Iterable[str], user: str, time: str, where: str | Iterable[str] | None, k: int,
-    most: int, schedule: Schedule,
+    max_items_per_user: int, schedule: Schedule,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
     asked = Question.of(item, k=k, where=where)
@@ -110,7 +112,7 @@ def subject_of(
             "time", time, allowed="a column of timestamps for periods that do not begin at midnight",
             hint=f"Column {time!r} has dates only.",
         )  # fmt: skip
-    return Subject(question.items, user, column, question.where, k, most)
+    return Subject(question.items, user, column, question.where, k, max_items_per_user)
 
 
 def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | None) -> str:

@@ -13,7 +13,7 @@ from podium.exact import exact_integer
 __all__ = ["GROWING", "Every", "Period", "Schedule", "moment"]
 
 GROWING = "growing"
-_MOST_PERIODS = 100_000
+_MAX_PERIODS = 100_000
 _LAST_DAY = 28
 """A month has no later day for sure, so that every month begins on the same one."""
 _WINDOW = re.compile(r"(?P<number>[1-9]\d{0,5}) ?(?P<unit>hour|day|week|month)s?")
@@ -67,8 +67,8 @@ class Schedule:
         Without a window each list looks at its own period.
         """
         number = exact_integer(periods, "periods", minimum=1)
-        if number > _MOST_PERIODS:
-            raise InvalidArgument("periods", periods, allowed=f"a whole number from 1 to {_MOST_PERIODS}")
+        if number > _MAX_PERIODS:
+            raise InvalidArgument("periods", periods, allowed=f"an integer from 1 to {_MAX_PERIODS}")
         if every not in list(Every):
             raise InvalidArgument("every", every, allowed=", ".join(map(repr, map(str, Every))))
         first, length = moment(start, "start"), Every(every)

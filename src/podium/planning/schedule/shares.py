@@ -17,22 +17,22 @@ from podium.planning.facts import MAX_K
 from podium.privacy import Limits, largest_selection_epsilon
 from podium.privacy.rounding import below, significant_below
 
-__all__ = ["Purse", "Sharing", "Unit", "candidates_for", "stage_for"]
+__all__ = ["RemainingBudget", "Sharing", "Unit", "candidates_for", "stage_for"]
 
 _FOR_FINDING = Fraction(1, 4)
 """Of the whole budget, all rounds of finding together: python -m bench monitor compares others."""
 _ROUNDS_OF_FINDING = 8
-_PER_PLACE, _FEWEST = 10, 100
+_CANDIDATES_PER_PLACE, _MIN_CANDIDATES = 10, 100
 
 
 class Unit(StrEnum):
-    """What the promise protects: all rows of a user, or those that a user has in one period."""
+    """What the guarantee protects: all rows of a user, or those that a user has in one period."""
 
     USER = "user"
     USER_PERIOD = "user-period"
 
     @classmethod
-    def named(cls, name: str) -> Unit:
+    def parse(cls, name: str) -> Unit:
         """The unit of that name."""
         if name not in list(cls):
             raise InvalidArgument("unit", name, allowed=", ".join(map(repr, map(str, cls))))
@@ -40,7 +40,7 @@ class Unit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class RemainingBudget:
     """What may still be spent: rho, or epsilon where everything so far had one, and delta."""
 
     epsilon: Fraction | None
@@ -48,8 +48,8 @@ class Purse:
     delta: Fraction
 
     @classmethod
-    def of(cls, limits: Limits, parts: int = 1) -> Purse:
-        """One of so many equal parts of a total."""
+    def of(cls, limits: Limits, parts: int = 1) -> RemainingBudget:
+        """One of ``parts`` equal parts of a total."""
         return cls(
             None if limits.epsilon is None else limits.epsilon / parts,
             None if limits.rho is None else limits.rho / parts,
@@ -88,7 +88,7 @@ class Sharing:
         """What a round of finding gets, in lists."""
         return _FOR_FINDING / (1 - _FOR_FINDING) * self.periods / self.rounds if self.rounds else Fraction(0)
 
-    def planned(self, index: int) -> bool:
+    def has_finding(self, index: int) -> bool:
         """Whether the plan has a round of finding in this period; if too little was found there may be others."""
         return self.rediscover is not None and index % self.rediscover == 0
 
@@ -96,20 +96,20 @@ class Sharing:
         """How many rounds of finding are planned after this period."""
         return 0 if self.rediscover is None else (self.periods - 1) // self.rediscover - index // self.rediscover
 
-    def for_finding(self, index: int, left: Purse) -> tuple[Fraction, Fraction]:
+    def for_finding(self, index: int, left: RemainingBudget) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a round of finding in this period, before its list."""
         rounds = 1 + self._later(index)
         weights = self.periods - index + self.weight * rounds
         # One that was not planned leaves as much for another; with a single period there is no other.
-        parts = rounds if self.planned(index) else rounds + 1
+        parts = rounds if self.has_finding(index) else rounds + 1
         rho = below((left.rho or Fraction(0)) * self.weight / weights)
         delta = significant_below(left.delta / parts)
         if rho == 0 or delta == 0:
-            raise _used_up("rho" if rho == 0 else "delta")
+            raise _exhausted("rho" if rho == 0 else "delta")
         return rho, delta
 
-    def per_item(self, index: int, left: Purse, k: int, *, least: Fraction = Fraction(0)) -> Fraction:
-        """The epsilon of each of the k selections of this period's list; refused if it is below the least."""
+    def per_item(self, index: int, left: RemainingBudget, k: int, *, minimum: Fraction = Fraction(0)) -> Fraction:
+        """The epsilon of each of the k selections of this period's list; refused if it is below ``minimum``."""
         weights = self.periods - index + self.weight * self._later(index)
         options = []
         if left.rho is not None:
@@ -117,8 +117,8 @@ class Sharing:
         if left.epsilon is not None and not self.rounds:
             options.append(significant_below(left.epsilon / weights / k))
         best = max(options, default=Fraction(0))
-        if best == 0 or best < least:
-            raise _used_up("epsilon" if left.rho is None else "rho")
+        if best == 0 or best < minimum:
+            raise _exhausted("epsilon" if left.rho is None else "rho")
         return best
 
 
@@ -127,7 +127,7 @@ def candidates_for(k: int) -> int:
 
     Not more than a question may ask for: a round of finding is one.
     """
-    return min(max(_PER_PLACE * k, _FEWEST), MAX_K)
+    return min(max(_CANDIDATES_PER_PLACE * k, _MIN_CANDIDATES), MAX_K)
 
 
 def stage_for(k: int, max_items_per_user: int, rho: Fraction, delta: Fraction) -> GaussianSparseHistogram:
@@ -137,7 +137,7 @@ def stage_for(k: int, max_items_per_user: int, rho: Fraction, delta: Fraction) -
     )
 
 
-def _used_up(measure: str) -> BudgetExceeded:
+def _exhausted(measure: str) -> BudgetExceeded:
     return BudgetExceeded(
         measure,
         Fraction(1, 2**64),

@@ -19,13 +19,13 @@ from podium.query.schema import Column, Kind
 __all__ = ["literal_for", "literal_text"]
 
 _INTEGERS = range(-(2**63), 2**63)
-_LONGEST_TEXT = 1_000
+_MAX_TEXT_LENGTH = 1_000
 _DIGITS = 38
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP = re.compile(r"(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d{1,6})?")
 _EXAMPLES = {
     Kind.TEXT: "a text in single quotes, like 'DE'",
-    Kind.INTEGER: "a whole number from -2^63 to 2^63-1",
+    Kind.INTEGER: "an integer from -2^63 to 2^63-1",
     Kind.DECIMAL: "a number without exponent",
     Kind.BOOLEAN: "TRUE or FALSE",
     Kind.DATE: "a date like DATE '2026-01-31'",
@@ -39,7 +39,7 @@ def literal_for(column: Column, node: exp.Expr) -> Literal:
         raise QuestionRefused(
             column.name,
             f"a {column.kind} column cannot be used in a condition",
-            hint="Use a column of text, whole numbers, decimals, booleans, dates or times.",
+            hint="Use a column of text, integers, decimals, booleans, dates or times.",
         )
     value = _value(column, node)
     if value is None:
@@ -68,7 +68,7 @@ def literal_text(node: exp.Expr) -> str | None:
 def _value(column: Column, node: exp.Expr) -> Literal | None:
     if column.kind is Kind.TEXT:
         text = literal_text(node)
-        return text if text is not None and len(text) <= _LONGEST_TEXT else None
+        return text if text is not None and len(text) <= _MAX_TEXT_LENGTH else None
     if column.kind is Kind.BOOLEAN:
         return bool(node.this) if type(node) is exp.Boolean else None
     if column.kind is Kind.DATE:
