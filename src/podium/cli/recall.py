@@ -105,7 +105,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Prediction recall, at the chosen epsilon and perhaps at others."""
+    """Predicted recall, at the chosen epsilon and perhaps at others."""
 
     prior: Prior
     k: int

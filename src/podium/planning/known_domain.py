@@ -1,4 +1,4 @@
-"""Which mechanism for a known domain: a function of public facts; what depends on the data, the mechanism pays for."""
+"""The mechanism for a known domain, from public facts; decisions that depend on data are paid for by the mechanism."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["Choice", "choose_for_known_domain"]
 
 
 class Choice(NamedTuple):
-    """A mechanism, why it was chosen, and how far it reaches.
+    """A mechanism, the reason for it, and its reach.
 
-    ``proves_itself``: it was given the whole guarantee and has its own theorem. ``ordered``: its answer is a ranked
-    list, surely.
+    ``proves_itself``: the mechanism has the whole guarantee and its own theorem. ``ordered``: its answer is always a
+    ranked list.
     """
 
     mechanism: Mechanism
@@ -34,9 +34,9 @@ class Choice(NamedTuple):
 def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     """The mechanism for a known domain within this budget.
 
-    Where the order does not matter and one question has a budget of its own, a test pays: a set chosen at once can use
-    its whole epsilon. Where a ledger adds up rho that set would have to be as cheap as the selections in turn; where
-    counts are measured too, part of the budget is theirs; and with one item both ways are the same.
+    If the order does not matter and the question has a budget of its own, a test pays off: a set chosen at once can use
+    the whole epsilon. In a ledger that adds up rho, the set would have to be as cheap as successive selections; with
+    counts, part of the budget is theirs; and for one item the two are the same.
     """
     size = facts.domain_size or 1
     whole = None if facts.counts else budget.guarantee
@@ -78,7 +78,7 @@ def _choose_tested(k: int, size: int, guarantee: Guarantee) -> Choice:
 
 
 def _why_in_order(facts: Facts, budget: QuestionBudget) -> str:
-    """Why whoever needs no order gets one all the same, where that is not plain from k."""
+    """Why ``ordered=False`` still gives an order, unless that is obvious from k."""
     if facts.ordered:
         return ""
     if facts.counts:

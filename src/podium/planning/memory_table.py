@@ -1,4 +1,4 @@
-"""A table in memory, of which an adaptive mechanism can ask what it would ask of an engine."""
+"""A table in memory that answers a mechanism's queries as an engine would."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ Integers = npt.NDArray[np.int64]
 
 
 class PairsReader:
-    """Pairs (user, item) as arrays of one length; pairs that repeat count once, items are called by their numbers.
+    """Pairs (user, item) as arrays of equal length; repeated pairs count once, and items are numbers.
 
-    A user with more items than the weights allow keeps those whose numbers, mixed with the user's and ``salt``, are
-    smallest.
+    A user with more items than the weights allow keeps those whose hash with the user and ``salt`` is smallest.
     """
 
     def __init__(
@@ -52,17 +51,17 @@ class PairsReader:
         return np.bincount(self._items, minlength=self._size)
 
     def restrict(self, domain_size: int | None, max_items_per_user: int | None) -> PairsReader:
-        """The same table, asked about a known domain, or with at most ``max_items_per_user`` items of each user."""
+        """The same table with a known domain, or with at most ``max_items_per_user`` items of each user."""
         restricted = copy.copy(self)
         restricted._domain_size, restricted._cap = domain_size, max_items_per_user
         return restricted
 
     def top_rows(self, limit: int) -> Histogram:
-        """All items that somebody has, of which a mechanism reads the first rows."""
+        """All items that some user has; the mechanism reads the first rows."""
         return self.tally()
 
     def tally(self) -> Histogram:
-        """The count of every item of the domain, or of every item that somebody has."""
+        """The count of every item of the domain, or of every item that some user has."""
         counts = self.counts
         if self._cap is not None:
             counts = self._sums(np.ones(len(self._items), dtype=bool), Weights.bounded(self._cap))
@@ -74,7 +73,7 @@ class PairsReader:
         return Histogram.from_arrays(range(self._domain_size), whole)
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
-        """Run the stage on the weighted counts of all items but these."""
+        """Run the stage on the weighted counts of all items except ``without``."""
         sums = self._sums(~self._among(without), stage.weights)
         present = np.flatnonzero(sums)
         names = [int(item) for item in present]
@@ -92,7 +91,7 @@ class PairsReader:
         return tuple(int(sums[number]) if number < self._size else 0 for number in _numbers(items))
 
     def _among(self, items: tuple[Item, ...]) -> npt.NDArray[np.bool_]:
-        """Which pairs have one of the items; an item that nobody has is in none."""
+        """Which pairs have one of the items."""
         wanted = np.zeros(self._size, dtype=bool)
         wanted[[number for number in _numbers(items) if number < self._size]] = True
         among: npt.NDArray[np.bool_] = wanted[self._items]
@@ -111,8 +110,8 @@ class PairsReader:
         return sums
 
     def _cut(self, users: Integers, items: Integers, sizes: Integers, cap: int) -> tuple[Integers, Integers]:
-        """At most ``cap`` items of each user, by a mix of their numbers that other users do not change."""
-        # Without the user's own number everybody would keep the same items, and the others would vanish.
+        """At most ``cap`` items of each user, by a hash that does not depend on other users."""
+        # Without the user in the hash everyone would keep the same items, and the others would vanish.
         own = _mix(self._names.astype(np.uint64) + np.uint64(self._salt))
         order = np.lexsort((_mix(own[users] + items.astype(np.uint64)), users))
         users, items = users[order], items[order]

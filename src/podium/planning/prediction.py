@@ -1,6 +1,6 @@
-"""Prediction recall: what a plan would find in a synthetic table like the one that the user describes.
+"""Predicted recall: what a plan would find in a synthetic table that matches a description.
 
-The description is public knowledge, such as "about 50,000 users with 8 items each": no row of a real table is read.
+The description is public knowledge, such as "about 50,000 users with 8 items each". No row of a real table is read.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _RUNS = 5
 
 @dataclass(frozen=True, slots=True, init=False)
 class Prior:
-    """A table as somebody might describe it who has not looked: popularity by a Zipf distribution, activity log-normal.
+    """A description of a table without looking at it: Zipf popularity, log-normal activity.
 
-    ``items_per_user`` is a mean; ``skew`` is the standard deviation of the logarithm of how active users are: 0 if all
+    ``items_per_user`` is a mean. ``skew`` is the standard deviation of the logarithm of user activity: 0 if all users
     are alike, 1 for most logs. Item number i is about i^-exponent as popular as the first.
     """
 
@@ -57,7 +57,7 @@ class Prior:
         put(self, "skew", _bounded_float(skew, "skew", 3))
         if self.items > _MAX_ITEMS:
             raise InvalidArgument("items", items, allowed=f"an integer from 1 to {_MAX_ITEMS}")
-        # Almost all items of a small table would need ever more events to be reached.
+        # To reach almost all items of a small table would take ever more events.
         if self.items_per_user > self.items * 0.9:
             raise InvalidArgument("items_per_user", items_per_user, allowed=f"at most 0.9 times items={self.items}")
         if self.users * self.items_per_user > _MAX_PAIRS:
@@ -69,7 +69,7 @@ class Prior:
             )
 
     def sentence(self) -> str:
-        """What the synthetic table is like."""
+        """The description in words."""
         return (
             f"{self.users:,} synthetic users with {self.items_per_user:g} of {self.items:,} items on average "
             f"(exponent {self.exponent:g}, skew {self.skew:g})"
@@ -105,7 +105,7 @@ class Prediction(Document):
         return statistics.stdev(self.recalls) / math.sqrt(len(self.recalls)) if len(self.recalls) > 1 else 0.0
 
     def quantile(self, level: float) -> float:
-        """What this share of the tables stays below."""
+        """The quantile of the recall over the synthetic tables."""
         return float(np.quantile(self.recalls, level))
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,14 +118,14 @@ def predict_recall(
 ) -> tuple[Prediction, ...]:
     """The recall of the plan for these facts, at each epsilon, on synthetic tables.
 
-    Tables follow from ``seed``; the noise of the mechanism is fresh, as in a real answer.
+    ``seed`` determines the tables; the noise of the mechanism is fresh, as in a real answer.
     """
     strategies = [strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)) for epsilon in epsilons]
     found: list[list[float]] = [[] for _ in strategies]
     for run in range(positive_integer(runs, "runs")):
         users, items = prior.pairs(seed + run)
         if facts.domain_size is not None:
-            # What is outside a known domain does not take part.
+            # Items outside a known domain are ignored.
             users, items = users[items < facts.domain_size], items[items < facts.domain_size]
         reader = PairsReader(users, items, salt=run)
         for strategy, recalls in zip(strategies, found, strict=True):
@@ -135,7 +135,7 @@ def predict_recall(
 
 
 def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
-    """What the strategy releases about a table in memory, whose items are numbers: for data that is public."""
+    """Run a strategy on a table in memory, for public or synthetic data."""
     reader = table.restrict(strategy.facts.domain_size, strategy.facts.max_items_per_user)
     release = strategy.mechanism.answer(reader)
     if strategy.measure is None or not release.items:
@@ -145,7 +145,7 @@ def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
 
 
 def recall(release: Release, counts: npt.NDArray[np.int64]) -> float:
-    """The share of the true top k that came back; whatever ties with the k-th is as good as it."""
+    """The share of the true top k that came back; ties with the k-th count as correct."""
     k = min(release.k, int(np.count_nonzero(counts)))
     if k == 0:
         return 1.0

@@ -1,4 +1,4 @@
-"""Which scores and which mechanism for a ranking: from public facts, and synthetic comparisons."""
+"""Scores and mechanism of a ranking, chosen from public facts and synthetic comparisons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["MECHANISMS", "MIXINGS", "RankingFacts", "ranking_strategy"]
 
 MECHANISMS = ("auto", "exponential", "noisy")
 MIXINGS = (Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
-"""How much of each step may be forgotten: less follows the comparisons further, more needs less noise."""
+"""Restart probabilities of the random walk: a small one is more accurate, a large one needs less noise."""
 _MISS_PROBABILITY = Fraction(1, 20)
 _MIN_ADVANTAGE = 0.05
 _TOURNAMENTS, _RUNS, _MAX_EDGES = 10, 20, 50_000
@@ -34,7 +34,7 @@ _TOURNAMENTS, _RUNS, _MAX_EDGES = 10, 20, 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingFacts:
-    """What is public about a ranking. ``mixing`` and ``normalisation`` belong to the spectral method."""
+    """The public facts of a ranking. ``mixing`` and ``normalisation`` belong to the spectral method."""
 
     graph: ComparisonGraph
     k: int
@@ -58,12 +58,12 @@ class RankingFacts:
 
     @property
     def question(self) -> Facts:
-        """The same as for any question about a known domain."""
+        """The facts as those of a question about a known domain."""
         size = len(self.graph.items)
         return Facts(k=self.k, domain_size=size, max_items_per_user=self.max_comparisons_per_user, ordered=self.ordered)
 
     def candidates(self) -> tuple[RankingMethod, ...]:
-        """The methods that the caller leaves open; the first of equally good ones is taken."""
+        """The methods to choose from; of equally good ones the first is taken."""
         counted = (self.graph, self.comparisons_per_pair, self.max_comparisons_per_user)
         found: list[RankingMethod] = []
         if self.method in ("auto", "spectral"):
@@ -75,7 +75,7 @@ class RankingFacts:
         return tuple(found)
 
     def _spectral(self) -> list[Spectral]:
-        """One for each mixing that is left open and can be computed exactly enough; the largest surely can."""
+        """One for each mixing that can be computed precisely enough; the largest always can."""
         if self.mixing is not None:
             return [self._with_mixing(self.mixing)]
         found = []
@@ -95,7 +95,7 @@ class RankingFacts:
 
 
 def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
-    """The scores that find most of the true top k on synthetic comparisons, and how to select from them."""
+    """The scores that find most of the true top k on synthetic comparisons, and the mechanism for them."""
     question = facts.question
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     method, why = _method(facts, budget.epsilon_per_item)
@@ -126,7 +126,7 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
 
 
 def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
-    """Scores move both ways, so the general versions."""
+    """The general, not monotone mechanisms: one user moves scores up and down."""
     k, single = facts.k, budget.epsilon_per_item
     if not facts.ordered:
         return _set_mechanism(facts, budget)
@@ -139,7 +139,7 @@ def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, 
 
 
 def _set_mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
-    """The whole epsilon for a set; the approximate scale where its theorem holds and it is the smaller one."""
+    """Oneshot noise for a set; the approximate scale where its theorem holds and it is smaller."""
     if facts.mechanism != "auto":
         raise InvalidArgument(
             "mechanism", facts.mechanism, allowed="'auto' with ordered=False", hint="A set has one mechanism."
@@ -196,7 +196,7 @@ def _scores_name(method: RankingMethod) -> str:
 def _simulate_recall(
     facts: RankingFacts, candidates: Sequence[RankingMethod], epsilon_per_item: Fraction
 ) -> list[float]:
-    """The share of the true top k that each method would find, on the same synthetic comparisons and noise."""
+    """The share of the true top k that each method finds, on the same synthetic comparisons and noise."""
     graph = facts.graph
     edges = np.array(graph.edges, dtype=np.int64)
     size, number = len(graph.items), max(2, min(_TOURNAMENTS, _MAX_EDGES // len(edges)))

@@ -1,7 +1,7 @@
-"""Strategies: which mechanism, with which parameters, and what to expect of it, from public facts alone.
+"""Strategies: the mechanism, its parameters and what to expect of it, from public facts only.
 
-A strategy never sees a row. What it predicts follows from the noise, the number of items asked for and the size of
-the domain: how far a count must stand out to come back, and what the answer can cost.
+A strategy never sees a row. Its predictions, how far a count must stand out and what the answer can cost, follow from
+the noise, k and the size of the domain.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DEFAULT_MAX_ITEMS_PER_USER = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
-    """A mechanism, what it can cost, and why it was picked; ``ranking`` says how comparisons become scores."""
+    """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
     mechanism: Mechanism | AdaptiveTopK
@@ -48,17 +48,17 @@ class Strategy:
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
-        """What must be reserved before the data is read."""
+        """The events to reserve before data is read."""
         counts = () if self.measure is None else self.measure.events(self.facts.k)
         return (*self.mechanism.worst_case, *counts)
 
     @property
     def rows(self) -> int | None:
-        """How many rows to read from an unknown domain; None where only counts of counts are read."""
+        """How many rows to read from an unknown domain; None if only counts of counts are read."""
         return self.facts.rows if self.mechanism.reads is Reads.TOP_ROWS else None
 
     def describe(self) -> str:
-        """The mechanism and its parameters, readable."""
+        """The mechanism and its parameters, with decimal numbers."""
         shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
         parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
         counts = ""
@@ -73,7 +73,7 @@ class Strategy:
             return f"epsilon {display(most.epsilon)}, whatever comes out"
         text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
         if self.epsilon_per_item is None or self.facts.adaptive:
-            # What rounds leave over makes counts more exact.
+            # Counts use up what rounds leave.
             less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"
             return f"{text}; less rho if {less}"
         if self.facts.domain_size is not None:
@@ -83,7 +83,7 @@ class Strategy:
 
 
 def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strategy:
-    """The mechanism for these facts, within this budget; what could not be drawn is refused here."""
+    """The mechanism for these facts within this budget; noise that cannot be drawn is refused."""
     if isinstance(budget, RoundsBudget):
         require_noise(mu_squared=budget.mu_squared)
         return _rounds_strategy(facts, budget)
@@ -143,7 +143,7 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
 
 
 def _choose_limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
-    """One selection after the other among the largest rows (Durfee & Rogers 2019; the reach is their Lemma 8.1)."""
+    """Successive selections among the largest rows (Durfee & Rogers 2019; the reach is their Lemma 8.1)."""
     mechanism = LimitedDomain(
         facts.k,
         facts.rows,

@@ -132,8 +132,8 @@ MUTANTS = (
     ),
     Mutant(
         "curator/monitor/turn.py",
-        "_least(part.rho, spent.rho, left.rho)",
-        "_least(part.rho, Fraction(0), left.rho)",
+        "_rest_of_share(part.rho, spent.rho, left.rho)",
+        "_rest_of_share(part.rho, Fraction(0), left.rho)",
         "failed attempts stay charged to their period",
         (
             "integration/curator/test_monitor.py::test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_period",

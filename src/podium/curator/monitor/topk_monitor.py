@@ -1,4 +1,4 @@
-"""Lists that keep up to date: a new private top k every period, all of them inside one budget."""
+"""The monitor: a new private top k for every period of a schedule, within one budget."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from podium.sources import Domain, SourceOptions
 __all__ = ["TopKMonitor"]
 
 _MAX_NEW_PERIODS = 10
-"""How many new periods one run asks about without being lists that they are many."""
+"""How many new periods one run may ask about without ``catch_up``."""
 
 
 class TopKMonitor:
-    """The k items with the most users, again for every period of a schedule, inside one budget.
+    """The k items with the most users, for every period of a schedule, within one budget.
 
-    Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; every so
-    often a round of finding lets new items in. What a period did not use is carried forward. All that is known about
-    the schedule is in the ledger: whoever runs it again, on any machine, goes on where it stopped, and periods that
-    were answered are lists again free of charge.
+    Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; from time to
+    time a round of finding admits new items. What a period does not use is carried forward. The ledger holds the whole
+    state of the schedule: a new run, on any machine, continues where the last one stopped and repeats answered periods
+    free of charge.
 
-    ``unit="user"`` promises (epsilon, delta) to every user for the whole schedule. ``unit="user-period"`` promises it
-    for the rows that a user has in one period; whoever appears in more of them loses more, as ``plan`` says.
+    ``unit="user"`` guarantees (epsilon, delta) to every user for the whole schedule. ``unit="user-period"`` guarantees
+    it for the rows of a user in one period; users who appear in more periods lose more, as ``plan`` states.
 
-    ``time`` is a column of dates or timestamps (UTC). ``every`` is hour, day, week or month; ``window`` is what each
-    list looks at: its own period unless given, ``"7 days"``, or ``"growing"``. Rows that arrive after a period was
-    answered do not change its list. Without ``epsilon`` the budget of a data set that is registered already is used.
+    ``time`` is a column of dates or timestamps (UTC). ``every`` is hour, day, week or month. ``window`` is the time
+    that a list covers: by default its own period, or ``"7 days"``, or ``"growing"``. Rows that arrive after a period
+    was answered do not change its list. Without ``epsilon`` the data set must be registered, and its budget is used.
     ``answer_every`` is as for ``Curator``, for each question of the schedule.
     """
 
@@ -116,7 +116,7 @@ class TopKMonitor:
         return self._schedule
 
     def plan(self) -> SchedulePlan:
-        """What comes back, what it costs, and what a user who appears in every period loses. Reads no row."""
+        """What comes back, what it costs, and what a user who appears in every period loses. No row is read."""
         epsilon, delta = self._epsilon, self._delta
         if epsilon is None:
             budget = self._ledger().status(self._account(self._schedule.period(0))).totals.budget
@@ -128,12 +128,11 @@ class TopKMonitor:
         return replace(plan, user=self._subject.user)
 
     def run(self, until: object = None, *, catch_up: bool = False) -> Iterator[Release]:
-        """The list of every period that is over, from the first on; those that the ledger has are free.
+        """Yield the list of every period that has ended, in order; periods that the ledger has are free.
 
-        ``until`` leaves out periods that end later; it may not lie in the future. A period whose attempts failed is
-        asked again with a share of what is left; where the unit leaves it nothing, it is passed over. More than a few
-        periods at once are asked only with ``catch_up``: a clock that is wrong by years would use up all of them, with
-        the rows that there are today.
+        ``until`` leaves out periods that end later; it must not lie in the future. A period whose attempts failed is
+        asked again with a share of what is left, or skipped if the unit leaves it nothing. More than ten new periods
+        need ``catch_up``: a clock that is years ahead would otherwise spend the whole schedule on today's rows.
         """
         due = self._due(until)
         if not catch_up:
@@ -143,7 +142,7 @@ class TopKMonitor:
             self._curators.clear()
         task = Task(self._key, self._subject, self.plan(), self._domain)
         with suppress(LedgerTampered):
-            # An attempt that nobody works on any more would block its period. Other data sets need not be sound.
+            # An abandoned attempt would block its period. Other data sets need not be sound.
             self._ledger().recover()
         records: dict[str, Record] = {}
         found: list[tuple[Item, ...]] = []
@@ -152,7 +151,7 @@ class TopKMonitor:
             curator = self._curator(period)
             read = self._reader(curator.dataset, period)
             if task.alone or curator.dataset not in records:
-                # A period with a cap of its own must know all that was charged to it.
+                # A period with its own cap must know everything that was charged to it.
                 records[curator.dataset] = self._record(curator.dataset)
             record = records[curator.dataset].of_period(period.label)
             release = Turn(task, period, curator, record, read, found).release()
@@ -161,7 +160,7 @@ class TopKMonitor:
 
     @property
     def releases(self) -> dict[str, Release]:
-        """The lists that the ledger has, by the label of their period. Nothing is asked."""
+        """The lists in the ledger, by the label of their period. Nothing is asked."""
         lists: dict[str, Release] = {}
         found = False
         known = set(self._ledger().datasets())
@@ -183,11 +182,11 @@ class TopKMonitor:
         return lists
 
     def history(self) -> tuple[Entry, ...]:
-        """What the ledger wrote down about this budget, for a picture of it; per period, that of the first."""
+        """The ledger entries of this budget, for plots; with a budget per period, those of the first."""
         return self._ledger().history(self._account(self._schedule.period(0)))
 
     def _require_catch_up(self, due: int) -> None:
-        """Refuse to ask about many new periods at once."""
+        """Raise if more new periods are due than one run may ask about."""
         known, records, new = set(self._ledger().datasets()), dict[str, Record](), 0
         for period in map(self._schedule.period, range(due)) if due > _MAX_NEW_PERIODS else ():
             account = self._account(period)
@@ -199,19 +198,19 @@ class TopKMonitor:
                 "catch_up",
                 False,
                 allowed=f"True where more than {_MAX_NEW_PERIODS} periods are due; {new} are, up to {period.label}",
-                hint="Look at this machine's clock first: a period is asked about once. Then run with --catch-up "
+                hint="Check this machine's clock first: a period is asked about once. Then run with --catch-up "
                 "(in Python: run(catch_up=True)), or up to an earlier time with --until.",
             )
 
     def _due(self, until: object) -> int:
-        # Over is what is over by both clocks: that of a server need not go wrong with ours.
+        # A period has ended only if both clocks say so: the server's may be right when ours is wrong.
         now = min(_now(), self._ledger().clock())
         if until is None:
             return self._schedule.due(now)
         last = moment(until, "until")
         if last > now:
             raise InvalidArgument(
-                "until", until, allowed="a time that has come", hint="A period is answered when it is over, not before."
+                "until", until, allowed="a time in the past", hint="A period is answered after it has ended."
             )
         return self._schedule.due(last)
 
@@ -235,12 +234,12 @@ class TopKMonitor:
                 "dataset",
                 account,
                 allowed="a data set that only this schedule asks, with unit='user-period'",
-                hint="Other questions about the same rows would add to its promise. Name another data set.",
+                hint="Other questions about the same rows would weaken its guarantee. Name another data set.",
             )
         return record
 
     def _account(self, period: Period) -> str:
-        """Whose budget a period is paid from: one for all, or one for as many periods as share rows."""
+        """The data set that pays for a period: one for all, or one for the periods that share rows."""
         if self._unit == Unit.USER:
             return self._dataset
         first = period.index - period.index % self._schedule.overlap
@@ -266,7 +265,7 @@ class TopKMonitor:
         return self._curators[account]
 
     def _budget(self, ledger: Ledger, account: str) -> Budget | None:
-        """The budget to register an account with; None if it has one, which must be the same."""
+        """The budget to register an account with; None if it is registered with the same budget."""
         if account in ledger.datasets():
             budget = ledger.status(account).totals.budget
             if self._epsilon is not None:
@@ -287,7 +286,7 @@ class TopKMonitor:
         )
 
     def close(self) -> None:
-        """Let go of the engine and the ledger, where this monitor opened them."""
+        """Close the engine and the ledger, if this monitor opened them."""
         self._opened.close()
         self._opened_ledger = None
         self._curators.clear()
@@ -306,6 +305,6 @@ def _now() -> dt.datetime:
 
 
 def _label_period(release: Release, period: Period) -> Release:
-    """The release with the period that it is about, which is public."""
+    """The release with the label and window of its period, which are public."""
     window = {"period": period.label, "opens": period.opens.isoformat(), "closes": period.closes.isoformat()}
     return replace(release, parameters={**release.parameters, **window})

@@ -1,4 +1,4 @@
-"""The questions of a schedule: rows of a window, a round of finding, a list from what was found."""
+"""The questions of a schedule: rounds of finding, and lists from what was found, each for one window."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WHY = "Items that nobody named before are found by noisy counts above a thresho
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a schedule is about: whose items, at which time, under which condition."""
+    """What a schedule asks about: items, user column, time column and condition."""
 
     items: tuple[str, ...]
     user: str
@@ -73,7 +73,7 @@ class Subject:
         return PlannedQuestion(question, strategy, domain, self.user, budget)
 
     def first_query(self, period: Period, *, known: bool) -> CountQuery:
-        """What a schedule reads first, a round of finding unless the items are ``known``; zeros for the salt."""
+        """The first read of a schedule, a round of finding unless the items are ``known``, without a real salt."""
         where = self._question(period.opens, period.closes, self.k).where
         if known:
             return CountQuery(self.items, self.user, where)
@@ -81,7 +81,7 @@ class Subject:
         return CountQuery(self.items, self.user, where, weights.cap, PLACEHOLDER_SALT, weights=weights.steps)
 
     def _question(self, opens: dt.datetime, closes: dt.datetime, k: int) -> CheckedQuestion:
-        """With conditions of exactly the column's kind, made here: no row can make them fail."""
+        """The question for a window; its conditions have exactly the column's kind, so no row makes them fail."""
         low, high = (edge.date() if self.time.kind is Kind.DATE else edge for edge in (opens, closes))
         window: list[Predicate] = [
             Compare(self.time.name, Operator.AT_LEAST, low),
@@ -116,7 +116,7 @@ def subject_of(
 
 
 def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | None) -> str:
-    """The same for the same schedule, however it is written; how many periods it has may grow."""
+    """A key that is equal for equal schedules; the number of periods is left out, because it may grow."""
     described = {
         "subject": subject_json(subject.items, subject.where),
         "user": subject.user,
@@ -132,5 +132,5 @@ def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | 
 
 
 def schedule_question(planned: PlannedQuestion, schedule: str, period: str, role: Role) -> str:
-    """The whole question, for the ledger."""
+    """The question as the ledger stores it."""
     return replace(record_of(planned), schedule=question_identity(schedule, period, role)).to_text()

@@ -1,4 +1,4 @@
-"""What a schedule would do, from public facts: what comes back, what it costs, and whom it protects how far."""
+"""The plan of a schedule, from public facts: what comes back, what it costs, and what it guarantees."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from podium.privacy.rounding import display
 __all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "SchedulePlan", "plan_schedule"]
 
 DEFAULT_MAX_ITEMS_PER_USER = 1_000
-"""How many items of a user take part in a round of finding, unless stated."""
+"""How many items of a user count in a round of finding, by default."""
 _NORMAL_QUANTILE = Fraction(1645, 1000)
-"""A normal variable is below it with probability 0.95."""
+"""A standard normal variable is below it with probability 0.95."""
 _BITS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulePlan(Document):
-    """A schedule with its budget divided, as it would be if every period used what it may."""
+    """A schedule and how its budget is divided if every period uses its full share."""
 
     schedule: Schedule
     unit: Unit
@@ -46,7 +46,7 @@ class SchedulePlan(Document):
 
     @property
     def parts(self) -> int:
-        """Into how many parts the total is cut beforehand: 1, unless a row is in several lists and each is capped."""
+        """The number of fixed parts of the total: 1, unless a row is in several lists and each is capped."""
         return self.schedule.overlap if self.unit is Unit.USER_PERIOD else 1
 
     @property
@@ -59,22 +59,22 @@ class SchedulePlan(Document):
 
     @property
     def found_from(self) -> Fraction | None:
-        """How many users who have nothing else make an item be found with probability 0.95; None: nothing is."""
+        """With how many users who have nothing else an item is found with probability 0.95; None without finding."""
         return None if self.stage is None else self.stage.count_threshold + _NORMAL_QUANTILE * self.stage.count_sigma
 
     @property
     def list_rho(self) -> Fraction:
-        """What a list costs."""
+        """The cost of a list."""
         return self.k * bounded_range_rho(self.epsilon_per_item)
 
     @property
     def by_epsilon(self) -> bool:
-        """Whether the lists keep the total by the sum of their epsilons, where that allows more than their rho does."""
+        """Whether the sum of the lists' epsilons keeps the total, because it allows more than their rho."""
         share = self.schedule.periods if self.unit is Unit.USER else self.parts
         return self.stage is None and self.limits.rho is not None and share * self.list_rho > self.limits.rho
 
     def loss(self, periods: int) -> tuple[Fraction, Fraction]:
-        """(epsilon, delta) of a user who has rows in so many periods in a row, all of them together."""
+        """The total (epsilon, delta) of a user with rows in ``periods`` consecutive periods."""
         number = exact_integer(periods, "periods", minimum=1)
         total = self.guarantee
         if self.unit is Unit.USER:
@@ -88,12 +88,12 @@ class SchedulePlan(Document):
         rho = lists * self.list_rho if self.by_epsilon else times * self.limits.rho
         options = [zcdp_epsilon(rho, converted)]
         if self.stage is None:
-            # Without finding there are only lists, and each of their selections has an epsilon.
+            # Without finding there are only lists, whose selections all have an epsilon.
             options.append(lists * self.k * self.epsilon_per_item)
         return min(options), converted + times * self.limits.delta
 
     def facts(self) -> list[tuple[str, str]]:
-        """What a person should know before the first period."""
+        """The plan in labelled lines, for people."""
         return [
             ("schedule", self.schedule.sentence()),
             ("unit", self._unit()),
@@ -131,7 +131,7 @@ class SchedulePlan(Document):
         found = self.found_from
         if found is None:
             return "nothing has to be found: the domain is stated"
-        # Weights of a user who keeps some rows are not those of one who is added or removed: docs/proofs/monitor.md.
+        # Weights are proved for whole users, not for a part of their rows: docs/proofs/monitor.md.
         where = f" in a {self.schedule.every}" if self.parts > 1 else ""
         again = f"{self.sharing.rounds} times, every {_periods(self.sharing.rediscover or 1, self.schedule)}"
         return (
@@ -196,7 +196,7 @@ def plan_schedule(
     rediscover: int | None = None,
     max_items_per_user: int | None = None,
 ) -> SchedulePlan:
-    """The plan of a schedule within (epsilon, delta); no row is looked at."""
+    """The plan of a schedule within (epsilon, delta). No row is read."""
     protected = Unit.parse(unit)
     if protected is Unit.USER_PERIOD and schedule.span is None:
         raise InvalidArgument(
@@ -238,7 +238,7 @@ def plan_schedule(
 
 
 def _check_k(k: int, domain_size: int | None) -> int:
-    """How many items a list has, checked against public limits."""
+    """k as an integer within public limits."""
     number = exact_integer(k, "k", minimum=1)
     maximum = MAX_K if domain_size is None else min(MAX_K, exact_integer(domain_size, "domain_size", minimum=1))
     if number > maximum:

@@ -1,4 +1,4 @@
-"""The one statement that podium answers: items by number of distinct users, the largest first."""
+"""The one statement that podium answers: items by number of distinct users, in descending order."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _check_table(statement: exp.Select, table: str, shape: str) -> None:
 
 
 def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -> tuple[list[str], exp.Expr | None]:
-    """The item columns, and the count if it was selected."""
+    """The item columns of the SELECT, and its count, if any."""
     items: list[str] = []
     count: exp.Expr | None = None
     for node in statement.expressions:

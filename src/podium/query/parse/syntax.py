@@ -1,6 +1,6 @@
-"""From text to a syntax tree, with limits that a hostile text cannot pass.
+"""From text to a syntax tree, with limits against hostile input.
 
-Comments, several statements, very long or very deep texts are refused here, before anything is interpreted.
+Comments, several statements, and texts that are too long or too deeply nested are refused before interpretation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def parse_statement(text: str) -> exp.Expr:
 
 def parse_condition(text: str) -> exp.Expr:
     """The condition that the text consists of."""
-    # Parsed as the tail of a statement; whatever closes it early or adds to it shows up beside WHERE.
+    # Parsed as the tail of a statement; text that closes it early or extends it shows up beside WHERE.
     statement = _parse(f"SELECT 1 WHERE {_require_text(text, _CONDITION_EXAMPLE)}", _CONDITION_EXAMPLE)
     extra = [name for name, value in statement.args.items() if value and name not in {"expressions", "where"}]
     where = statement.args.get("where")

@@ -1,4 +1,4 @@
-"""Conditions: from a syntax tree to a predicate, by a list of what is allowed; everything else is refused."""
+"""Conditions: from a syntax tree to a predicate, by an allow-list."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def parse_where(text: str, *, schema: Schema) -> Predicate:
 
 
 def parse_conditions(where: str | Iterable[str] | None, *, schema: Schema) -> Predicate | None:
-    """The predicate that one WHERE text means, or several of which all must hold; None where there is none.
+    """The predicate of one WHERE text, or of several that must all hold; None for none.
 
-    Each text is parsed by itself: what one of them opens, another cannot close.
+    Each text is parsed by itself, so one cannot close what another opens.
     """
     if where is None:
         return None
@@ -73,7 +73,7 @@ def predicate_of(node: exp.Expr, schema: Schema) -> Predicate:
 
 
 def _operands(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
-    """The operands of a chain, without recursion: a long chain is deep on one side."""
+    """The operands of a chain, without recursion, because a long chain is a deep tree."""
     parts: list[exp.Expr] = []
     stack = [node]
     while stack:
@@ -106,7 +106,7 @@ def _simple(node: exp.Expr, schema: Schema) -> Predicate:
 
 
 def has_only(node: exp.Expr, names: set[str]) -> bool:
-    """Whether nothing but these parts of a syntax tree is set."""
+    """Whether only these parts of a syntax node are set."""
     return not any(value for name, value in node.args.items() if name not in names)
 
 
@@ -171,7 +171,7 @@ def _column(node: exp.Expr, schema: Schema) -> Column:
 
 
 def find_column(node: exp.Column, schema: Schema, *, role: str = "column") -> Column:
-    """The column that a name means: exactly, or up to case if the name was not quoted and only one fits."""
+    """The column of that name: exact, or case-insensitive if the name is not quoted and one column matches."""
     if not has_only(node, {"this"}) or type(node.this) is not exp.Identifier:
         raise QuestionRefused(
             node.sql(), "columns are named without their table", hint="Write the column's name alone."
