@@ -55,14 +55,14 @@ class QuestionRecord:
     @property
     def key(self) -> str:
         """What two questions must share for one release to answer both: everything except k, k_bar and order."""
-        return json.dumps(self._shared(), sort_keys=True)
+        return json.dumps(self._common_fields(), sort_keys=True)
 
     def to_text(self) -> str:
         """The question as canonical JSON."""
-        whole = {**self._shared(), "k": self.k, "k_bar": self.k_bar, "ordered": self.ordered, **self.schedule}
+        whole = {**self._common_fields(), "k": self.k, "k_bar": self.k_bar, "ordered": self.ordered, **self.schedule}
         return json.dumps(whole, sort_keys=True)
 
-    def _shared(self) -> dict[str, Any]:
+    def _common_fields(self) -> dict[str, Any]:
         shared = {"format": self.format, **{name: getattr(self, name) for name in _SHARED}}
         return {**shared, "items": list(self.items), "budget": dict(self.budget)}
 

@@ -104,7 +104,7 @@ class Sharing:
         rho = below((left.rho or Fraction(0)) * self.weight / weights)
         delta = significant_below(left.delta / parts)
         if rho == 0 or delta == 0:
-            raise _exhausted("rho" if rho == 0 else "delta")
+            raise _budget_error("rho" if rho == 0 else "delta")
         return rho, delta
 
     def per_item(self, index: int, left: RemainingBudget, k: int, *, minimum: Fraction = Fraction(0)) -> Fraction:
@@ -117,7 +117,7 @@ class Sharing:
             options.append(significant_below(left.epsilon / weights / k))
         best = max(options, default=Fraction(0))
         if best == 0 or best < minimum:
-            raise _exhausted("epsilon" if left.rho is None else "rho")
+            raise _budget_error("epsilon" if left.rho is None else "rho")
         return best
 
 
@@ -136,7 +136,7 @@ def stage_for(k: int, max_items_per_user: int, rho: Fraction, delta: Fraction) -
     )
 
 
-def _exhausted(measure: str) -> BudgetExceeded:
+def _budget_error(measure: str) -> BudgetExceeded:
     return BudgetExceeded(
         measure,
         Fraction(1, 2**64),
