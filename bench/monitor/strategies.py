@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bench.monitor.streams import Stream
-from podium.curator.monitor.periods import merged_domain
+from podium.curator.monitor.periods import merge_domain
 from podium.histogram import Histogram
 from podium.ledger import Budget, Totals
 from podium.mechanisms import ExponentialTopK
@@ -18,8 +18,8 @@ from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.prediction import recall, run_strategy
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
-from podium.planning.schedule.schedule_plan import MOST_ITEMS
-from podium.planning.schedule.shares import Purse, Sharing, candidates_for, stage_for
+from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER
+from podium.planning.schedule.shares import RemainingBudget, Sharing, candidates_for, stage_for
 from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho
 from podium.release import Release
@@ -54,17 +54,19 @@ def monitor(stream: Stream, question: Question, *, rediscover: int | None = None
     outcomes = []
     for period in range(stream.periods):
         reader = PairsReader(*stream.window(period), salt=period)
-        domain: tuple[Any, ...] = merged_domain(found, candidates_for(question.k))
-        if sharing.planned(period) or len(domain) < question.k:
-            stage = stage_for(question.k, MOST_ITEMS, *sharing.for_finding(period, Purse(None, rho, delta)))
+        domain: tuple[Any, ...] = merge_domain(found, candidates_for(question.k))
+        if sharing.has_finding(period) or len(domain) < question.k:
+            stage = stage_for(
+                question.k, DEFAULT_MAX_ITEMS_PER_USER, *sharing.for_finding(period, RemainingBudget(None, rho, delta))
+            )
             found.append(reader.discover(stage, ()).items)
             rho, delta = rho - sum(event.rho for event in stage.worst_case), delta - stage.delta
-            domain = merged_domain(found, candidates_for(question.k))
+            domain = merge_domain(found, candidates_for(question.k))
         k = min(question.k, len(domain))
         if k == 0:
             outcomes.append(Outcome(0.0 if len(reader.counts) else 1.0, float(rho / whole)))
             continue
-        single = sharing.per_item(period, Purse(None, rho, delta), question.k)
+        single = sharing.per_item(period, RemainingBudget(None, rho, delta), question.k)
         counts = reader.counts
         named = Histogram({item: int(counts[item]) if item < len(counts) else 0 for item in domain})
         release = ExponentialTopK(k, single).release(named)

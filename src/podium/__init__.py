@@ -43,7 +43,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: ``podium --help`` must not wait for an engine."""
+    """Import a public name on first use: ``podium --help`` must not wait for an engine."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(importlib.import_module(_HOMES[name]), name)
@@ -53,9 +53,9 @@ def __getattr__(name: str) -> object:
 
 
 def _claim_public_names() -> None:
-    """Let every public class and function that is loaded say ``podium`` where it says its module.
+    """Set ``__module__`` of every loaded public class and function to ``podium``.
 
-    Documentation, tracebacks and pickles then name the place that users import it from, which stays when code moves.
+    Documentation, tracebacks and pickles then name the import path that users write, which survives when code moves.
     """
     for name, home in _HOMES.items():
         value = getattr(sys.modules.get(home), name, None)

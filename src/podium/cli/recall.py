@@ -17,7 +17,7 @@ from podium.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from podium.planning.facts import Facts
-    from podium.planning.prediction import Predicted, Prior
+    from podium.planning.prediction import Prediction, Prior
 
 __all__ = ["Described", "Exponent", "Items", "ItemsPerUser", "RecallPlot", "Skew", "Users"]
 
@@ -109,7 +109,7 @@ class Expected:
 
     prior: Prior
     k: int
-    predicted: tuple[Predicted, ...]
+    predicted: tuple[Prediction, ...]
     chosen: int
 
     def sentence(self) -> str:
@@ -132,7 +132,7 @@ class Expected:
         """Recall against epsilon, the chosen one marked."""
         from podium.present.plots import plot_recall
 
-        def each(of: Callable[[Predicted], float]) -> list[float]:
+        def each(of: Callable[[Prediction], float]) -> list[float]:
             return [of(one) for one in self.predicted]
 
         name = "the planned mechanism"

@@ -1,8 +1,8 @@
 """The curator: the only meeting point of data, mechanism and budget.
 
-A question is planned, its worst case reserved, the few rows it needs read, the selection made, and what was in fact
-paid settled together with the release. Never in another order: a crash anywhere leaves the reservation charged,
-and nothing that depends on rows leaves before it is settled.
+It plans a question, reserves its worst case, reads the few rows it needs, selects, and settles the actual cost together
+with the release. The order never changes: a crash anywhere leaves the reservation charged, and nothing that depends on
+rows leaves before it is settled.
 """
 
 from podium.curator.curator import Curator

@@ -1,4 +1,4 @@
-"""Answering: read the few rows that a strategy needs, select, measure, name. Only after the worst case is reserved."""
+"""Answering: read the few rows that a strategy needs, select, measure, name. The worst case is reserved by then."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from podium.mechanisms.reader import Reads
 from podium.release import Receipt, Release
 from podium.sources import Source
 
-__all__ = ["answer", "without_origin"]
+__all__ = ["answer", "strip_origin"]
 
 E = TypeVar("E", bound=BaseException)
 
 
 def answer(source: Source, planned: PlannedQuestion, *, every: Fraction | None = None) -> Release:
-    """The release, not yet settled; if it fails, an error that says nothing about rows.
+    """Return the release, not yet settled, or raise an error that reveals nothing about rows.
 
-    Whatever goes wrong between the read and the release may quote a row, so only errors with a constant text pass.
-    Either comes a multiple of ``every`` seconds after the reading began.
+    Any error between the read and the release may quote a row, so only errors with a constant text pass. Release or
+    error come a multiple of ``every`` seconds after reading began.
     """
     failure: BaseException
     try:
@@ -34,15 +34,15 @@ def answer(source: Source, planned: PlannedQuestion, *, every: Fraction | None =
             return _release(source, planned)
     except (SourceError, EntropyFailure) as error:
         failure = error
-    except Exception:  # noqa: BLE001 - whatever it is, its text may quote rows
+    except Exception:  # noqa: BLE001 - its text may quote rows
         failure = SourceFailure()
     except BaseException as interruption:  # noqa: BLE001 - raised again below
         failure = interruption
-    raise without_origin(failure)
+    raise strip_origin(failure)
 
 
-def without_origin(error: E) -> E:
-    """The error without what it came from: causes quote rows, and frames of a traceback hold them."""
+def strip_origin(error: E) -> E:
+    """Remove cause, context and traceback from an error: causes quote rows, and frames hold them."""
     error.__cause__ = error.__context__ = None
     return error.with_traceback(None)
 
@@ -53,7 +53,7 @@ def _release(source: Source, planned: PlannedQuestion) -> Release:
     theorem = release.theorem
     if strategy.theorem is not None:
         theorem = f"{theorem}; {strategy.theorem}: {strategy.theorem.source}"
-    # What a ranking releases is neither of the two columns that were compared.
+    # The items of a ranking come from two columns, so they carry the name of neither.
     columns = planned.question.items if strategy.ranking is None else None
     return replace(release, guarantee=strategy.guarantee, theorem=theorem, user=planned.user, columns=columns)
 
@@ -78,7 +78,7 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
 
 
 def _measure(release: Release, measure: MeasureCounts, reader: SourceReader) -> Release:
-    # The distribution of the noise stays with the release, also where it is replayed free of charge, without events.
+    # The release keeps the noise distribution: a free replay has no events to tell it.
     noise = {f"count_{name}": value for name, value in describe(measure).items()}
     counted = replace(release, parameters={**release.parameters, **noise}, values=(), value_kind="counts")
     if not release.items:

@@ -1,4 +1,4 @@
-"""Rankings: from a table of comparisons (user, winner, loser) to scores. Public inputs come first."""
+"""Rankings: from a table of comparisons (user, winner, loser) to scores. Public inputs are checked first."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from podium.sources.domains import item_rows, listed_rows
 __all__ = ["check_ranking", "rank_items"]
 
 _ITEM = "item"
-"""What the column of a file that lists the items is called."""
+"""The column name in a file that lists the items."""
 
 
 def check_ranking(
     source: Source, question: RankingQuestion, user: str
 ) -> tuple[CheckedQuestion, RankingFacts, DomainItems]:
-    """A ranking against the schema: what is public about it; raises before anything is paid."""
+    """Check a ranking against the schema and return its public facts; raises before anything is paid."""
     columns = _columns(source.schema(), user, question)
     graph = _graph(question, columns)
     where = parse_conditions(question.where, schema=source.schema())
@@ -92,7 +92,7 @@ def _graph(options: RankingQuestion, columns: tuple[Column, Column]) -> Comparis
 def _rows(
     listed: object, role: str, columns: tuple[Column, ...], named: tuple[str, ...] | None
 ) -> list[tuple[Item, ...]]:
-    """A list, or a file with a column called item, or with two that are called like those of winners and losers."""
+    """Read a list, or a file with a column ``item`` or with two columns named like winner and loser."""
     if isinstance(listed, (str, Path)):
         return listed_rows(DomainFile(listed, named), columns)
     if isinstance(listed, (bytes, Mapping)) or not isinstance(listed, Iterable) or hasattr(listed, "columns"):

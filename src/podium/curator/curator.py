@@ -1,4 +1,4 @@
-"""A data set with its budget: every question reserved before it is read, settled with its release."""
+"""A data set with its budget: every question is reserved before rows are read, and settled with its release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Unpack
 
-from podium.curator.answer import answer, without_origin
+from podium.curator.answer import answer, strip_origin
 from podium.curator.comparisons import check_ranking
 from podium.curator.held_source import HeldSource
 from podium.curator.location import join_ledger, location_of
@@ -40,12 +40,12 @@ __all__ = ["Curator"]
 
 
 class Curator:
-    """A table, its user column, and the budget that everything released about it must share.
+    """A table, its user column, and the budget that all releases about it share.
 
-    The first curator of a data set registers it with ``budget``; later ones need only its name, and the same source:
-    a budget protects the users of one table, named by one column. ``force`` lets the owner use another table, such as
-    a copy. ``ledger`` is a path, a URL or an open ledger. Threads and processes may share a ledger, and a curator
-    serves many threads. ``options`` say how the source is read: ``table``, ``types``, ``bad_lines``, ``encoding``.
+    The first curator of a data set registers it with ``budget``. Later ones need only its name and the same source,
+    because a budget protects the users of one table, named by one column. ``force`` lets the owner use another table,
+    such as a copy. ``ledger`` is a path, a URL or an open ledger. Threads and processes may share a ledger, and many
+    threads a curator. ``options`` say how the source is read: ``table``, ``types``, ``bad_lines``, ``encoding``.
 
     Answers are delayed to a multiple of ``answer_every`` seconds, which limits what their timing reveals.
     """
@@ -77,7 +77,7 @@ class Curator:
                 self._account: LedgerAccount | OneQuestion = ledger
                 self._opened = opened.pop_all()
                 return
-            # The user column as an item too: what is checked is that it exists and can be compared.
+            # Checks that the user column exists and can be compared.
             self._source.check(CountQuery((self._user,), self._user))
             kept = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
             if kept is not ledger:
@@ -101,12 +101,12 @@ class Curator:
 
     @property
     def dataset(self) -> str:
-        """The name under which the budget is kept."""
+        """The name of the data set in the ledger."""
         return self._dataset
 
     @property
     def status(self) -> Status:
-        """Totals, what is charged, what is left."""
+        """Totals, charges and what is left."""
         account = self._ledger_account
         return account.ledger.status(account.dataset)
 
@@ -122,13 +122,13 @@ class Curator:
     ) -> Release:
         """The k items with the most distinct users, paid from the data set's budget.
 
-        A question that was answered before, on the same version of the data, is answered again free of charge.
+        A question that was answered before on the same version of the data is free; so is a shorter list.
 
         Args:
             item: The column to rank, or several whose values together are one item.
-            epsilon: The privacy loss of this answer; otherwise the owner's plan has an epsilon for each item.
+            epsilon: The privacy loss of this answer; by default the owner's plan sets an epsilon for each item.
             analyst: Who asks, where the budget has caps per analyst.
-            idempotency_key: A name for this attempt: sent again, it is paid for once.
+            idempotency_key: A name for this attempt: a retry with the same key is paid for once.
             options: ``k`` (10), ``where``, ``counts``, ``ordered``, ``domain``, ``domain_size``,
                 ``max_items_per_user``, ``k_bar`` and ``mechanism``: see ``podium.top``.
 
@@ -149,7 +149,7 @@ class Curator:
         idempotency_key: str | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Release:
-        """The same, for a question written as SQL: SELECT item, COUNT(DISTINCT user) ... LIMIT k."""
+        """The same as ``top``, for a question in SQL: SELECT item, COUNT(DISTINCT user) ... LIMIT k."""
         question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
@@ -178,7 +178,7 @@ class Curator:
         epsilon: Number | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Plan:
-        """What ``top``, or ``sql``, would do and cost. Free: no row is read; the SQL names the data set."""
+        """What ``top`` or ``sql`` would do and cost. Free: no row is read. The SQL names the data set."""
         question = Question.of(item, sql=sql, **options)
         return self.plan_question(question, epsilon=epsilon)
 
@@ -204,19 +204,19 @@ class Curator:
         analyst: str | None = None,
         idempotency_key: str | None = None,
     ) -> Release:
-        """The answer to a question that is a value already."""
+        """Answer a ``Question`` or ``RankingQuestion``; ``top``, ``sql`` and ``rank`` build one and call this."""
         planned = self._prepare(question, epsilon)
         if isinstance(self._account, OneQuestion):
             return answer(self._source, planned, every=self._period)
         return self._answer(self._account, planned, self._account.claim(planned, analyst, idempotency_key))
 
     def plan_question(self, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Plan:
-        """What a question that is a value already would do and cost."""
+        """What ``ask`` would do with the same question, and cost. Free: no row is read."""
         shown_as = None if isinstance(self._account, OneQuestion) else self._dataset
         return self._prepare(question, epsilon).plan(self._source, shown_as)
 
     def answer_planned(self, planned: PlannedQuestion, *, text: str, key: str, after: str | None = None) -> Release:
-        """Reserve, answer and settle a schedule's question, planned elsewhere, which ``key`` names for good."""
+        """Reserve, answer and settle a schedule's question that is planned already; ``key`` is its permanent name."""
         require_readable(self._current(), planned)
         account = self._ledger_account
         claimed = account.claim_for_schedule(planned, text=text, key=key, after=after)
@@ -229,11 +229,11 @@ class Curator:
         return self._account
 
     def _current(self) -> Source:
-        """The source; where its files changed, as the owner's newest version of the data has it."""
+        """The source, reopened if its files changed and the owner declared a new version of the data."""
         return self._held.renew(self.status.data_version) if self._held.changed else self._source
 
     def _prepare(self, question: Question | RankingQuestion, epsilon: Number | None) -> PlannedQuestion:
-        """Check a question, choose how to answer it, and see that the engine can: before anything is paid."""
+        """Check a question, choose a strategy, and check that the engine supports it, all before anything is paid."""
         source = self._source if isinstance(self._account, OneQuestion) else self._current()
         facts: AnyFacts
         domain: Domain | None
@@ -269,19 +269,19 @@ class Curator:
     def _answer(
         self, account: LedgerAccount, planned: PlannedQuestion, claimed: Reservation | StoredRelease
     ) -> Release:
-        """Answer and settle. Whatever goes wrong, rows may have been read: the reservation stays charged.
+        """Answer and settle. After any failure the reservation stays charged, because rows may have been read.
 
-        What was settled all the same is replayed, or said to be stored.
+        If the release was settled all the same, it is replayed, or the error says that it is stored.
         """
         k = planned.question.k
         if isinstance(claimed, StoredRelease):
             return replay_release(claimed, k, self._user)
         failure: BaseException
         try:
-            # Settled on the schedule too: entries tell when they were written, and others may watch the ledger.
-            # The answer has no name here: a frame of a traceback would show it, unsettled.
+            # Settling is delayed too: entries carry their time, and others may watch the ledger.
+            # The answer is not a local variable: a traceback frame would show it unsettled.
             return settle(account.ledger, claimed, answer(self._source, planned, every=self._period))
-        except Exception:  # noqa: BLE001 - which error it was may depend on rows
+        except Exception:  # noqa: BLE001 - the kind of error may depend on rows
             failure = QuestionForfeited(claimed.dataset, claimed.cost.rho, claimed.cost.delta)
         except BaseException as interruption:  # noqa: BLE001 - raised again below
             failure = interruption
@@ -291,10 +291,10 @@ class Curator:
             failure.add_note(lost if stored is None else settlement_note(claimed.dataset))
         elif stored is not None:
             return replay_release(replace(stored, charged=True), k, self._user)
-        raise without_origin(failure)
+        raise strip_origin(failure)
 
     def close(self) -> None:
-        """Let go of the engine and the ledger, where this curator opened them."""
+        """Close the engine and the ledger, if this curator opened them."""
         self._opened.close()
 
     def __enter__(self) -> Curator:

@@ -1,4 +1,4 @@
-"""The source of a data set, for as long as questions are asked about it."""
+"""The source of a data set while its curator is open."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["HeldSource"]
 
 
 class HeldSource:
-    """A source that is opened again where its files changed and the owner has declared a new version of the data.
+    """A source that is reopened once its files changed and the owner declared a new version of the data.
 
-    ``given`` is what the caller passed: an open source stays the caller's, who alone opens and closes it.
+    ``given`` is what the caller passed. An open source belongs to the caller, who closes it.
     """
 
     def __init__(self, given: object, options: SourceOptions) -> None:
@@ -27,23 +27,23 @@ class HeldSource:
             self._opened.append(self.source)
 
     def at(self, version: str) -> None:
-        """Remember which version of the data the source was opened for."""
+        """Record the version of the data that the source was opened for."""
         self._version = version
 
     @property
     def changed(self) -> bool:
-        """Whether files that were opened here are no longer what they were."""
+        """Whether files that were opened here have changed since."""
         return self._own and isinstance(self.source, DuckDBSource) and self.source.changed
 
     def renew(self, now: str) -> Source:
-        """The source at this version. Files that changed without a new version are left to the source to refuse."""
+        """The source at this version. Files that changed without a new version are refused by the source itself."""
         if self.changed:
             with self._lock:
                 if now != self._version:
                     try:
                         self._open_again()
                     except PodiumError:
-                        # Whoever asks may be an analyst, and what is wrong in which line is the owner's to know.
+                        # The caller may be an analyst; only the owner may learn which line is wrong.
                         raise SourceUnavailable(
                             "The new version of the data could not be opened. Nothing was read or charged. Its owner "
                             "learns the reason by opening the same source, for example with --dry-run."
@@ -52,14 +52,14 @@ class HeldSource:
         return self.source
 
     def refresh(self) -> Source:
-        """The source as it is now, for an owner who runs a schedule: running it says that new rows belong to it."""
+        """The source as it is now, for an owner who runs a schedule: running it accepts new rows."""
         if self.changed:
             self._open_again()
         return self.source
 
     def _open_again(self) -> None:
         opened = open_source(self._given, **self._options)
-        # Others may still be reading the one before: it is closed with this one.
+        # Other threads may still read the previous one, so it is closed together with this one.
         self._opened.append(opened)
         self.source = opened
 

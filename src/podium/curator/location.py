@@ -1,4 +1,4 @@
-"""Where the data of a budget is: a table is known by what it is, however its name is written."""
+"""Where the data of a budget is: a table is recognised however its name is written."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def join_ledger(
     ledger: Ledger, dataset: str, source: Source, location: str, *,
     user: str, budget: Budget | None, force: bool, schedule: str | None,
 ) -> None:  # fmt: skip
-    """Register a data set, or make sure that it was registered for these users: their column, and their table.
+    """Register a data set, or check that it was registered for the same user column and table.
 
-    A data set that is registered for a ``schedule`` answers nobody else.
+    A data set that is registered for a ``schedule`` answers no other questions.
     """
     known = ledger.status(dataset).source if budget is None or dataset in ledger.datasets() else None
     same = known is not None and _is_same(source, location, known)
     if budget is not None:
         if known is None and not force:
             _require_unregistered(ledger, dataset, source, location)
-        # The table is the registered one: it keeps the name that it was registered by.
+        # A table that is registered already keeps the name of its registration.
         place = known if known and same else location
         ledger.register(dataset, budget, source=place, user=user, force=force, schedule=schedule)
         return
@@ -41,7 +41,7 @@ def join_ledger(
 
 
 def _require_unregistered(ledger: Ledger, dataset: str, source: Source, location: str) -> None:
-    """Raise if rows of this table have a budget already: two would add up to a weaker promise."""
+    """Raise if rows of this table have a budget already: two budgets add up to a weaker guarantee."""
     for other in ledger.datasets():
         known = ledger.status(other).source
         shares = isinstance(source, DuckDBSource) and source.shares_rows_with(known)
@@ -50,7 +50,7 @@ def _require_unregistered(ledger: Ledger, dataset: str, source: Source, location
 
 
 def location_of(source: object, name: str, table: str | None) -> str:
-    """Where the data is: a path in full, and which of several tables."""
+    """The absolute path or URL of the data, with the table where there are several."""
     path = isinstance(source, (str, Path)) and "://" not in str(source)
     where = str(Path(name).resolve()) if path or Path(name).exists() else name
     named = where.rpartition("#")[2] if "#" in where else ""
@@ -58,17 +58,17 @@ def location_of(source: object, name: str, table: str | None) -> str:
 
 
 def _is_same(source: Source, location: str, known: str) -> bool:
-    """Whether a location that a ledger has is that of this source."""
+    """Whether a location from the ledger is that of this source."""
     if location in (known, location_of(known, known, None)):
         return True
     if isinstance(source, DuckDBSource):
         return source.is_at(known)
     implied = source.implied_schemas() if isinstance(source, SqlSource) else ()
-    return _spelt(location, implied) == _spelt(known, implied)
+    return _normalize(location, implied) == _normalize(known, implied)
 
 
-def _spelt(location: str, implied: tuple[str, ...]) -> tuple[object, str]:
-    """The database, a file by what it is, and the table without what its name may leave out."""
+def _normalize(location: str, implied: tuple[str, ...]) -> tuple[object, str]:
+    """The database, files by device and inode, and the table without quotes and implied schemas."""
     database, _, rest = location.partition("#")
     table = rest.partition("#")[0].translate(str.maketrans("", "", '"`'))
     for schema in implied:

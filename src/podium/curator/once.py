@@ -17,7 +17,7 @@ from podium.sources import SOURCE_DEFAULTS, SourceOptions
 __all__ = ["plan", "plan_rank", "rank", "sql", "top"]
 
 _TABLE = "table"
-"""What the table is called where nothing names it."""
+"""The name of a table that has none."""
 
 
 class _Options(QuestionOptions, SourceOptions):
@@ -40,12 +40,12 @@ def top(
 ) -> Release:
     """The k items with the most distinct users, private for every user: one shot, no ledger.
 
-    Nothing remembers that the question was asked: use ``Curator`` where a table is asked about more than once.
+    No ledger remembers the question: use ``Curator`` if a table is asked about more than once.
 
     Args:
         source: A file, a glob, a URL with ``table``, a frame, or an engine's own session.
         item: The column to rank, or several whose values together are one item.
-        user: The column that says who: the unit of protection.
+        user: The column that identifies the user: the unit of privacy.
         epsilon: The privacy loss of the whole answer.
         delta: The slack of the guarantee, such as "1e-8"; needed unless the items are known.
         options: ``k`` (10): how many items. ``where``: a condition on rows, or several that must all hold. ``counts``:
@@ -94,7 +94,7 @@ def plan(
     delta: Number = 0,
     **options: Unpack[_Options],
 ) -> Plan:
-    """What ``top`` would do with the same arguments, or ``sql`` with its text and name. Free: no row is read."""
+    """What ``top`` would do with the same arguments, or ``sql`` with its text and name, and cost. No row is read."""
     asked: dict[str, Any] = {**options}
     with _open(source, name, user, OneQuestion(epsilon, delta), asked) as curator:
         return curator.plan(item, sql=sql, **asked)
@@ -115,12 +115,12 @@ def rank(
     """The k best items of a table of comparisons (user, winner, loser), private for every user: one shot, no ledger.
 
     What can be compared is public: ``items``, of which all pairs count, or ``pairs``; a list, or a file with a column
-    ``item``, or with two called like those of winners and losers. Other comparisons are dropped. A user's comparison of
-    a pair counts once, and of each user at most ``max_comparisons_per_user`` count.
+    ``item``, or with two columns named like ``winner`` and ``loser``. Other comparisons are dropped. A user's
+    comparison of a pair counts once, and at most ``max_comparisons_per_user`` of each user count.
 
-    ``comparisons_per_pair`` says how many users are expected to prefer one item of a pair to the other: more of them
-    change nothing, and the noise shrinks as it grows. ``method`` is spectral (Bradley-Terry-Luce scores), borda
-    (average shares of wins) or wins; auto takes what finds most on synthetic comparisons with these public facts.
+    ``comparisons_per_pair`` is how many users you expect to prefer one item of a pair to the other. Further users have
+    no effect, and the noise shrinks as it grows. ``method`` is spectral (Bradley-Terry-Luce scores), borda (average
+    shares of wins) or wins; auto takes the method that finds most on synthetic comparisons with these public facts.
     ``mixing`` and ``normalisation`` belong to spectral. ``mechanism`` is exponential or noisy; ``ordered=False`` asks
     for a set. The source and how it is read are as for ``top``.
     """
@@ -141,14 +141,14 @@ def plan_rank(
     delta: Number = 0,
     **options: Unpack[_RankOptions],
 ) -> Plan:
-    """What ``rank`` would do with the same arguments. Free: no row is read."""
+    """What ``rank`` would do with the same arguments, and cost. No row is read."""
     asked: dict[str, Any] = {**options}
     with _open(source, _TABLE, user, OneQuestion(epsilon, delta), asked) as curator:
         return curator.plan_rank(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **asked)
 
 
 def _open(source: object, name: str, user: str, budget: OneQuestion, options: dict[str, Any]) -> Curator:
-    """The curator of one question; takes how the source is read out of the options."""
+    """Open a curator for one question; source options are removed from ``options``."""
     reading: SourceOptions = {}
     for option in SourceOptions.__annotations__:
         if option in options:

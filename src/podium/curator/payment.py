@@ -1,4 +1,4 @@
-"""How a question is paid: from a ledger, which remembers it, or by itself, which nobody does."""
+"""How a question is paid: from a ledger, which remembers it, or from a budget of its own, which nothing does."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ __all__ = ["LedgerAccount", "OneQuestion"]
 
 @dataclass(frozen=True, slots=True)
 class OneQuestion:
-    """A budget for one question, kept nowhere: whoever asks twice pays twice, and keeps count alone."""
+    """A budget for one question, stored nowhere: a caller who asks twice pays twice and must keep count."""
 
     epsilon: Number
     delta: Number = 0
 
     def strategy(self, facts: AnyFacts) -> Strategy:
-        """How to answer so that the whole answer is (epsilon, delta)-private."""
+        """The strategy for which the whole answer is (epsilon, delta)-private."""
         return single_strategy(facts, epsilon=self.epsilon, delta=self.delta)
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerAccount:
-    """The account of a data set; ``schedule`` names the schedule whose questions it pays for."""
+    """The account of a data set in a ledger; ``schedule`` names the schedule that it pays for."""
 
     ledger: Ledger
     dataset: str
@@ -39,9 +39,9 @@ class LedgerAccount:
     schedule: str | None = None
 
     def strategy(self, totals: Totals, facts: AnyFacts, epsilon: Number | None) -> tuple[Strategy, Mapping[str, str]]:
-        """How to answer within what the ledger gives, and which budget was requested for that."""
+        """The strategy within what the ledger allows, and the budget that was requested."""
         strategy = ledger_strategy(totals, facts, epsilon)
-        # A known domain needs no delta, so no delta tells two questions about it apart.
+        # A known domain needs no delta, so questions about it do not differ by delta.
         delta = str(totals.delta_per_call) if strategy.facts.domain_size is None else "0"
         if epsilon is None:
             return strategy, {"epsilon_per_item": str(totals.epsilon_per_item), "delta": delta}
@@ -50,7 +50,7 @@ class LedgerAccount:
     def claim(
         self, planned: PlannedQuestion, analyst: str | None, idempotency_key: str | None
     ) -> Reservation | StoredRelease:
-        """The release that answers the question already, or its worst case, reserved."""
+        """Return a stored release that answers the question, or reserve its worst case."""
         record = record_of(planned)
         claimed = self.ledger.reserve_once(
             self.dataset,
@@ -69,7 +69,7 @@ class LedgerAccount:
     def claim_for_schedule(
         self, planned: PlannedQuestion, *, text: str, key: str, after: str | None
     ) -> Reservation | StoredRelease:
-        """The same for a question that ``key`` names for good: it is paid once."""
+        """The same for a question of a schedule; ``key`` is its permanent name, so it is paid for once."""
         claimed = self.ledger.reserve(
             self.dataset,
             planned.strategy.worst_case,
@@ -83,7 +83,7 @@ class LedgerAccount:
         return claimed if claimed.fresh else self._first_attempt(claimed, key)
 
     def _first_attempt(self, reservation: Reservation, idempotency_key: str | None) -> StoredRelease:
-        """The same idempotency key again: the first attempt's answer, or what became of it."""
+        """The release of the first attempt with this idempotency key, or an error that states its outcome."""
         stored = self.ledger.release_of(reservation)
         if stored is not None:
             return stored
@@ -95,7 +95,7 @@ class LedgerAccount:
         )
 
     def give_up(self, reservation: Reservation) -> StoredRelease | None:
-        """Forfeit; or the release, if it was settled and only the reply was lost."""
+        """Forfeit the reservation, or return the release if it was settled and only the reply was lost."""
         with suppress(PodiumError):
             try:
                 self.ledger.forfeit(reservation, Reason.FAILED)

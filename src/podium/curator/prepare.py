@@ -1,4 +1,4 @@
-"""Preparing: from a question to one with its strategy. Only public facts, and no row, are touched."""
+"""Preparing: from a checked question to a planned one, from public facts only. No row is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from podium.randomness import system_bits
 from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, Source
 
 __all__ = [
-    "SHOWN_SALT",
+    "PLACEHOLDER_SALT",
     "PlannedQuestion",
     "column_name",
     "count_facts",
@@ -27,16 +27,16 @@ __all__ = [
 ]
 
 _SALT_BYTES = 32
-SHOWN_SALT = "0" * 2 * _SALT_BYTES
-"""What stands in place of a salt where nothing is read."""
+PLACEHOLDER_SALT = "0" * 2 * _SALT_BYTES
+"""Stands for the salt where nothing is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuestion:
-    """A question with everything that decides how it is answered.
+    """A question with everything that determines its answer.
 
-    ``budget`` is what was requested for it, and ``ranking_options`` how comparisons were asked to become scores: both
-    as a ledger stores them.
+    ``budget`` is the requested budget and ``ranking_options`` the requested method of a ranking, both as a ledger
+    stores them.
     """
 
     question: CheckedQuestion
@@ -47,24 +47,28 @@ class PlannedQuestion:
     ranking_options: Mapping[str, str | None] | None = None
 
     def count_query(self, salt: str) -> CountQuery:
-        """What to count; the salt decides which items a user keeps where items per user are bounded."""
+        """The count; the salt decides which items a user keeps if items per user are bounded."""
         cap, question = self.strategy.facts.max_items_per_user, self.question
         return CountQuery(question.items, self.user, question.where, cap, None if cap is None else salt)
 
     def weighted_query(self, weights: Weights, without: tuple[Item, ...], salt: str) -> CountQuery:
-        """What a round counts: each user spreads weight over their items, but for those that are out."""
+        """The count of a round: each user spreads weight over their items, except those in ``without``."""
         question = self.question
         return CountQuery(
             question.items, self.user, question.where, weights.cap, salt, weights=weights.steps, without=without
         )
 
     def first_query(self) -> CountQuery:
-        """What is read first, with zeros in place of the salt: what must be possible before anything is paid."""
+        """The first read, with a placeholder for the salt: the engine must accept it before anything is paid."""
         weights = self.strategy.mechanism.first_weights
-        return self.count_query(SHOWN_SALT) if weights is None else self.weighted_query(weights, (), SHOWN_SALT)
+        return (
+            self.count_query(PLACEHOLDER_SALT)
+            if weights is None
+            else self.weighted_query(weights, (), PLACEHOLDER_SALT)
+        )
 
     def plan(self, source: Source, shown_as: str | None = None) -> Plan:
-        """What would be done, and the SQL, in which ``shown_as`` stands for the table."""
+        """The plan with its SQL, in which ``shown_as`` stands for the table."""
         ranking = self.strategy.ranking
         rows = self.strategy.rows if ranking is None else len(ranking.graph.comparisons)
         queries = source.queries(self.first_query(), limit=rows, domain=self.domain, shown_as=shown_as)
@@ -72,19 +76,19 @@ class PlannedQuestion:
 
 
 def fresh_salt() -> str:
-    """Which items heavy users keep, decided anew for each question."""
+    """A salt for one question: it decides which items users with too many keep."""
     return system_bits().read(_SALT_BYTES).hex()
 
 
 def column_name(value: object, role: str) -> str:
-    """A name, whether or not there is such a column."""
+    """Check that a column name is text; the column need not exist."""
     if not isinstance(value, str):
         raise InvalidArgument(role, value, allowed="the name of a column")
     return value
 
 
 def state_domain(domain: object, domain_size: int | None) -> Domain | None:
-    """The domain that a caller means."""
+    """The domain that the caller stated, in one of its four forms."""
     if domain is not None and domain_size is not None:
         raise InvalidArgument("domain_size", domain_size, allowed="None where domain is given")
     if domain_size is not None:
@@ -93,7 +97,7 @@ def state_domain(domain: object, domain_size: int | None) -> Domain | None:
         return domain
     if isinstance(domain, (str, Path)):
         return DomainFile(domain)
-    # A frame would be read as the names of its columns, bytes as numbers.
+    # Iterating over a frame gives column names, over bytes numbers.
     if isinstance(domain, (bytes, Mapping)) or not isinstance(domain, Iterable) or hasattr(domain, "columns"):
         raise InvalidArgument(
             "domain", type(domain).__name__, allowed="a list of items, or the path of a file with one"
@@ -104,9 +108,9 @@ def state_domain(domain: object, domain_size: int | None) -> Domain | None:
 def count_facts(
     source: Source, question: CheckedQuestion, domain: Domain | None, user: str
 ) -> tuple[Facts, CountQuery]:
-    """What is public about a question, and the plain count that the engine accepts for it."""
+    """The public facts of a question, and the plain count that the engine accepted for it."""
     plain = CountQuery(question.items, column_name(user, "user"), question.where)
-    # Columns and their kinds come first: a bound and weights are known only with the strategy.
+    # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)
     asked = question.asked or Question(item=question.items)
     facts = Facts(
@@ -122,7 +126,7 @@ def count_facts(
 
 
 def require_readable(source: Source, planned: PlannedQuestion, accepted: CountQuery | None = None) -> None:
-    """Raise unless the engine can do what the strategy needs; ``accepted`` is a count that it accepted already."""
+    """Raise unless the engine supports the strategy; ``accepted`` is a count that it accepted before."""
     query = planned.first_query()
     if query != accepted:
         source.check(query, domain=planned.domain)

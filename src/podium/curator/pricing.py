@@ -1,4 +1,4 @@
-"""Prices: what a question may use by the owner's plan, and the least that it must cost. Only public facts decide."""
+"""Prices: what a question may use under the owner's plan, and its minimum price. Only public facts decide."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _DIGITS = Context(prec=2, rounding=ROUND_CEILING)
 
 def single_strategy(facts: AnyFacts, *, epsilon: Number, delta: Number) -> Strategy:
     """The strategy of a question that is (epsilon, delta)-private by itself."""
-    return _choose(facts, question_budget(_of_question(facts), epsilon=epsilon, delta=delta))
+    return _choose(facts, question_budget(_question_facts(facts), epsilon=epsilon, delta=delta))
 
 
 def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
-    """The strategy within what a ledger gives, if it costs the least price; else the least epsilon that would do."""
+    """The strategy within what a ledger allows; raises with a sufficient epsilon if it is below the minimum price."""
     if epsilon is None:
-        # What the plan gives one item is more than the least price.
-        return _within(totals, facts, None)
-    if not _surely_too_cheap(totals, positive_fraction(epsilon, "epsilon"), facts.k):
-        strategy = _within(totals, facts, epsilon)
+        # The plan gives each item more than the minimum price.
+        return _strategy_within(totals, facts, None)
+    if not _is_too_cheap(totals, positive_fraction(epsilon, "epsilon"), facts.k):
+        strategy = _strategy_within(totals, facts, epsilon)
         if _price(totals, strategy) >= totals.minimum_price:
             return strategy
-    enough = _enough(totals, facts)
+    enough = _sufficient_epsilon(totals, facts)
     measure, part = ("epsilon", "1/20") if totals.budget.pure else ("rho", "1/400")
     raise InvalidArgument(
         "epsilon",
@@ -51,23 +51,23 @@ def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> 
     )
 
 
-def _within(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
-    return _choose(facts, _ledger_budget(totals, _of_question(facts), epsilon))
+def _strategy_within(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
+    return _choose(facts, _ledger_budget(totals, _question_facts(facts), epsilon))
 
 
 def _choose(facts: AnyFacts, budget: QuestionBudget | RoundsBudget) -> Strategy:
     if isinstance(facts, RankingFacts):
-        # The items are known, and known items are never looked for in rounds.
+        # The items are known, and rounds are for unknown items only.
         return ranking_strategy(facts, cast(QuestionBudget, budget))
     return strategy_for(facts, budget)
 
 
-def _of_question(facts: AnyFacts) -> Facts:
+def _question_facts(facts: AnyFacts) -> Facts:
     return facts.question if isinstance(facts, RankingFacts) else facts
 
 
 def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> QuestionBudget | RoundsBudget:
-    """What the plan gives a question like this, or what its own epsilon does."""
+    """What the plan, or an epsilon of its own, gives a question like this."""
     pure = totals.budget.pure
     if pure and facts.domain_size is None:
         raise InvalidArgument(
@@ -77,7 +77,7 @@ def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> Ques
             hint="State the items (domain=... or domain_size=...), or register a budget with a delta.",
         )
     if epsilon is not None:
-        # Half of it is for the call, whose own parameter is then the planned one.
+        # Half of it is for the call, whose delta is then the planned one.
         delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)
         return replace(question_budget(facts, epsilon=epsilon, delta=delta), guarantee=None, theorem=None)
     single = totals.epsilon_per_item
@@ -98,8 +98,8 @@ def _price(totals: Totals, strategy: Strategy) -> Fraction:
     return totals.price(worst_case(strategy.worst_case))
 
 
-def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
-    """Whether no strategy for this epsilon can be worth the least price: then none is made, which would take long.
+def _is_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
+    """Whether no strategy for this epsilon can reach the minimum price; saves a long calibration.
 
     Each of at most 2k + 2 events must itself be (epsilon, delta)-private. A selection of parameter e is not if
     e > epsilon + 8 delta, Gaussian noise is not if mu is (for delta up to 1/10); rho is at most e^2/8 and mu^2/2.
@@ -110,9 +110,9 @@ def _surely_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
     return delta <= Fraction(1, 10) and (k + 1) * (epsilon + 8 * delta) ** 2 < totals.minimum_price
 
 
-def _enough(totals: Totals, facts: AnyFacts) -> Decimal | None:
-    """An epsilon of two digits with which the question is not too cheap, and with hardly less it is."""
-    # With epsilon/k for each of k items, the least that composition allows, this is enough; mostly less is.
+def _sufficient_epsilon(totals: Totals, facts: AnyFacts) -> Decimal | None:
+    """An epsilon of two digits that reaches the minimum price, close to the smallest one that does."""
+    # Enough for epsilon/k per item, the worst that composition gives; usually less is enough.
     epsilon = totals.minimum_price if totals.budget.pure else _root(8 * facts.k * totals.minimum_price)
     best: Decimal | None = None
     for _ in range(_TRIES):
@@ -120,7 +120,7 @@ def _enough(totals: Totals, facts: AnyFacts) -> Decimal | None:
         if tried == best:
             return best
         try:
-            price = _price(totals, _within(totals, facts, str(tried)))
+            price = _price(totals, _strategy_within(totals, facts, str(tried)))
         except InvalidArgument as problem:
             if problem.name != "epsilon":
                 raise
@@ -134,5 +134,5 @@ def _enough(totals: Totals, facts: AnyFacts) -> Decimal | None:
 
 
 def _root(square: Fraction) -> Fraction:
-    """A root, rounded up in the twelfth digit."""
+    """The square root, rounded up at the twelfth decimal."""
     return Fraction(math.isqrt(math.ceil(square * 10**24)) + 1, 10**12)

@@ -1,6 +1,6 @@
-"""Asking again: which questions have the same answer, and how a stored release answers one of them.
+"""Asking again: which questions share an answer, and how a stored release answers one of them.
 
-Only what was asked decides, never what came out: otherwise the price of a question would tell about rows.
+Only the question decides, never the outcome: otherwise the price of a question would reveal something about rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OLDER_NAMES = {
     "NoisyTopK": "NoisyTopK",
     "OneshotLaplace": "OneshotLaplace",
 }
-"""The classes by the names that keys of format 1 have; what is not listed here never stood in one."""
+"""Class names in keys of format 1; other mechanisms never occur in one."""
 
 
 def record_of(planned: PlannedQuestion) -> QuestionRecord:
@@ -60,7 +60,7 @@ def record_of(planned: PlannedQuestion) -> QuestionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Reusable:
-    """Whether the release of a question, given by its text, contains the answer to this one.
+    """Whether the release of another question, given by its text, contains the answer to this one.
 
     An ordered top 10 contains the top 5; a set answers only for its own k. Where k_bar was not stated, that of the
     longer list is as good; to state the default is to state nothing.
@@ -78,7 +78,7 @@ class Reusable:
         return cls(planned.question.k, facts.k_bar, planned.strategy.rows, facts.ordered)
 
     def __call__(self, text: str) -> bool:
-        """Whether the release of the question of this text will do."""
+        """Whether the release of the question with this text answers."""
         other = QuestionRecord.from_text(text)
         if other is None or other.k < self.k:
             return False
@@ -102,8 +102,8 @@ def _rows(asked: QuestionRecord) -> int | None:
 
 
 def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
-    """A release seen before, cut to its first k places. It was paid for, unless an analyst pays for a first sight."""
-    # Releases that were stored before they named it are about the users of the same data set.
+    """A stored release, cut to its first k places. It is free, unless this analyst is charged for seeing it first."""
+    # Older releases do not name the user column; it is that of the data set.
     release = replace(Release.from_json(stored.release), user=user)
     receipt = Receipt(release.paid.events if stored.charged else (), entry=stored.hash)
     return replace(release if k == release.k else first_places(release, k), paid=receipt)
@@ -136,7 +136,7 @@ def _older_ranking(strategy: Strategy, k: int) -> dict[str, Any]:
 
 
 def _older_counts(strategy: Strategy) -> dict[str, str] | None:
-    """How counts are measured. In rounds that follows from the budget, which is the plan's per item or stated."""
+    """How counts are measured. In rounds this follows from the budget, per item or stated."""
     if strategy.mechanism.reads is Reads.ROUNDS:
         squared = describe(strategy.mechanism)["mu_squared"]
         stated = {} if strategy.epsilon_per_item is not None else {"mu_squared": squared}
@@ -149,11 +149,11 @@ def _fingerprint(planned: PlannedQuestion) -> str | None:
 
 
 def domain_fingerprint(domain: Domain, size: int | None) -> str:
-    """The same for the same public items, however they are listed; a table is known by its name and size."""
+    """A fingerprint that is equal for equal public items in any order; a table is identified by name and size."""
     if isinstance(domain, DomainSize):
         return f"0..{domain.size - 1}"
     if isinstance(domain, DomainItems):
-        listed = json.dumps(sorted({_written(item) for item in domain.items}))
+        listed = json.dumps(sorted({_item_text(item) for item in domain.items}))
         return "items " + hashlib.sha256(listed.encode("utf-8", "surrogatepass")).hexdigest()
     if isinstance(domain, DomainFile) and Path(domain.path).is_file():
         with Path(domain.path).open("rb") as file:
@@ -161,7 +161,7 @@ def domain_fingerprint(domain: Domain, size: int | None) -> str:
     return f"{domain} of {size}"
 
 
-def _written(item: Item) -> str:
+def _item_text(item: Item) -> str:
     if isinstance(item, tuple):
-        return json.dumps([_written(part) for part in item])
+        return json.dumps([_item_text(part) for part in item])
     return f"{item_order(item)[0]} {item}"

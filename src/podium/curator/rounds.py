@@ -1,4 +1,4 @@
-"""A source as mechanisms read it: counts for one query, rounds that each ask about what earlier ones released."""
+"""A source as mechanisms read it: a plain count, or rounds that build on what earlier ones released."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["SourceReader"]
 
 @dataclass(slots=True)
 class SourceReader:
-    """A source, the question, and the salt by which users with too many items keep the same ones in all rounds.
+    """A source and a question; by the salt, users with too many items keep the same ones in all rounds.
 
-    A plain count opens one snapshot, which stays open until the winners are named; each round has one of its own.
+    A plain count keeps one snapshot open until the winners are named; each round opens its own.
     """
 
     source: Source
@@ -33,7 +33,7 @@ class SourceReader:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """The plain count, open for as long as the block runs."""
+        """Keep the snapshot of the plain count open while the block runs."""
         with self.source.snapshot(self.planned.count_query(self.salt), domain=self.planned.domain) as snapshot:
             self._snapshot = snapshot
             yield
@@ -41,41 +41,41 @@ class SourceReader:
 
     def top_rows(self, limit: int) -> Histogram:
         """The ``limit`` items with the most users, and the count of the next."""
-        self._rows = self._counted().top_rows(limit)
+        self._rows = self._open_snapshot().top_rows(limit)
         return self._rows
 
     def tally(self) -> Histogram:
-        """Every count, and how many items have it: each item is called by its place until the winners are named."""
-        counts, sizes = self._counted().counts_of_counts()
+        """Every count with the number of its items; items are (count, rank) places until the winners are named."""
+        counts, sizes = self._open_snapshot().counts_of_counts()
         return Histogram.from_counts_of_counts(dict(zip(counts, sizes, strict=True)), _place)
 
     def counts(self, release: Release) -> Histogram:
-        """The true counts of what was selected: as they were read, or in the places by which items are called."""
+        """The true counts of the selected items, from the rows read or from the places themselves."""
         if self._rows is not None:
             return self._rows
         places: list[Any] = list(release.items)
         return Histogram({place: place[0] for place in places})
 
     def name(self, release: Release) -> Release:
-        """The release with items in place of their (count, rank), asked for in one query."""
+        """Replace the (count, rank) places of a release by item names, in one query."""
         places: list[Any] = list(release.items)
-        names = dict(zip(places, self._counted().names(places), strict=True))
+        names = dict(zip(places, self._open_snapshot().names(places), strict=True))
         outcome = tuple(names.get(item, item) for item in release.outcome)
         if release.ordered:
             return replace(release, outcome=outcome)
-        # Places lie in the order of true counts, names do not: values go with their names.
+        # Places are ordered by true count, names are not: each value stays with its name.
         named = ItemSet(outcome)
         by_name = dict(zip(map(names.get, places), release.values or (), strict=False))
         values = None if release.values is None else tuple(by_name[item] for item in named if item in by_name)
         return replace(release, outcome=named, values=values)
 
-    def _counted(self) -> Snapshot:
+    def _open_snapshot(self) -> Snapshot:
         if self._snapshot is None:
             raise SourceFailure
         return self._snapshot
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
-        """Run the stage on weighted counts; only the winners are named."""
+        """Run the stage on weighted counts; only the names of winners are read."""
         with self.source.snapshot(self.planned.weighted_query(stage.weights, without, self.salt)) as snapshot:
             counts, sizes = snapshot.counts_of_counts()
             tally = dict(zip(counts, sizes, strict=True))
@@ -91,7 +91,7 @@ class SourceReader:
             return snapshot.sizes(edges)
 
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
-        """The weighted count of each of the items, with t counted among them only."""
+        """The weighted count of each item, where t counts these items only."""
         query = self.planned.weighted_query(weights, (), self.salt)
         with self.source.snapshot(query, domain=DomainItems(items)) as snapshot:
             top = snapshot.top_rows(len(items)).top(len(items))

@@ -1,7 +1,6 @@
 """Settling: the last step of a question, after which its release may be shown.
 
-By then the answer is paid for. A database that is restarted meanwhile is waited for, because the alternative is to
-throw the answer away.
+The answer is paid for by then. If the database is restarting, settling waits for it rather than lose the answer.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from podium.release import Release
 __all__ = ["PATIENCE", "settle"]
 
 PATIENCE = 30.0
-"""Seconds."""
+"""Seconds during which settling is retried."""
 
 _FIRST_PAUSE = 0.05
 _MAX_PAUSE = 2.0
 
 
 def settle(ledger: Ledger, reservation: Reservation, release: Release) -> Release:
-    """Settle a release, and return it with its receipt; tried again, at least once, while the ledger cannot be reached.
+    """Settle a release and return it with its receipt; retries at least once while the ledger is unreachable.
 
     If only the reply was lost, the same entry comes back.
     """

@@ -1,4 +1,4 @@
-"""Answers on a schedule: how long the work took is rounded up to a public period, whatever came of it."""
+"""Delayed answers: the running time is rounded up to a multiple of a public period, whatever the outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_PERIOD = 86_400
 
 
 def period_of(seconds: Number | None) -> Fraction | None:
-    """The period that a caller states; None for answers as soon as there are any."""
+    """The period that the caller stated; None for no delay."""
     if seconds is None:
         return None
     period = positive_fraction(seconds, "answer_every")
@@ -32,7 +32,7 @@ def period_of(seconds: Number | None) -> Fraction | None:
 def delay_to_period(period: Fraction | None) -> Iterator[None]:
     """Leave the block, with a result or an error, a multiple of the period after it was entered.
 
-    An interruption comes from whoever asks, and is passed on at once.
+    An interruption comes from the caller and is not delayed.
     """
     if period is None:
         yield

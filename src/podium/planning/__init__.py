@@ -1,1 +1,1 @@
-"""Planning: what to ask for, decided from public facts."""
+"""Planning: mechanism, parameters and worst case, chosen from public facts."""

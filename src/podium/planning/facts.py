@@ -1,4 +1,4 @@
-"""What is public about a question, checked against limits that do not depend on any data."""
+"""The public facts of a question, checked against limits that do not depend on data."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ MAX_K_BAR = 1_000_000
 MAX_MAX_ITEMS_PER_USER = 1_000_000
 MECHANISMS = ("auto", "limited-domain", "adaptive")
 MAX_SHORT_LIST = 10
-"""Up to here one selection after the other is as good as anything, needs one query, and costs only what it returns."""
+"""Up to this k, successive selections are as good as rounds, need one query, and cost only what they return."""
 _ROWS_PER_ITEM = 10
 _MIN_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is public about a question: how many items, from which domain, with or without counts.
+    """The public facts of a question: how many items, from which domain, with or without counts.
 
-    ``domain_size`` is None where the items are unknown. ``k_bar`` is how many of the largest rows compete for the
-    places of an unknown domain; by default it is generous, because a larger one usually lowers the bar.
-    ``mechanism`` is for those who know better than the planner how to answer from an unknown domain. Where the order
-    of the items does not matter (``ordered`` is False), a known domain can be answered better.
+    ``domain_size`` is None if the items are unknown. ``k_bar`` is how many of the most frequent items of an unknown
+    domain compete; the default is large, because a larger one usually lowers the threshold. ``mechanism`` overrides the
+    planner for an unknown domain. If the order does not matter (``ordered`` is False), the answer from a known domain
+    can be more accurate.
     """
 
     k: int
@@ -69,7 +69,7 @@ class Facts:
             )
 
     def _bound(self, name: str, *, minimum: int, maximum: int) -> None:
-        """Keep a number as Python's own, within limits that do not depend on any data."""
+        """Convert a field to int and check its limits."""
         value = getattr(self, name)
         number = exact_integer(value, name, minimum=1)
         if not minimum <= number <= maximum:
@@ -79,12 +79,12 @@ class Facts:
 
     @property
     def rows(self) -> int:
-        """k_bar, stated or not."""
+        """k_bar, or its default."""
         return max(_ROWS_PER_ITEM * self.k, _MIN_ROWS) if self.k_bar is None else self.k_bar
 
     @property
     def adaptive(self) -> bool:
-        """Whether the answer is looked for in rounds, which reads more and finds more: see docs/planner.md."""
+        """Whether the answer is found in rounds, which read more and find more: see docs/planner.md."""
         if self.domain_size is not None or self.mechanism == "limited-domain" or self.k_bar is not None:
             return False
         return self.mechanism == "adaptive" or self.k > MAX_SHORT_LIST

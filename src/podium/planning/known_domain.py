@@ -1,4 +1,4 @@
-"""Which mechanism for a known domain: a function of public facts; what depends on the data, the mechanism pays for."""
+"""The mechanism for a known domain, from public facts; decisions that depend on data are paid for by the mechanism."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from podium.mechanisms.base import Mechanism
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
 from podium.planning.question_budget import QuestionBudget
-from podium.planning.reach import MISS, in_turn_sentence, log_over, rising_reach, rounded_up
+from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, rising_reach, round_up
 from podium.privacy import Guarantee
 
 __all__ = ["Choice", "choose_for_known_domain"]
 
 
 class Choice(NamedTuple):
-    """A mechanism, why it was chosen, and how far it reaches.
+    """A mechanism, the reason for it, and its reach.
 
-    ``proves_itself``: it was given the whole guarantee and has its own theorem. ``ordered``: its answer is a ranked
-    list, surely.
+    ``proves_itself``: the mechanism has the whole guarantee and its own theorem. ``ordered``: its answer is always a
+    ranked list.
     """
 
     mechanism: Mechanism
@@ -34,14 +34,14 @@ class Choice(NamedTuple):
 def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     """The mechanism for a known domain within this budget.
 
-    Where the order does not matter and one question has a budget of its own, a test pays: a set chosen at once can use
-    its whole epsilon. Where a ledger adds up rho that set would have to be as cheap as the selections in turn; where
-    counts are measured too, part of the budget is theirs; and with one item both ways are the same.
+    If the order does not matter and the question has a budget of its own, a test pays off: a set chosen at once can use
+    the whole epsilon. In a ledger that adds up rho, the set would have to be as cheap as successive selections; with
+    counts, part of the budget is theirs; and for one item the two are the same.
     """
     size = facts.domain_size or 1
     whole = None if facts.counts else budget.guarantee
     if whole is not None and not facts.ordered and 1 < facts.k < size:
-        return _tested(facts.k, size, whole)
+        return _choose_tested(facts.k, size, whole)
     still = _why_in_order(facts, budget)
     if whole is not None and not budget.pure:
         rising = RisingTopK.within(facts.k, epsilon=whole.epsilon(), delta=whole.cost.delta)
@@ -51,7 +51,7 @@ def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
         )
         reach = rising_reach(rising, size)
         return Choice(rising, why + still, reach, in_turn_sentence(reach), proves_itself=True)
-    reach = log_over(Fraction(facts.k) / MISS * size, budget.epsilon_per_item)
+    reach = log_over(Fraction(facts.k) / MISS_PROBABILITY * size, budget.epsilon_per_item)
     if budget.pure:
         noisy = NoisyTopK(facts.k, facts.k * budget.epsilon_per_item, noise="exponential")
         why = "The domain is known and the budget is pure: one round of exponential noise gives order and gaps."
@@ -61,7 +61,7 @@ def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     return Choice(peeling, why + still, reach, in_turn_sentence(reach))
 
 
-def _tested(k: int, size: int, guarantee: Guarantee) -> Choice:
+def _choose_tested(k: int, size: int, guarantee: Guarantee) -> Choice:
     tested = TestedTopK(k, guarantee.epsilon(), delta=guarantee.cost.delta)
     why = (
         "The domain is known: a small paid test tells whether the counts lie far enough apart "
@@ -71,14 +71,14 @@ def _tested(k: int, size: int, guarantee: Guarantee) -> Choice:
         case RisingTopK() as rising:
             reach = rising_reach(rising, size)
         case _:
-            reach = log_over(Fraction(k) / MISS * size, tested.epsilon_set / k)
-    fewer = f"at most {rounded_up(reach)} fewer users than the k-th"
+            reach = log_over(Fraction(k) / MISS_PROBABILITY * size, tested.epsilon_set / k)
+    fewer = f"at most {round_up(reach)} fewer users than the k-th"
     sentence = f"Items that are chosen in turn have, with probability 0.95, {fewer}."
     return Choice(tested, why, reach, sentence, proves_itself=True, ordered=False)
 
 
 def _why_in_order(facts: Facts, budget: QuestionBudget) -> str:
-    """Why whoever needs no order gets one all the same, where that is not plain from k."""
+    """Why ``ordered=False`` still gives an order, unless that is obvious from k."""
     if facts.ordered:
         return ""
     if facts.counts:

@@ -1,6 +1,6 @@
-"""What follows from a budget has limits too: checked while planning, so that no sampler has to refuse later.
+"""Limits on parameters derived from a budget, checked while planning so that no sampler has to refuse later.
 
-What an epsilon and a delta may be at all is said by ``Guarantee.of``.
+``Guarantee.of`` checks epsilon and delta themselves.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from fractions import Fraction
 from podium.errors import InvalidArgument
 from podium.privacy import split_budget
 
-__all__ = ["least_for_counts", "require_noise"]
+__all__ = ["min_epsilon_for_counts", "require_noise"]
 
 _PER_ITEM = (Fraction(1, 10**105), Fraction(10**100))
 _GAUSSIAN = (Fraction(1, 10**60), Fraction(10**30))
-"""What mu^2 may be: the rounds of a small question use a part of a part of it."""
+"""The range of mu^2: the rounds of a small question use a small part of it."""
 
 
 def require_noise(*, epsilon_per_item: Fraction | None = None, mu_squared: Fraction | None = None) -> None:
-    """Raise unless noise that follows from a budget can be drawn and accounted for."""
-    for name, value, (least, most) in (
+    """Raise unless the noise for a budget can be drawn and accounted for."""
+    for name, value, (minimum, maximum) in (
         ("epsilon_per_item", epsilon_per_item, _PER_ITEM),
         ("mu_squared", mu_squared, _GAUSSIAN),
     ):
-        if value is not None and not least <= value <= most:
-            allowed = f"a number from {_power(least)} to {_power(most)}"
+        if value is not None and not minimum <= value <= maximum:
+            allowed = f"a number from {_power(minimum)} to {_power(maximum)}"
             raise InvalidArgument(name, value, allowed=allowed, hint=f"It follows from the budget. {_USUAL}")
 
 
-def least_for_counts(k: int, delta: Fraction, share: Fraction | int | None) -> Fraction:
-    """The least power of ten that, as epsilon, leaves something for selecting and for measuring each of k counts."""
+def min_epsilon_for_counts(k: int, delta: Fraction, share: Fraction | int | None) -> Fraction:
+    """The smallest power of ten that, as epsilon, is enough to select and measure k counts."""
     for exponent in range(12, 0, -1):
         epsilon = Fraction(1, 10**exponent)
         with suppress(InvalidArgument):

@@ -1,4 +1,4 @@
-"""A table in memory, of which an adaptive mechanism can ask what it would ask of an engine."""
+"""A table in memory that answers a mechanism's queries as an engine would."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ Integers = npt.NDArray[np.int64]
 
 
 class PairsReader:
-    """Pairs (user, item) as arrays of one length; pairs that repeat count once, items are called by their numbers.
+    """Pairs (user, item) as arrays of equal length; repeated pairs count once, and items are numbers.
 
-    A user with more items than the weights allow keeps those whose numbers, mixed with the user's and ``salt``, are
-    smallest.
+    A user with more items than the weights allow keeps those whose hash with the user and ``salt`` is smallest.
     """
 
     def __init__(
@@ -61,7 +60,7 @@ class PairsReader:
         return Histogram.from_arrays(range(domain_size), whole)
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
-        """Run the stage on the weighted counts of all items but these."""
+        """Run the stage on the weighted counts of all items except ``without``."""
         sums = self._sums(~self._among(without), stage.weights)
         present = np.flatnonzero(sums)
         names = [int(item) for item in present]
@@ -79,7 +78,7 @@ class PairsReader:
         return tuple(int(sums[number]) if number < self._size else 0 for number in _numbers(items))
 
     def _among(self, items: tuple[Item, ...]) -> npt.NDArray[np.bool_]:
-        """Which pairs have one of the items; an item that nobody has is in none."""
+        """Which pairs have one of the items."""
         wanted = np.zeros(self._size, dtype=bool)
         wanted[[number for number in _numbers(items) if number < self._size]] = True
         among: npt.NDArray[np.bool_] = wanted[self._items]
@@ -98,17 +97,17 @@ class PairsReader:
         return sums
 
     def _cut(self, users: Integers, items: Integers, sizes: Integers, cap: int) -> tuple[Integers, Integers]:
-        """At most ``cap`` items of each user, by a mix of their numbers that other users do not change."""
-        # Without the user's own number everybody would keep the same items, and the others would vanish.
-        own = _mixed(self._names.astype(np.uint64) + np.uint64(self._salt))
-        order = np.lexsort((_mixed(own[users] + items.astype(np.uint64)), users))
+        """At most ``cap`` items of each user, by a hash that does not depend on other users."""
+        # Without the user in the hash everyone would keep the same items, and the others would vanish.
+        own = _mix(self._names.astype(np.uint64) + np.uint64(self._salt))
+        order = np.lexsort((_mix(own[users] + items.astype(np.uint64)), users))
         users, items = users[order], items[order]
         starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
         kept = np.arange(len(users)) - starts[users] < cap
         return users[kept], items[kept]
 
 
-def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     product = numbers * np.uint64(0x9E3779B97F4A7C15)
     return product ^ (product >> np.uint64(29))
 

@@ -1,6 +1,6 @@
-"""Predicted recall: what a plan would find in a synthetic table like the one that the user describes.
+"""Predicted recall: what a plan would find in a synthetic table that matches a description.
 
-The description is public knowledge, such as "about 50,000 users with 8 items each": no row of a real table is read.
+The description is public knowledge, such as "about 50,000 users with 8 items each". No row of a real table is read.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy.documents import Document
 from podium.release import Release
 
-__all__ = ["Predicted", "Prior", "predict_recall", "recall", "run_strategy"]
+__all__ = ["Prediction", "Prior", "predict_recall", "recall", "run_strategy"]
 
-_MOST_PAIRS = 20_000_000
-_MOST_ITEMS = 10_000_000
+_MAX_PAIRS = 20_000_000
+_MAX_ITEMS = 10_000_000
 _SEED = 1
 _RUNS = 5
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Prior:
-    """A table as somebody might describe it who has not looked: popularity by Zipf's law, activity log-normal.
+    """A description of a table without looking at it: Zipf popularity, log-normal activity.
 
-    ``items_per_user`` is a mean; ``skew`` is the standard deviation of the logarithm of how active users are: 0 if all
+    ``items_per_user`` is a mean. ``skew`` is the standard deviation of the logarithm of user activity: 0 if all users
     are alike, 1 for most logs. Item number i is about i^-exponent as popular as the first.
     """
 
@@ -54,23 +54,23 @@ class Prior:
         put(self, "users", positive_integer(users, "users"))
         put(self, "items", positive_integer(items, "items"))
         put(self, "items_per_user", float(positive_fraction(items_per_user, "items_per_user")))
-        put(self, "exponent", _between(exponent, "exponent", 5))
-        put(self, "skew", _between(skew, "skew", 3))
-        if self.items > _MOST_ITEMS:
-            raise InvalidArgument("items", items, allowed=f"a whole number from 1 to {_MOST_ITEMS}")
-        # Almost all items of a small table would need ever more events to be reached.
+        put(self, "exponent", _bounded_float(exponent, "exponent", 5))
+        put(self, "skew", _bounded_float(skew, "skew", 3))
+        if self.items > _MAX_ITEMS:
+            raise InvalidArgument("items", items, allowed=f"an integer from 1 to {_MAX_ITEMS}")
+        # To reach almost all items of a small table would take ever more events.
         if self.items_per_user > self.items * 0.9:
             raise InvalidArgument("items_per_user", items_per_user, allowed=f"at most 0.9 times items={self.items}")
-        if self.users * self.items_per_user > _MOST_PAIRS:
+        if self.users * self.items_per_user > _MAX_PAIRS:
             raise InvalidArgument(
                 "users",
                 users,
-                allowed=f"at most {_MOST_PAIRS:,} pairs of a user and an item",
+                allowed=f"at most {_MAX_PAIRS:,} pairs of a user and an item",
                 hint="Fewer users in the same proportions have a lower recall: state what fits and expect more.",
             )
 
     def sentence(self) -> str:
-        """What the synthetic table is like."""
+        """The description in words."""
         return (
             f"{self.users:,} synthetic users with {self.items_per_user:g} of {self.items:,} items on average "
             f"(exponent {self.exponent:g}, skew {self.skew:g})"
@@ -89,7 +89,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted(Document):
+class Prediction(Document):
     """Recall at one epsilon: one number for each synthetic table."""
 
     epsilon: float
@@ -106,7 +106,7 @@ class Predicted(Document):
         return statistics.stdev(self.recalls) / math.sqrt(len(self.recalls)) if len(self.recalls) > 1 else 0.0
 
     def quantile(self, level: float) -> float:
-        """What this share of the tables stays below."""
+        """The quantile of the recall over the synthetic tables."""
         return float(np.quantile(self.recalls, level))
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,23 +116,23 @@ class Predicted(Document):
 
 def predict_recall(
     facts: Facts, prior: Prior, *, epsilons: Sequence[Number], delta: Number, runs: int = _RUNS, seed: int = _SEED
-) -> tuple[Predicted, ...]:
+) -> tuple[Prediction, ...]:
     """The recall of the plan for these facts, at each epsilon, on synthetic tables.
 
-    Tables follow from ``seed``; the noise of the mechanism is fresh, as in a real answer.
+    ``seed`` determines the tables; the noise of the mechanism is fresh, as in a real answer.
     """
     strategies = [strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)) for epsilon in epsilons]
     found: list[list[float]] = [[] for _ in strategies]
     for run in range(positive_integer(runs, "runs")):
         users, items = prior.pairs(seed + run)
         if facts.domain_size is not None:
-            # What is outside a known domain does not take part.
+            # Items outside a known domain are ignored.
             users, items = users[items < facts.domain_size], items[items < facts.domain_size]
         reader = PairsReader(users, items, salt=run)
         for strategy, recalls in zip(strategies, found, strict=True):
             recalls.append(recall(run_strategy(strategy, reader), reader.counts))
     shown = [float(exact_fraction(epsilon, "epsilon")) for epsilon in epsilons]
-    return tuple(Predicted(epsilon, tuple(recalls)) for epsilon, recalls in zip(shown, found, strict=True))
+    return tuple(Prediction(epsilon, tuple(recalls)) for epsilon, recalls in zip(shown, found, strict=True))
 
 
 def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
@@ -149,7 +149,7 @@ def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
 
 
 def recall(release: Release, counts: npt.NDArray[np.int64]) -> float:
-    """The share of the true top k that came back; whatever ties with the k-th is as good as it."""
+    """The share of the true top k that came back; ties with the k-th count as correct."""
     k = min(release.k, int(np.count_nonzero(counts)))
     if k == 0:
         return 1.0
@@ -158,8 +158,8 @@ def recall(release: Release, counts: npt.NDArray[np.int64]) -> float:
     return int(np.count_nonzero(counts[found[found < len(counts)]] >= last)) / k
 
 
-def _between(value: Number, name: str, most: int) -> float:
+def _bounded_float(value: Number, name: str, maximum: int) -> float:
     number = exact_fraction(value, name)
-    if not 0 <= number <= most:
-        raise InvalidArgument(name, value, allowed=f"a number from 0 to {most}")
+    if not 0 <= number <= maximum:
+        raise InvalidArgument(name, value, allowed=f"a number from 0 to {maximum}")
     return float(number)

@@ -1,4 +1,4 @@
-"""What one question may use: calibrated for a guarantee of its own, or handed out by a ledger's plan."""
+"""What one question may use: calibrated for its own guarantee, or allotted by a ledger's plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number
 from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
-from podium.planning.limits import least_for_counts
+from podium.planning.limits import min_epsilon_for_counts
 from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
 from podium.privacy.rounding import display
 
@@ -19,10 +19,10 @@ __all__ = ["QuestionBudget", "RoundsBudget", "question_budget"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionBudget:
-    """What a question may use per selection, per call, and for each count if counts are wanted.
+    """What a question may use per selection, per call, and for each count.
 
-    ``sigma`` is for approximate budgets, ``epsilon_per_count`` for pure ones. ``guarantee`` is that of the whole
-    question where it was calibrated as a whole; None where a ledger adds up what is spent.
+    Counts use ``sigma`` with approximate budgets, ``epsilon_per_count`` with pure ones. ``guarantee`` is that of the
+    whole question; None if a ledger adds up what is spent.
     """
 
     epsilon_per_item: Fraction
@@ -38,7 +38,7 @@ class QuestionBudget:
 class RoundsBudget:
     """What a question in rounds may use: mu^2 of Gaussian noise and delta of thresholds, all rounds together.
 
-    ``per_item`` is set where a ledger plans per item: lists of other lengths that follow from it share its answers.
+    ``per_item`` is set if a ledger plans per item: lists of other lengths with the same plan share answers.
     """
 
     mu_squared: Fraction
@@ -49,7 +49,7 @@ class RoundsBudget:
 
 
 def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionBudget | RoundsBudget:
-    """What a single question may use if it is to be (epsilon, delta)-private by itself."""
+    """The budget with which a single question is (epsilon, delta)-private by itself."""
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and facts.domain_size is None:
         raise InvalidArgument(
@@ -68,7 +68,7 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> Question
 
 @lru_cache(maxsize=256)
 def _calibrate(k: int, counts: bool, unknown: bool, guarantee: Guarantee) -> QuestionBudget:
-    """The search behind a budget, which takes a second for some guarantees."""
+    """Calibrate a budget; the search takes a second for some guarantees."""
     epsilon, delta = guarantee.epsilon(), guarantee.cost.delta
     pure = delta == 0
     share = None if unknown else 0
@@ -86,7 +86,7 @@ def _calibrate(k: int, counts: bool, unknown: bool, guarantee: Guarantee) -> Que
         return QuestionBudget(
             epsilon_per_item=half, epsilon_per_count=half, pure=True, guarantee=guarantee, theorem=Theorem.BASIC
         )
-    minimum = least_for_counts(k, delta, share)
+    minimum = min_epsilon_for_counts(k, delta, share)
     if epsilon < minimum:
         raise InvalidArgument(
             "epsilon",

@@ -1,4 +1,4 @@
-"""The plan of a question, for whoever asks: what would be done, what it can cost, what to expect."""
+"""The plan of a question: what would be done, what it can cost, what to expect."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Plan"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan:
-    """What a question would do. Nothing was read and nothing was charged.
+    """What a question would do and cost. Nothing was read or charged.
 
-    ``queries`` is the SQL that would be sent. Where the items of a user are bounded it shows zeros in place of the
-    salt, which is fresh for each question. Of an answer in rounds the SQL of the first is shown: what the others ask
-    about depends on what it releases.
+    ``queries`` is the SQL that would be sent. If items per user are bounded, zeros stand for the salt, which is fresh
+    for each question. For an answer in rounds this is the SQL of the first round: later ones depend on what it
+    releases.
     """
 
     mechanism: str
@@ -65,7 +65,7 @@ class Plan:
 
     @property
     def strategy(self) -> Strategy:
-        """The mechanism itself with everything that follows from it."""
+        """The strategy, with the mechanism itself; only for plans made in this process."""
         if self._strategy is None:
             raise InvalidArgument("plan", "one that a service sent", allowed="a plan that was made in this process")
         return self._strategy

@@ -1,4 +1,4 @@
-"""Which scores and which mechanism for a ranking: from public facts, and synthetic comparisons."""
+"""Scores and mechanism of a ranking, chosen from public facts and synthetic comparisons."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ __all__ = ["MECHANISMS", "MIXINGS", "RankingFacts", "ranking_strategy"]
 
 MECHANISMS = ("auto", "exponential", "noisy")
 MIXINGS = (Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
-"""How much of each step may be forgotten: less follows the comparisons further, more needs less noise."""
-_MISS = Fraction(1, 20)
-_CLEARLY = 0.05
-_TOURNAMENTS, _RUNS, _EDGES_AT_ALL = 10, 20, 50_000
+"""Restart probabilities of the random walk: a small one is more accurate, a large one needs less noise."""
+_MISS_PROBABILITY = Fraction(1, 20)
+_MIN_ADVANTAGE = 0.05
+_TOURNAMENTS, _RUNS, _MAX_EDGES = 10, 20, 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingFacts:
-    """What is public about a ranking. ``mixing`` and ``normalisation`` belong to the spectral method."""
+    """The public facts of a ranking. ``mixing`` and ``normalisation`` belong to the spectral method."""
 
     graph: ComparisonGraph
     k: int
@@ -58,12 +58,12 @@ class RankingFacts:
 
     @property
     def question(self) -> Facts:
-        """The same as for any question about a known domain."""
+        """The facts as those of a question about a known domain."""
         size = len(self.graph.items)
         return Facts(k=self.k, domain_size=size, max_items_per_user=self.max_comparisons_per_user, ordered=self.ordered)
 
     def candidates(self) -> tuple[RankingMethod, ...]:
-        """The methods that the caller leaves open; the first of equally good ones is taken."""
+        """The methods to choose from; of equally good ones the first is taken."""
         counted = (self.graph, self.comparisons_per_pair, self.max_comparisons_per_user)
         found: list[RankingMethod] = []
         if self.method in ("auto", "spectral"):
@@ -75,16 +75,16 @@ class RankingFacts:
         return tuple(found)
 
     def _spectral(self) -> list[Spectral]:
-        """One for each mixing that is left open and can be computed exactly enough; the largest surely can."""
+        """One for each mixing that can be computed precisely enough; the largest always can."""
         if self.mixing is not None:
-            return [self._mixed(self.mixing)]
+            return [self._with_mixing(self.mixing)]
         found = []
         for mixing in MIXINGS[:-1]:
             with suppress(InvalidArgument):
-                found.append(self._mixed(mixing))
-        return [*found, self._mixed(MIXINGS[-1])]
+                found.append(self._with_mixing(mixing))
+        return [*found, self._with_mixing(MIXINGS[-1])]
 
-    def _mixed(self, mixing: Number) -> Spectral:
+    def _with_mixing(self, mixing: Number) -> Spectral:
         return Spectral(
             self.graph,
             self.comparisons_per_pair,
@@ -95,12 +95,16 @@ class RankingFacts:
 
 
 def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
-    """The scores that find most of the true top k on synthetic comparisons, and how to select from them."""
+    """The scores that find most of the true top k on synthetic comparisons, and the mechanism for them."""
     question = facts.question
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     method, why = _method(facts, budget.epsilon_per_item)
     mechanism, how = _mechanism(facts, budget)
-    reach = _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS) * method.span / budget.epsilon_per_item
+    reach = (
+        _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS_PROBABILITY)
+        * method.span
+        / budget.epsilon_per_item
+    )
     sentence = (
         f"Every item returned has, with probability 0.95, a score at most {display(reach)} below the k-th "
         f"({method.unit})."
@@ -122,10 +126,10 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
 
 
 def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
-    """Scores move both ways, so the general versions."""
+    """The general, not monotone mechanisms: one user moves scores up and down."""
     k, single = facts.k, budget.epsilon_per_item
     if not facts.ordered:
-        return _as_a_set(facts, budget)
+        return _set_mechanism(facts, budget)
     if facts.mechanism == "noisy" and not budget.pure:
         raise InvalidArgument("mechanism", "noisy", allowed="'auto' or 'exponential' where the budget has a delta")
     if budget.pure and facts.mechanism != "exponential":
@@ -134,8 +138,8 @@ def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, 
     return ExponentialTopK(k, single, monotone=False), "Exponential mechanisms in turn return all k items in order."
 
 
-def _as_a_set(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
-    """The whole epsilon for a set; the approximate scale where its theorem holds and it is the smaller one."""
+def _set_mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:
+    """Oneshot noise for a set; the approximate scale where its theorem holds and it is smaller."""
     if facts.mechanism != "auto":
         raise InvalidArgument(
             "mechanism", facts.mechanism, allowed="'auto' with ordered=False", hint="A set has one mechanism."
@@ -164,34 +168,38 @@ _ONCE = "Laplace noise once on every score gives the k items as a set."
 def _method(facts: RankingFacts, epsilon_per_item: Fraction) -> tuple[RankingMethod, str]:
     candidates = facts.candidates()
     if len(candidates) == 1:
-        return candidates[0], f"Scores: {_called(candidates[0])}, as asked."
-    found = _found(facts, candidates, epsilon_per_item)
+        return candidates[0], f"Scores: {_scores_name(candidates[0])}, as asked."
+    found = _simulate_recall(facts, candidates, epsilon_per_item)
     places = range(len(candidates))
     best_of = [
         max((place for place in places if candidates[place].name == name), key=lambda place: found[place])
         for name in dict.fromkeys(method.name for method in candidates)
     ]
     first = candidates[max(best_of, key=lambda place: found[place])]
-    best = candidates[max(best_of, key=lambda place: found[place] - _CLEARLY * isinstance(candidates[place], Wins))]
+    best = candidates[
+        max(best_of, key=lambda place: found[place] - _MIN_ADVANTAGE * isinstance(candidates[place], Wins))
+    ]
     passed_over = "" if first is best else "; wins follow how often an item is compared, and must be clearly better"
-    told = ", ".join(f"{facts.k * found[place]:.1f} by {_called(candidates[place])}" for place in best_of)
+    compared = ", ".join(f"{facts.k * found[place]:.1f} by {_scores_name(candidates[place])}" for place in best_of)
     return best, (
         f"On synthetic Bradley-Terry-Luce comparisons for these public facts, of the true top {facts.k} one finds "
-        f"{told}: so {_called(best)}{passed_over}."
+        f"{compared}: so {_scores_name(best)}{passed_over}."
     )
 
 
-def _called(method: RankingMethod) -> str:
+def _scores_name(method: RankingMethod) -> str:
     if isinstance(method, Spectral):
         return f"spectral scores (mixing {display(Fraction(method.mixing))})"
     return {"borda": "average shares of wins", "wins": "wins"}[method.name]
 
 
-def _found(facts: RankingFacts, candidates: Sequence[RankingMethod], epsilon_per_item: Fraction) -> list[float]:
-    """The share of the true top k that each method would find, on the same synthetic comparisons and noise."""
+def _simulate_recall(
+    facts: RankingFacts, candidates: Sequence[RankingMethod], epsilon_per_item: Fraction
+) -> list[float]:
+    """The share of the true top k that each method finds, on the same synthetic comparisons and noise."""
     graph = facts.graph
     edges = np.array(graph.edges, dtype=np.int64)
-    size, number = len(graph.items), max(2, min(_TOURNAMENTS, _EDGES_AT_ALL // len(edges)))
+    size, number = len(graph.items), max(2, min(_TOURNAMENTS, _MAX_EDGES // len(edges)))
     shares = np.zeros(len(candidates))
     for seed in range(number):
         made = tournament(edges, items=size, comparisons_per_pair=facts.comparisons_per_pair, seed=seed)

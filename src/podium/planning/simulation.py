@@ -1,6 +1,6 @@
-"""Seeded simulation: synthetic tables that look like real ones. Nothing here ever touches private data.
+"""Seeded simulation of synthetic tables. Nothing here touches private data.
 
-The one module outside ``podium.randomness`` that draws random numbers, and the only one that repeats itself.
+The only module outside ``podium.randomness`` that draws random numbers, and the only reproducible one.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class EventTable:
 
 
 def article_events(*, rows: int = 300_000, users: int = 20_000, exponent: float = 0.9, seed: int = 2019) -> EventTable:
-    """Users reading articles: popularity falls like a power of the rank, activity is log-normal.
+    """Users reading articles: popularity is a power of the rank, activity is log-normal.
 
-    The same arguments give the same table.
+    Equal arguments give equal tables.
     """
     draw = np.random.default_rng(seed)
     articles = np.array([f"{topic}-{angle}" for topic in _TOPICS for angle in _ANGLES])
@@ -59,10 +59,10 @@ def article_events(*, rows: int = 300_000, users: int = 20_000, exponent: float 
 def zipf_pairs(
     *, users: int, items: int, items_per_user: float, exponent: float, skew: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct pairs (user, item): popularity falls like rank^-exponent, activity is log-normal.
+    """Distinct pairs (user, item): popularity is rank^-exponent, activity is log-normal.
 
-    ``items_per_user`` is the mean number of different items of a user, ``skew`` the standard deviation of the logarithm
-    of how active they are. A user may end up with nothing. The same arguments give the same pairs.
+    ``items_per_user`` is the mean number of distinct items of a user, ``skew`` the standard deviation of the logarithm
+    of user activity. A user may have no items. Equal arguments give equal pairs.
     """
     draw = np.random.default_rng(seed)
     popularity = np.arange(1, items + 1, dtype=np.float64) ** -exponent
@@ -76,7 +76,7 @@ def zipf_pairs(
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """Synthetic comparisons: the items' true weights, and how many preferred the first and the second of a pair."""
+    """Synthetic comparisons: true weights, and how many users preferred the first and the second of each pair."""
 
     weights: NDArray[np.float64]
     first: NDArray[np.int64]
@@ -94,8 +94,8 @@ def tournament(
 ) -> Tournament:
     """Comparisons of pairs (first, second) by the Bradley-Terry-Luce model: i is preferred to j with w_i/(w_i + w_j).
 
-    Logarithms of weights are uniform in an interval of length ``spread``. How often items are seen differs: a pair is
-    compared a_i a_j ``comparisons_per_pair`` times, with a uniform in (``even``, 1). The same arguments give the same.
+    Logarithms of weights are uniform in an interval of length ``spread``. A pair is compared
+    a_i a_j ``comparisons_per_pair`` times, with a uniform in (``even``, 1). Equal arguments give equal results.
     """
     draw = np.random.default_rng(seed)
     weights = np.exp(spread * draw.random(items))
@@ -107,28 +107,28 @@ def tournament(
 
 
 def gumbel_noise(shape: tuple[int, int], *, seed: int) -> NDArray[np.float64]:
-    """Standard Gumbel noise, to predict what a mechanism would find. The same arguments give the same."""
+    """Standard Gumbel noise, to predict what a mechanism would find. Equal arguments give equal noise."""
     return np.random.default_rng(seed).gumbel(size=shape)
 
 
 def _events_per_activity(popularity: NDArray[np.float64], skew: float, items_per_user: float) -> float:
-    """How many events make that many *different* items per user: an item is missed with probability exp(-events)."""
-    # SciPy is slow to import, and most questions do without.
+    """The events per user for this mean of *distinct* items: an item is missed with probability exp(-events)."""
+    # SciPy is slow to import, and most questions do not need it.
     from scipy.optimize import brentq  # noqa: PLC0415
     from scipy.special import ndtri  # noqa: PLC0415
 
     typical = np.exp(skew * ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES))
-    # Many items of the tail are alike: those of neighbouring ranks stand for each other.
+    # Tail items of neighbouring ranks are nearly equal, so they share a mean.
     ranks = np.unique(np.geomspace(1, len(popularity) + 1, _RANKS).astype(np.int64))
     alike = np.diff(ranks)
     mean = np.add.reduceat(popularity, ranks[:-1] - 1) / alike
 
-    def short(log_events: float) -> float:
+    def shortfall(log_events: float) -> float:
         missed = np.exp(-np.exp(log_events) * typical[:, None] * mean)
         return float(((1 - missed) @ alike).mean()) - items_per_user
 
-    most = np.log(1e6 * len(popularity))
-    return float(np.exp(brentq(short, np.log(1e-9), most))) if short(most) > 0 else float(np.exp(most))
+    maximum = np.log(1e6 * len(popularity))
+    return float(np.exp(brentq(shortfall, np.log(1e-9), maximum))) if shortfall(maximum) > 0 else float(np.exp(maximum))
 
 
 def _pick(weights: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -1,7 +1,7 @@
-"""Strategies: which mechanism, with which parameters, and what to expect of it, from public facts alone.
+"""Strategies: the mechanism, its parameters and what to expect of it, from public facts only.
 
-A strategy never sees a row. What it predicts follows from the noise, the number of items asked for and the size of
-the domain: how far a count must stand out to come back, and what the answer can cost.
+A strategy never sees a row. Its predictions, how far a count must stand out and what the answer can cost, follow from
+the noise, k and the size of the domain.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from podium.planning.facts import Facts
 from podium.planning.known_domain import Choice, choose_for_known_domain
 from podium.planning.limits import require_noise
 from podium.planning.question_budget import QuestionBudget, RoundsBudget
-from podium.planning.reach import MISS, REACH_BITS, log_over, rounded_up
+from podium.planning.reach import MISS_PROBABILITY, REACH_BITS, log_over, round_up
 from podium.privacy import Event, Guarantee, Theorem, bounded_range_rho, total, worst_case
 from podium.privacy.rounding import display
 from podium.ranking import RankingMethod
 
 __all__ = ["Strategy", "strategy_for"]
 
-_MAX_ITEMS_PER_USER = 1_000
+_DEFAULT_MAX_ITEMS_PER_USER = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
-    """A mechanism, what it can cost, and why it was picked; ``ranking`` says how comparisons become scores."""
+    """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
     mechanism: Mechanism | AdaptiveTopK
@@ -48,17 +48,17 @@ class Strategy:
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
-        """What must be reserved before the data is read."""
+        """The events to reserve before data is read."""
         counts = () if self.measure is None else self.measure.events(self.facts.k)
         return (*self.mechanism.worst_case, *counts)
 
     @property
     def rows(self) -> int | None:
-        """How many rows to read from an unknown domain; None where only counts of counts are read."""
+        """How many rows to read from an unknown domain; None if only counts of counts are read."""
         return self.facts.rows if self.mechanism.reads is Reads.TOP_ROWS else None
 
     def describe(self) -> str:
-        """The mechanism and its parameters, readable."""
+        """The mechanism and its parameters, with decimal numbers."""
         shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
         parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
         counts = ""
@@ -73,7 +73,7 @@ class Strategy:
             return f"epsilon {display(most.epsilon)}, whatever comes out"
         text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
         if self.epsilon_per_item is None or self.facts.adaptive:
-            # What rounds leave over makes counts more exact.
+            # Counts use up what rounds leave.
             less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"
             return f"{text}; less rho if {less}"
         if self.facts.domain_size is not None:
@@ -83,13 +83,13 @@ class Strategy:
 
 
 def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strategy:
-    """The mechanism for these facts, within this budget; what could not be drawn is refused here."""
+    """The mechanism for these facts within this budget; noise that cannot be drawn is refused."""
     if isinstance(budget, RoundsBudget):
         require_noise(mu_squared=budget.mu_squared)
-        return _in_rounds(facts, budget)
+        return _rounds_strategy(facts, budget)
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     unknown = facts.domain_size is None
-    choice = _limited_domain(facts, budget) if unknown else choose_for_known_domain(facts, budget)
+    choice = _choose_limited_domain(facts, budget) if unknown else choose_for_known_domain(facts, budget)
     measure = None
     if facts.counts and budget.sigma is not None:
         measure = MeasureCounts(sigma=budget.sigma)
@@ -112,12 +112,12 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
     )
 
 
-def _in_rounds(facts: Facts, budget: RoundsBudget) -> Strategy:
+def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
     mechanism = AdaptiveTopK(
         facts.k,
         budget.mu_squared,
         budget.delta,
-        max_items_per_user=facts.max_items_per_user or _MAX_ITEMS_PER_USER,
+        max_items_per_user=facts.max_items_per_user or _DEFAULT_MAX_ITEMS_PER_USER,
         counts=facts.counts,
     )
     reach = mechanism.first_threshold
@@ -133,8 +133,8 @@ def _in_rounds(facts: Facts, budget: RoundsBudget) -> Strategy:
         ),
         reach=reach,
         reach_sentence=(
-            f"An item is found if it has well over {rounded_up(reach)} users who have few other items, or well over "
-            f"{rounded_up(busy)} who have about ten."
+            f"An item is found if it has well over {round_up(reach)} users who have few other items, or well over "
+            f"{round_up(busy)} who have about ten."
         ),
         epsilon_per_item=budget.per_item,
         delta_per_call=budget.delta,
@@ -142,8 +142,8 @@ def _in_rounds(facts: Facts, budget: RoundsBudget) -> Strategy:
     )
 
 
-def _limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
-    """One selection after the other among the largest rows (Durfee & Rogers 2019; the reach is their Lemma 8.1)."""
+def _choose_limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
+    """Successive selections among the largest rows (Durfee & Rogers 2019; the reach is their Lemma 8.1)."""
     mechanism = LimitedDomain(
         facts.k,
         facts.rows,
@@ -151,13 +151,13 @@ def _limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
         budget.delta_per_call,
         max_items_per_user=facts.max_items_per_user,
     )
-    reach = mechanism.margin + log_over(Fraction(facts.k) / MISS, budget.epsilon_per_item)
+    reach = mechanism.margin + log_over(Fraction(facts.k) / MISS_PROBABILITY, budget.epsilon_per_item)
     return Choice(
         mechanism,
         "The items are not known beforehand, so only the true top "
         f"{facts.rows} compete, against a threshold that hides which items are there; only what passes is paid for.",
         reach,
-        f"With probability 0.95 k items come back, if the k-th has {rounded_up(reach)} more users than "
+        f"With probability 0.95 k items come back, if the k-th has {round_up(reach)} more users than "
         f"the item of rank {facts.rows + 1}.",
     )
 

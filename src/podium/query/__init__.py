@@ -1,4 +1,4 @@
-"""The analyst's questions: parsed, checked against an allow-list, and brought into one canonical form."""
+"""Questions: parsed, checked against an allow-list, and brought into one canonical form."""
 
 from podium.query.check import check_question
 from podium.query.parse.statement import parse_sql

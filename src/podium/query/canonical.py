@@ -1,6 +1,6 @@
-"""One form for conditions that mean the same: flat, sorted, without repetition, negations pushed inwards.
+"""One canonical form for equivalent conditions: flat, sorted, without duplicates, negations pushed inwards.
 
-Every rule holds in SQL's three-valued logic: a row is kept only where the condition is true, not where it is unknown.
+Every rule holds in SQL's three-valued logic: a row is kept only if the condition is true, not if it is unknown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from podium.query.predicate import (
     Wildcard,
 )
 
-__all__ = ["all_of", "any_of", "negated", "one_of", "predicate_to_json", "sort_key"]
+__all__ = ["all_of", "any_of", "negate", "one_of", "predicate_to_json", "sort_key"]
 
 _OPPOSITE = {
     Operator.EQUAL: Operator.UNEQUAL,
@@ -39,13 +39,13 @@ _OPPOSITE = {
 
 
 def all_of(parts: Iterable[Predicate]) -> Predicate:
-    """All of them."""
+    """The conjunction."""
     flat = _distinct(inner for part in parts for inner in (part.parts if isinstance(part, And) else (part,)))
     return flat[0] if len(flat) == 1 else And(flat)
 
 
 def any_of(parts: Iterable[Predicate]) -> Predicate:
-    """Any of them."""
+    """The disjunction."""
     flat = _distinct(inner for part in parts for inner in (part.parts if isinstance(part, Or) else (part,)))
     return flat[0] if len(flat) == 1 else Or(flat)
 
@@ -54,16 +54,16 @@ def _distinct(parts: Iterable[Predicate]) -> tuple[Predicate, ...]:
     return tuple(sorted(set(parts), key=sort_key))
 
 
-def negated(part: Predicate) -> Predicate:
-    """The opposite: NOT (a = 1) is a <> 1, both unknown where a is missing; De Morgan for AND and OR."""
+def negate(part: Predicate) -> Predicate:
+    """The negation: NOT (a = 1) is a <> 1, both unknown if a is missing; De Morgan for AND and OR."""
     if isinstance(part, Not):
         return part.part
     if isinstance(part, Compare):
         return Compare(part.column, _OPPOSITE[part.operator], part.value)
     if isinstance(part, And):
-        return any_of(negated(inner) for inner in part.parts)
+        return any_of(negate(inner) for inner in part.parts)
     if isinstance(part, Or):
-        return all_of(negated(inner) for inner in part.parts)
+        return all_of(negate(inner) for inner in part.parts)
     return Not(part)
 
 
@@ -74,12 +74,12 @@ def one_of(column: str, values: Sequence[Literal]) -> Predicate:
 
 
 def sort_key(part: Predicate) -> str:
-    """A total order on predicates that depends on nothing but their meaning."""
+    """A key for a total order on predicates that depends only on their meaning."""
     return json.dumps(predicate_to_json(part), sort_keys=True)
 
 
 def predicate_to_json(part: Predicate | None) -> Any:
-    """Plain data from which the predicate can be told; equal for equal predicates."""
+    """The predicate as plain data; equal for equal predicates."""
     match part:
         case None:
             return None
@@ -107,10 +107,10 @@ def _literal_to_json(value: Literal) -> Any:
     if isinstance(value, dt.date):
         return {"date": value.isoformat()}
     if isinstance(value, Decimal):
-        return {"decimal": str(_normalized(value)) if value else "0"}
+        return {"decimal": str(_normalize(value)) if value else "0"}
     return value
 
 
-def _normalized(value: Decimal) -> Decimal:
-    """Without trailing zeros, and all other digits kept: the usual context would round to 28 of them."""
+def _normalize(value: Decimal) -> Decimal:
+    """Remove trailing zeros and keep all other digits; the default context would round to 28."""
     return value.normalize(Context(prec=len(value.as_tuple().digits)))

@@ -1,4 +1,4 @@
-"""From a question to a checked one: names against the schema, SQL and conditions parsed."""
+"""From a question to a checked one: parses SQL and conditions, and checks names against the schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_question"]
 
 
 def check_question(question: Question, schema: Schema, *, user: str, table: str) -> CheckedQuestion:
-    """The question, if the table has its columns; ``table`` is what the FROM of its SQL must call the table."""
+    """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use."""
     if question.sql is not None:
         items, k, where = parse_sql(question.sql, schema=schema, table=table, user=user)
     else:

@@ -1,4 +1,4 @@
-"""Conditions on rows: a small language that cannot raise an error on any row.
+"""Conditions on rows: a small language that cannot fail on any row.
 
 Comparisons of a declared column with a literal of exactly its kind, membership, ranges, patterns, missing values, and
 their combinations. No functions, no arithmetic, no casts, no other tables: nothing that could fail on one
@@ -34,7 +34,7 @@ class Operator(StrEnum):
 
 
 class Wildcard(StrEnum):
-    """The two wildcards of a pattern, parsed by us so that no engine sees an escape that it could trip over."""
+    """The two wildcards of a pattern, parsed here so that no engine sees an escape that it could fail on."""
 
     ONE = "_"
     MANY = "%"
@@ -68,7 +68,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """A text column against a pattern: literal pieces and wildcards in turn."""
+    """A text column against a pattern of literal pieces and wildcards."""
 
     column: str
     parts: tuple[str | Wildcard, ...]
@@ -83,21 +83,21 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite, in SQL's three-valued logic."""
+    """The negation, in SQL's three-valued logic."""
 
     part: Predicate
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of them; in canonical form sorted, flat and without repetition."""
+    """The conjunction; in canonical form sorted, flat and without duplicates."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Any of them; in canonical form sorted, flat and without repetition."""
+    """The disjunction; in canonical form sorted, flat and without duplicates."""
 
     parts: tuple[Predicate, ...]
 

@@ -1,4 +1,4 @@
-"""The question: what is asked, as one value from every door to the ledger, and nothing about how it is answered."""
+"""The question: what is asked, as one value from every interface to the ledger, without how it is answered."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from podium.query.predicate import Predicate
 __all__ = ["CheckedQuestion", "Question", "QuestionOptions"]
 
 _DEFAULT_K = 10
-_SAID_IN_SQL = ("k", "where")
-_NOT_BUILT: Mapping[str, tuple[object, str]] = {
+_GIVEN_BY_SQL = ("k", "where")
+_UNSUPPORTED: Mapping[str, tuple[object, str]] = {
     "by": ("users", "'users': items are ranked by their number of distinct users"),
     "clip": (None, "None: nothing is clipped where distinct users are counted"),
     "unit": (None, "None: distinct users are counted in users"),
@@ -25,11 +25,11 @@ _NOT_BUILT: Mapping[str, tuple[object, str]] = {
     "others": (False, "False: nothing is said about the other items"),
     "join": (None, "None: a question is about one table"),
 }
-"""Parts of a question that have a name and no answer yet: their only value, and what that value means."""
+"""Fields that are not supported yet: their only value, and what it means."""
 
 
 class QuestionOptions(TypedDict, total=False):
-    """What a caller may add to the items of a question, under the same names in Python, JSON and SQL's options."""
+    """The options of a question, under the same names in Python and JSON."""
 
     k: int | None
     ordered: bool
@@ -53,11 +53,11 @@ class QuestionOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """The top ``k`` of ``item`` by ``by``, among the rows that satisfy ``where``; or the same as one text of ``sql``.
+    """The top ``k`` of ``item`` by ``by``, among the rows that satisfy ``where``; or the same as ``sql``.
 
-    Names and kinds of columns are checked against a table's schema later. ``domain`` states the items that can come
-    back; ``max_items_per_user``, ``k_bar`` and ``mechanism`` are for those who know more than the planner. Fields that
-    podium cannot answer yet are refused here.
+    Columns are checked against a table's schema later. ``domain`` states the items that can come back;
+    ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. Fields that podium does not support yet
+    are refused here.
     """
 
     item: tuple[str, ...] = ()
@@ -100,12 +100,12 @@ class Question:
         if self.sql is None:
             put(self, "k", _DEFAULT_K if self.k is None else positive_integer(self.k, "k"))
             return
-        for name in _SAID_IN_SQL:
+        for name in _GIVEN_BY_SQL:
             if (value := getattr(self, name)) not in (None, ()):
                 raise InvalidArgument(name, value, allowed="None where the question is SQL", hint="Say it in the SQL.")
 
     def _require_answerable(self) -> None:
-        for name, (only, meaning) in _NOT_BUILT.items():
+        for name, (only, meaning) in _UNSUPPORTED.items():
             value = getattr(self, name)
             if value != only or type(value) is not type(only):
                 raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
@@ -114,11 +114,11 @@ class Question:
     def of(
         cls, item: str | Iterable[str] = (), *, sql: str | None = None, **options: Unpack[QuestionOptions]
     ) -> Question:
-        """The question that a caller writes: one name or several, one condition or several."""
+        """A question as callers write it: one name or several, one condition or several."""
         return cls(item=item, sql=sql, **options)  # type: ignore[arg-type] # made tuples there
 
     def to_dict(self) -> dict[str, Any]:
-        """The question as plain data, with what differs from its default; ``Question(**...)`` makes it again."""
+        """The question as plain data, without defaults; ``Question(**data)`` restores it."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         stated = {name: found[name] for name in found if found[name] != _DEFAULTS[name]}
         if self.item:
@@ -132,7 +132,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CheckedQuestion:
-    """A question whose columns exist and whose condition is of their kinds; ``asked`` is what the caller wrote.
+    """A question whose columns exist and whose condition matches their kinds; ``asked`` is the caller's question.
 
     ``items`` are the columns whose values together are one item; a list column is unnested.
     """
@@ -158,7 +158,7 @@ def _names(value: object, role: str) -> tuple[str, ...]:
 
 
 def _texts(where: object) -> tuple[str, ...]:
-    """The conditions, all of which must hold; what is not text is refused by the parser, which says how to write it."""
+    """The conditions, all of which must hold; the parser refuses what is not text."""
     if where is None:
         return ()
     return (where,) if isinstance(where, str) or not isinstance(where, Iterable) else tuple(where)  # type: ignore[return-value]

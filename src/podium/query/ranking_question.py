@@ -1,4 +1,4 @@
-"""A ranking as it is asked for: which column won, which lost, and what can be compared."""
+"""The question of a ranking: the columns of winners and losers, and what can be compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["RankingOptions", "RankingQuestion"]
 
 
 class RankingOptions(TypedDict, total=False):
-    """What a caller may add to the columns of a ranking."""
+    """The options of a ranking."""
 
     items: object
     pairs: object
@@ -54,7 +54,7 @@ class RankingQuestion:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """The question as plain data, with what differs from its default."""
+        """The question as plain data, without defaults."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         stated = {name: value for name, value in found.items() if value != _DEFAULTS[name] or name == "k"}
         for name in ("items", "pairs"):
@@ -63,7 +63,7 @@ class RankingQuestion:
         return stated
 
     def describe(self) -> dict[str, str | None]:
-        """How comparisons were asked to become scores, as a ledger stores it; what can be compared is the domain."""
+        """The requested method as a ledger stores it; what can be compared is stored as the domain."""
         return {
             "method": self.method,
             "mixing": None if self.mixing is None else str(exact_fraction(self.mixing, "mixing")),

@@ -1,8 +1,8 @@
-"""The question as a ledger stores it: canonical JSON, the same text for questions that mean the same.
+"""The question as a ledger stores it: canonical JSON, the same text for equivalent questions.
 
-Format 2 holds what was *requested*: the mechanism and the budget that the caller named or left to the plan, never the
-class that a planner resolved them to, so that a planner that chooses differently later still finds what was paid for.
-Entries of format 1, which has no number, hold the class; they stay as they are, and are read here too.
+Format 2 holds what was *requested*: the mechanism and budget that the caller named or left to the plan, not the class
+that the planner chose. A planner that chooses differently later still finds what was paid for. Entries of format 1,
+which has no number, hold the class; they are never rewritten, and are read here too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SCHEDULE = ("schedule", "period", "role")
 
 
 def subject_json(items: tuple[str, ...], where: Predicate | None) -> str:
-    """What is asked about, without how many: the same for a top 5 and a top 10."""
+    """Items and condition, without k: the same for a top 5 and a top 10."""
     return json.dumps({"items": list(items), "where": predicate_to_json(where)}, sort_keys=True)
 
 
@@ -54,21 +54,21 @@ class QuestionRecord:
 
     @property
     def key(self) -> str:
-        """What two questions must share so that the answer to one may answer the other: all but k, k_bar and order."""
-        return json.dumps(self._shared(), sort_keys=True)
+        """What two questions must share for one release to answer both: everything except k, k_bar and order."""
+        return json.dumps(self._common_fields(), sort_keys=True)
 
     def to_text(self) -> str:
-        """The whole question."""
-        whole = {**self._shared(), "k": self.k, "k_bar": self.k_bar, "ordered": self.ordered, **self.schedule}
+        """The question as canonical JSON."""
+        whole = {**self._common_fields(), "k": self.k, "k_bar": self.k_bar, "ordered": self.ordered, **self.schedule}
         return json.dumps(whole, sort_keys=True)
 
-    def _shared(self) -> dict[str, Any]:
+    def _common_fields(self) -> dict[str, Any]:
         shared = {"format": self.format, **{name: getattr(self, name) for name in _SHARED}}
         return {**shared, "items": list(self.items), "budget": dict(self.budget)}
 
     @classmethod
     def from_text(cls, text: str | None) -> QuestionRecord | None:
-        """The question that was stored; None if it is none of podium's."""
+        """The stored question; None if podium did not write the text."""
         try:
             found = json.loads(text or "")
             return cls._first(found) if "format" not in found else cls._second(found)

@@ -1,4 +1,4 @@
-"""What the owner declares about a table: its columns and their kinds, all of it public."""
+"""The schema that the owner declares: columns and their kinds, all public."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 class Column:
     """A column; ``element`` is the kind of a list's elements, ``scale`` the digits after a decimal's point.
 
-    ``unsigned`` whole numbers reach up to 2^64 - 1.
+    ``unsigned`` integers reach up to 2^64 - 1.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of a table in their order."""
+    """The columns of a table, in order."""
 
     columns: tuple[Column, ...]
 
@@ -50,7 +50,7 @@ class Schema:
         return tuple(column.name for column in self.columns)
 
     def column(self, name: str, *, role: str = "column") -> Column:
-        """The column of that name; the error names the role in which it was asked for."""
+        """The column of that name; ``role`` names the argument in the error."""
         for column in self.columns:
             if column.name == name:
                 return column

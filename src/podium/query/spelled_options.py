@@ -1,4 +1,4 @@
-"""Signatures that spell out their options: declared once, and still seen by ``help()`` and by completion."""
+"""Signatures that spell out their options, for ``help()`` and completion; the options are declared once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANKING_DEFAULTS: Mapping[str, object] = {
 
 
 def spell_out(*groups: Mapping[str, object]) -> Callable[[F], F]:
-    """Show a function's ``**options`` as the keyword arguments that they are, with these defaults."""
+    """Show a function's ``**options`` as keyword arguments with these defaults."""
 
     def show(function: F) -> F:
         signature = inspect.signature(function)

@@ -93,10 +93,12 @@ def test_a_schedule_needs_what_its_rounds_of_finding_need(
 def test_a_schedule_is_opened_with_what_it_reads_first(url: str) -> None:
     source = open_source(url, table="events")
     schedule = Schedule.of(start=dt.date(2026, 1, 1), every="day", periods=3, window=None)
-    subject = subject_of(source, item="item", user="user_id", time="at", where=None, k=3, most=50, schedule=schedule)
+    subject = subject_of(
+        source, item="item", user="user_id", time="at", where=None, k=3, max_items_per_user=50, schedule=schedule
+    )
     period = schedule.period(0)
-    finding = subject.finding(period.opens, period.closes, Fraction(1, 10), Fraction(1, 10**7))
-    assert subject.first_reading(period, known=False) == finding.first_query()
+    finding = subject.finding_question(period.opens, period.closes, Fraction(1, 10), Fraction(1, 10**7))
+    assert subject.first_query(period, known=False) == finding.first_query()
     source.close()
 
 

@@ -2,7 +2,7 @@
 
 A transcript is what a schedule releases: in each period the items that were found, in order, and the list. Its law is
 put together from the exact laws of the mechanisms and from the rules that the product runs (``Sharing``, ``stage_for``,
-``merged_domain``), so shares depend on what came out exactly as they do there. Variants that break one rule are caught.
+``merge_domain``), so shares depend on what came out exactly as they do there. Variants that break one rule are caught.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from math import exp
 
 import pytest
 
-from podium.curator.monitor.periods import merged_domain
+from podium.curator.monitor.periods import merge_domain
 from podium.histogram import Histogram
 from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram, Weights
-from podium.planning.schedule.shares import Purse, Sharing, candidates_for, stage_for
+from podium.planning.schedule.shares import RemainingBudget, Sharing, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, zcdp_delta
 from podium.privacy.costs import actual_cost
 
@@ -93,7 +93,7 @@ def transcripts(users: tuple[Rows, ...], rules: Rules) -> dict[Transcript, float
 
 def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> Iterator[tuple[State, float]]:
     for found, chance in _found(users, rules, period, state):
-        named = merged_domain(found.found, candidates_for(rules.k))
+        named = merge_domain(found.found, candidates_for(rules.k))
         domain = ("a", "b") if rules.known else tuple(map(str, named))
         now = window(users, period + 1 - rules.span, period)
         if rules.domain_from_rows:
@@ -110,15 +110,23 @@ def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) ->
             yield replace(found, rho=found.rho - paid, transcript=(*state.transcript, (names, listed))), chance * part
 
 
-def _purse(rules: Rules, period: int, now: State, before: State) -> tuple[Purse, Sharing, int]:
+def _purse(rules: Rules, period: int, now: State, before: State) -> tuple[RemainingBudget, Sharing, int]:
     if rules.free_if_usual or rules.empty_finding_free:
         # Whoever expects to be paid back may as well use all that there is.
-        return Purse(None, now.rho, now.delta), Sharing(1, known=rules.known), 0
+        return RemainingBudget(None, now.rho, now.delta), Sharing(1, known=rules.known), 0
     if not rules.alone:
-        return Purse(None, now.rho, now.delta), Sharing(rules.periods, known=rules.known, **_often(rules)), period
-    part = Purse.of(LIMITS, rules.span)
+        return (
+            RemainingBudget(None, now.rho, now.delta),
+            Sharing(rules.periods, known=rules.known, **_often(rules)),
+            period,
+        )
+    part = RemainingBudget.of(LIMITS, rules.span)
     used = before.rho - now.rho, before.delta - now.delta
-    return Purse(None, (part.rho or Fraction(0)) - used[0], part.delta - used[1]), Sharing(1, known=rules.known), 0
+    return (
+        RemainingBudget(None, (part.rho or Fraction(0)) - used[0], part.delta - used[1]),
+        Sharing(1, known=rules.known),
+        0,
+    )
 
 
 def _often(rules: Rules) -> dict[str, int]:
@@ -127,7 +135,7 @@ def _often(rules: Rules) -> dict[str, int]:
 
 def _found(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> Iterator[tuple[State, float]]:
     planned = period % 2 == 0
-    short = len(merged_domain(state.found, candidates_for(rules.k))) < rules.k
+    short = len(merge_domain(state.found, candidates_for(rules.k))) < rules.k
     used_up = state.rho < Fraction(1, 10**6) or not state.delta
     if rules.known or rules.domain_from_rows or used_up or not (planned or short):
         yield state, 1.0

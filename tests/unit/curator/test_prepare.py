@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from podium.curator.answer import without_origin
+from podium.curator.answer import strip_origin
 from podium.curator.payment import LedgerAccount
 from podium.curator.prepare import PlannedQuestion, fresh_salt, state_domain
 from podium.curator.reuse import Reusable, record_of
@@ -203,7 +203,7 @@ def test_a_bare_error_carries_nothing_along() -> None:
 
     with pytest.raises(KeyError) as caught:
         fail()
-    error = without_origin(caught.value)
+    error = strip_origin(caught.value)
     assert (error.__cause__, error.__context__, error.__traceback__) == (None, None, None)
 
 

@@ -1,4 +1,4 @@
-"""Predicted recall: synthetic tables are as described, and the plan that would answer is what is tried on them."""
+"""Prediction recall: synthetic tables are as described, and the plan that would answer is what is tried on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podium.errors import InvalidArgument
 from podium.mechanisms import AdaptiveTopK, LimitedDomain
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.prediction import Predicted, Prior, predict_recall, recall, run_strategy
+from podium.planning.prediction import Prediction, Prior, predict_recall, recall, run_strategy
 from podium.planning.question_budget import question_budget
 from podium.planning.strategy import Strategy, strategy_for
 from podium.release import Release
@@ -60,7 +60,7 @@ def test_the_same_seed_gives_the_same_table() -> None:
         ({"users": 0}, "users=0 is not valid. Allowed: an integer, 1 or more."),
         ({"items_per_user": 0}, "items_per_user=0 is not valid. Allowed: a number above 0."),
         ({"items_per_user": 91}, "items_per_user=91 is not valid. Allowed: at most 0.9 times items=100."),
-        ({"items": 10**8}, "items=100000000 is not valid. Allowed: a whole number from 1 to 10000000."),
+        ({"items": 10**8}, "items=100000000 is not valid. Allowed: an integer from 1 to 10000000."),
         ({"exponent": -1}, "exponent=-1 is not valid. Allowed: a number from 0 to 5."),
         ({"skew": "3.5"}, "skew='3.5' is not valid. Allowed: a number from 0 to 3."),
         (
@@ -141,11 +141,11 @@ def test_more_epsilon_finds_more() -> None:
 
 
 def test_a_prediction_has_an_error_bar() -> None:
-    predicted = Predicted(1.0, (0.8, 0.9, 1.0))
+    predicted = Prediction(1.0, (0.8, 0.9, 1.0))
     assert predicted.mean == pytest.approx(0.9)
     assert predicted.error == pytest.approx(0.1 / 3**0.5)
     assert predicted.quantile(0.5) == pytest.approx(0.9)
-    assert Predicted(1.0, (0.8,)).error == 0
+    assert Prediction(1.0, (0.8,)).error == 0
     assert predicted.to_dict() == {
         "epsilon": 1.0, "recall": predicted.mean, "error": predicted.error, "runs": [0.8, 0.9, 1.0],
     }  # fmt: skip

@@ -57,9 +57,9 @@ def test_a_round_of_finding_asks_for_no_more_items_than_any_question(k: int, can
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"k": 20_000, "domain_size": None}, "k=20000 is not valid. Allowed: a whole number from 1 to 10000."),
-        ({"k": 20_000, "domain_size": 50_000}, "k=20000 is not valid. Allowed: a whole number from 1 to 10000."),
-        ({"k": 20, "domain_size": 9}, "k=20 is not valid. Allowed: a whole number from 1 to 9."),
+        ({"k": 20_000, "domain_size": None}, "k=20000 is not valid. Allowed: an integer from 1 to 10000."),
+        ({"k": 20_000, "domain_size": 50_000}, "k=20000 is not valid. Allowed: an integer from 1 to 10000."),
+        ({"k": 20, "domain_size": 9}, "k=20 is not valid. Allowed: an integer from 1 to 9."),
         ({"domain_size": 0}, "domain_size=0 is not valid. Allowed: an integer, 1 or more."),
     ],
 )

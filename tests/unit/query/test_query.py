@@ -117,7 +117,7 @@ def test_constants_of_many_digits_are_kept_exactly(sign: str) -> None:
 
 
 def test_another_number_of_items_than_the_limit_says_is_refused() -> None:
-    with pytest.raises(QuestionRefused, match=r"'LIMIT 10 PERCENT' is not allowed: LIMIT takes one whole number\."):
+    with pytest.raises(QuestionRefused, match=r"'LIMIT 10 PERCENT' is not allowed: LIMIT takes one integer\."):
         sql(f"SELECT article, {COUNT} FROM views {GOOD_TAIL} PERCENT")
 
 

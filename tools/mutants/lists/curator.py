@@ -41,14 +41,14 @@ MUTANTS = (
     Mutant(
         "curator/prepare.py",
         "return system_bits().read(_SALT_BYTES).hex()",
-        "return SHOWN_SALT",
+        "return PLACEHOLDER_SALT",
         "which items a user keeps is decided by a fresh salt",
         ("unit/curator/test_prepare.py::test_the_salt_is_drawn_for_each_reading",),
     ),
     Mutant(
         "curator/prepare.py",
         "None if cap is None else salt)",
-        "None if cap is None else SHOWN_SALT)",
+        "None if cap is None else PLACEHOLDER_SALT)",
         "the salt of a question is its own",
         ("unit/curator/test_prepare.py::test_the_salt_is_drawn_for_each_reading",),
     ),
@@ -132,8 +132,8 @@ MUTANTS = (
     ),
     Mutant(
         "curator/monitor/turn.py",
-        "_least(part.rho, spent.rho, left.rho)",
-        "_least(part.rho, Fraction(0), left.rho)",
+        "_rest_of_share(part.rho, spent.rho, left.rho)",
+        "_rest_of_share(part.rho, Fraction(0), left.rho)",
         "failed attempts stay charged to their period",
         (
             "integration/curator/test_monitor.py::test_what_another_process_found_meanwhile_counts_against_the_cap_of_its_period",

@@ -1,1 +1,1 @@
-"""Lists that keep up to date: a new private top k every period, all of them inside one budget."""
+"""Monitors: a new private top k for every period of a schedule, within one budget."""

@@ -1,7 +1,6 @@
-"""What the ledger knows about a schedule: which periods were answered, what was found, what each attempt cost.
+"""What the ledger knows about a schedule: answered periods, items found, and the cost of each attempt.
 
-There is no other memory. Whoever runs a schedule reads it here, so a process that was killed and started again goes on
-where the ledger says.
+There is no other state: a process that was killed and restarted continues where the ledger says.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from podium.privacy import Cost
 from podium.query import QuestionRecord
 from podium.release import Receipt, Release
 
-__all__ = ["Attempt", "Record", "Role", "merged_domain", "question_identity"]
+__all__ = ["Attempt", "Record", "Role", "merge_domain", "question_identity"]
 
 
 class Role(StrEnum):
-    """What a question of a schedule is for."""
+    """The purpose of a question in a schedule."""
 
     FINDING = "finding"
     LIST = "list"
@@ -28,7 +27,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One question of a period: what it is charged, and its release unless it failed or is still open."""
+    """One question of a period: its charge, and its release unless it failed or is still open."""
 
     period: str
     role: Role
@@ -39,7 +38,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The attempts of one schedule on one data set, and how many questions there were from elsewhere.
+    """The attempts of one schedule on one data set, and the number of questions from elsewhere.
 
     ``head`` is the hash of the last entry that was read.
     """
@@ -50,7 +49,7 @@ class Record:
 
     @classmethod
     def of(cls, history: Iterable[Entry], schedule: str) -> Record:
-        """Read from the entries of a data set."""
+        """The record in the entries of a data set."""
         reserved: dict[int, tuple[str, Role, Entry]] = {}
         closed: dict[int, Entry] = {}
         foreign, head = 0, ""
@@ -70,41 +69,41 @@ class Record:
         return cls(tuple(attempts), foreign, head)
 
     def of_period(self, period: str) -> Record:
-        """Only what was asked for this period."""
+        """The attempts of this period."""
         return replace(self, attempts=tuple(attempt for attempt in self.attempts if attempt.period == period))
 
     def release(self, role: Role) -> Release | None:
-        """What was released for this purpose; None if nothing was."""
+        """The release with this role; None if there is none."""
         return next((a.release for a in self.attempts if a.role is role and a.release is not None), None)
 
     @property
     def open(self) -> bool:
-        """Whether somebody is at it."""
+        """Whether an attempt is still open."""
         return any(attempt.open for attempt in self.attempts)
 
     @property
     def cost(self) -> Cost:
-        """What all attempts are charged together."""
+        """The total charge of all attempts."""
         return sum((attempt.cost for attempt in self.attempts), Cost.nothing())
 
 
 def question_identity(schedule: str, period: str, role: Role) -> dict[str, str]:
-    """By what the ledger's questions are known as those of a schedule."""
+    """The fields that mark a stored question as one of a schedule."""
     return {"schedule": schedule, "period": period, "role": role.value}
 
 
-def merged_domain(found: Iterable[tuple[Item, ...]], most: int) -> tuple[Item, ...]:
-    """The items that a list is chosen from: those found last come first, and at most so many. All were released."""
+def merge_domain(found: Iterable[tuple[Item, ...]], maximum: int) -> tuple[Item, ...]:
+    """At most ``maximum`` released items for a list to be chosen from, the most recently found first."""
     merged: dict[Item, None] = {}
     for items in reversed(list(found)):
         merged.update(dict.fromkeys(items))
-    return tuple(merged)[:most]
+    return tuple(merged)[:maximum]
 
 
 def _identity(question: str | None, schedule: str) -> tuple[str, Role] | None:
     record = QuestionRecord.from_text(question)
     if record is None or record.schedule.get("schedule") != schedule:
-        # Whoever has a ledger may ask it whatever they want: that is not of this schedule.
+        # Other questions may share the ledger; they are not part of this schedule.
         return None
     return record.schedule["period"], Role(record.schedule["role"])
 
@@ -114,7 +113,7 @@ def _attempt(period: str, role: Role, entry: Entry, closing: Entry | None) -> At
     cost = closing.cost if closing is not None and settled else entry.cost
     release = None
     if closing is not None and settled:
-        told = Release.from_json(closing.release or "")
-        # It was paid for when it was settled.
-        release = replace(told, paid=Receipt((), entry=closing.hash))
+        stored = Release.from_json(closing.release or "")
+        # It was paid for when it was settled, so a replay has no events.
+        release = replace(stored, paid=Receipt((), entry=closing.hash))
     return Attempt(period, role, cost or Cost.nothing(), closing is None, release)

@@ -1,4 +1,4 @@
-"""The curator of a schedule, whose questions are known as the schedule's in the ledger."""
+"""The curator of a schedule, which marks its questions in the ledger."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ScheduleCurator"]
 
 
 class ScheduleCurator(Curator):
-    """A curator that asks for one schedule; ``exclusive``: the data set that it registers answers nobody else."""
+    """A curator for one schedule; if ``exclusive``, the data set that it registers answers no other questions."""
 
     def __init__(self, source: object, *, schedule: str, exclusive: bool, **options: Any) -> None:
         self._schedule, self._exclusive = schedule, exclusive

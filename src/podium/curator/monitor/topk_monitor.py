@@ -1,4 +1,4 @@
-"""Lists that keep up to date: a new private top k every period, all of them inside one budget."""
+"""The monitor: a new private top k for every period of a schedule, within one budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from podium.curator.curator import Curator
 from podium.curator.held_source import HeldSource
 from podium.curator.monitor.periods import Record, Role
 from podium.curator.monitor.schedule_curator import ScheduleCurator
-from podium.curator.monitor.turn import Task, Turn, listed_nothing
+from podium.curator.monitor.turn import Task, Turn, empty_list
 from podium.curator.monitor.windows import schedule_key, subject_of
 from podium.curator.prepare import column_name, state_domain
 from podium.curator.reuse import domain_fingerprint
@@ -24,31 +24,31 @@ from podium.exact import Number, exact_fraction, positive_integer
 from podium.histogram import Item
 from podium.ledger import Budget, Entry, Ledger, open_ledger
 from podium.planning.schedule.calendar import Period, Schedule, moment
-from podium.planning.schedule.schedule_plan import MOST_ITEMS, SchedulePlan, plan_schedule
+from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER, SchedulePlan, plan_schedule
 from podium.planning.schedule.shares import Unit
 from podium.release import Release
 from podium.sources import Domain, SourceOptions
 
 __all__ = ["TopKMonitor"]
 
-_FEW = 10
-"""How many new periods one run asks about without being told that they are many."""
+_MAX_NEW_PERIODS = 10
+"""How many new periods one run may ask about without ``catch_up``."""
 
 
 class TopKMonitor:
-    """The k items with the most users, again for every period of a schedule, inside one budget.
+    """The k items with the most users, for every period of a schedule, within one budget.
 
-    Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; every so
-    often a round of finding lets new items in. What a period did not use is carried forward. All that is known about
-    the schedule is in the ledger: whoever runs it again, on any machine, goes on where it stopped, and periods that
-    were answered are told again free of charge.
+    Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; from time to
+    time a round of finding admits new items. What a period does not use is carried forward. The ledger holds the whole
+    state of the schedule: a new run, on any machine, continues where the last one stopped and repeats answered periods
+    free of charge.
 
-    ``unit="user"`` promises (epsilon, delta) to every user for the whole schedule. ``unit="user-period"`` promises it
-    for the rows that a user has in one period; whoever appears in more of them loses more, as ``plan`` says.
+    ``unit="user"`` guarantees (epsilon, delta) to every user for the whole schedule. ``unit="user-period"`` guarantees
+    it for the rows of a user in one period; users who appear in more periods lose more, as ``plan`` states.
 
-    ``time`` is a column of dates or timestamps (UTC). ``every`` is hour, day, week or month; ``window`` is what each
-    list looks at: its own period unless given, ``"7 days"``, or ``"growing"``. Rows that arrive after a period was
-    answered do not change its list. Without ``epsilon`` the budget of a data set that is registered already is used.
+    ``time`` is a column of dates or timestamps (UTC). ``every`` is hour, day, week or month. ``window`` is the time
+    that a list covers: by default its own period, or ``"7 days"``, or ``"growing"``. Rows that arrive after a period
+    was answered do not change its list. Without ``epsilon`` the data set must be registered, and its budget is used.
     ``answer_every`` is as for ``Curator``, for each question of the schedule.
     """
 
@@ -82,10 +82,14 @@ class TopKMonitor:
         period_of(answer_every)
         self._answer_every = answer_every
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
-        self._epsilon, self._delta, self._unit = epsilon, delta, Unit.named(unit)
+        self._epsilon, self._delta, self._unit = epsilon, delta, Unit.parse(unit)
         self._ledger_at, self._dataset, self._analyst, self._force = ledger, dataset, analyst, force
-        self._rediscover, self._most = rediscover, max_items_per_user
-        most = MOST_ITEMS if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
+        self._rediscover, self._max_items_per_user = rediscover, max_items_per_user
+        bound = (
+            DEFAULT_MAX_ITEMS_PER_USER
+            if max_items_per_user is None
+            else positive_integer(max_items_per_user, "max_items_per_user")
+        )
         self._domain: Domain | None = state_domain(domain, domain_size)
         with ExitStack() as opened:
             self._held = HeldSource(source, options)
@@ -93,11 +97,11 @@ class TopKMonitor:
             self._source = self._held.source
             self._subject = subject_of(
                 self._source, item=item, user=column_name(user, "user"), time=column_name(time, "time"), where=where,
-                k=positive_integer(k, "k"), most=most, schedule=self._schedule,
+                k=positive_integer(k, "k"), max_items_per_user=bound, schedule=self._schedule,
             )  # fmt: skip
-            reading = self._subject.first_reading(self._schedule.period(0), known=self._domain is not None)
-            self._source.check(reading, domain=self._domain)
-            self._domain_size = None if self._domain is None else self._source.domain_size(reading, self._domain)
+            query = self._subject.first_query(self._schedule.period(0), known=self._domain is not None)
+            self._source.check(query, domain=self._domain)
+            self._domain_size = None if self._domain is None else self._source.domain_size(query, self._domain)
             if epsilon is not None:
                 self.plan()
             self._opened = opened.pop_all()
@@ -112,34 +116,33 @@ class TopKMonitor:
         return self._schedule
 
     def plan(self) -> SchedulePlan:
-        """What comes back, what it costs, and what a user who appears in every period loses. Reads no row."""
+        """What comes back, what it costs, and what a user who appears in every period loses. No row is read."""
         epsilon, delta = self._epsilon, self._delta
         if epsilon is None:
             budget = self._ledger().status(self._account(self._schedule.period(0))).totals.budget
             epsilon, delta = budget.epsilon, budget.delta
         plan = plan_schedule(
             self._schedule, k=self._subject.k, epsilon=epsilon, delta=delta, unit=self._unit,
-            domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._most,
+            domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._max_items_per_user,
         )  # fmt: skip
         return replace(plan, user=self._subject.user)
 
     def run(self, until: object = None, *, catch_up: bool = False) -> Iterator[Release]:
-        """The list of every period that is over, from the first on; those that the ledger has are free.
+        """Yield the list of every period that has ended, in order; periods that the ledger has are free.
 
-        ``until`` leaves out periods that end later; it may not lie in the future. A period whose attempts failed is
-        asked again with a share of what is left; where the unit leaves it nothing, it is passed over. More than a few
-        periods at once are asked only with ``catch_up``: a clock that is wrong by years would use up all of them, with
-        the rows that there are today.
+        ``until`` leaves out periods that end later; it must not lie in the future. A period whose attempts failed is
+        asked again with a share of what is left, or skipped if the unit leaves it nothing. More than ten new periods
+        need ``catch_up``: a clock that is years ahead would otherwise spend the whole schedule on today's rows.
         """
         due = self._due(until)
         if not catch_up:
-            self._require_few(due)
+            self._require_catch_up(due)
         if self._held.refresh() is not self._source:
             self._source = self._held.source
             self._curators.clear()
         task = Task(self._key, self._subject, self.plan(), self._domain)
         with suppress(LedgerTampered):
-            # An attempt that nobody works on any more would block its period. Other data sets need not be sound.
+            # An abandoned attempt would block its period. Other data sets need not be sound.
             self._ledger().recover()
         records: dict[str, Record] = {}
         found: list[tuple[Item, ...]] = []
@@ -148,17 +151,17 @@ class TopKMonitor:
             curator = self._curator(period)
             read = self._reader(curator.dataset, period)
             if task.alone or curator.dataset not in records:
-                # A period with a cap of its own must know all that was charged to it.
+                # A period with its own cap must know everything that was charged to it.
                 records[curator.dataset] = self._record(curator.dataset)
             record = records[curator.dataset].of_period(period.label)
             release = Turn(task, period, curator, record, read, found).release()
             if release is not None:
-                yield _of_period(release, period)
+                yield _label_period(release, period)
 
     @property
     def releases(self) -> dict[str, Release]:
-        """The lists that the ledger has, by the label of their period. Nothing is asked."""
-        told: dict[str, Release] = {}
+        """The lists in the ledger, by the label of their period. Nothing is asked."""
+        lists: dict[str, Release] = {}
         found = False
         known = set(self._ledger().datasets())
         records: dict[str, Record] = {}
@@ -173,41 +176,41 @@ class TopKMonitor:
             listed, finding = record.release(Role.LIST), record.release(Role.FINDING)
             found = found or (finding is not None and bool(finding.items))
             if listed is not None:
-                told[period.label] = _of_period(replace(listed, k=self._subject.k), period)
+                lists[period.label] = _label_period(replace(listed, k=self._subject.k), period)
             elif finding is not None and not found:
-                told[period.label] = _of_period(listed_nothing(finding, self._subject.k), period)
-        return told
+                lists[period.label] = _label_period(empty_list(finding, self._subject.k), period)
+        return lists
 
     def history(self) -> tuple[Entry, ...]:
-        """What the ledger wrote down about this budget, for a picture of it; per period, that of the first."""
+        """The ledger entries of this budget, for plots; with a budget per period, those of the first."""
         return self._ledger().history(self._account(self._schedule.period(0)))
 
-    def _require_few(self, due: int) -> None:
-        """Refuse to ask about many new periods at once."""
+    def _require_catch_up(self, due: int) -> None:
+        """Raise if more new periods are due than one run may ask about."""
         known, records, new = set(self._ledger().datasets()), dict[str, Record](), 0
-        for period in map(self._schedule.period, range(due)) if due > _FEW else ():
+        for period in map(self._schedule.period, range(due)) if due > _MAX_NEW_PERIODS else ():
             account = self._account(period)
             if account in known and account not in records:
                 records[account] = self._record(account)
             new += account not in known or not records[account].of_period(period.label).attempts
-        if new > _FEW:
+        if new > _MAX_NEW_PERIODS:
             raise InvalidArgument(
                 "catch_up",
                 False,
-                allowed=f"True where more than {_FEW} periods are due; {new} are, up to {period.label}",
-                hint="Look at this machine's clock first: a period is asked about once. Then run with --catch-up "
+                allowed=f"True where more than {_MAX_NEW_PERIODS} periods are due; {new} are, up to {period.label}",
+                hint="Check this machine's clock first: a period is asked about once. Then run with --catch-up "
                 "(in Python: run(catch_up=True)), or up to an earlier time with --until.",
             )
 
     def _due(self, until: object) -> int:
-        # Over is what is over by both clocks: that of a server need not go wrong with ours.
+        # A period has ended only if both clocks say so: the server's may be right when ours is wrong.
         now = min(_now(), self._ledger().clock())
         if until is None:
             return self._schedule.due(now)
         last = moment(until, "until")
         if last > now:
             raise InvalidArgument(
-                "until", until, allowed="a time that has come", hint="A period is answered when it is over, not before."
+                "until", until, allowed="a time in the past", hint="A period is answered after it has ended."
             )
         return self._schedule.due(last)
 
@@ -231,12 +234,12 @@ class TopKMonitor:
                 "dataset",
                 account,
                 allowed="a data set that only this schedule asks, with unit='user-period'",
-                hint="Other questions about the same rows would add to its promise. Name another data set.",
+                hint="Other questions about the same rows would weaken its guarantee. Name another data set.",
             )
         return record
 
     def _account(self, period: Period) -> str:
-        """Whose budget a period is paid from: one for all, or one for as many periods as share rows."""
+        """The data set that pays for a period: one for all, or one for the periods that share rows."""
         if self._unit == Unit.USER:
             return self._dataset
         first = period.index - period.index % self._schedule.overlap
@@ -262,7 +265,7 @@ class TopKMonitor:
         return self._curators[account]
 
     def _budget(self, ledger: Ledger, account: str) -> Budget | None:
-        """The budget to register an account with; None if it has one, which must be the same."""
+        """The budget to register an account with; None if it is registered with the same budget."""
         if account in ledger.datasets():
             budget = ledger.status(account).totals.budget
             if self._epsilon is not None:
@@ -283,7 +286,7 @@ class TopKMonitor:
         )
 
     def close(self) -> None:
-        """Let go of the engine and the ledger, where this monitor opened them."""
+        """Close the engine and the ledger, if this monitor opened them."""
         self._opened.close()
         self._opened_ledger = None
         self._curators.clear()
@@ -301,7 +304,7 @@ def _now() -> dt.datetime:
     return dt.datetime.now(dt.UTC).replace(tzinfo=None)
 
 
-def _of_period(release: Release, period: Period) -> Release:
-    """The release with the period that it is about, which is public."""
+def _label_period(release: Release, period: Period) -> Release:
+    """The release with the label and window of its period, which are public."""
     window = {"period": period.label, "opens": period.opens.isoformat(), "closes": period.closes.isoformat()}
     return replace(release, parameters={**release.parameters, **window})

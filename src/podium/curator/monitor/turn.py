@@ -1,4 +1,4 @@
-"""One period's turn: find items if it is time to, then choose the list from what earlier releases named."""
+"""One period: find items if it is time to, then choose the list from items that earlier releases named."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from podium.curator.curator import Curator
-from podium.curator.monitor.periods import Record, Role, merged_domain
+from podium.curator.monitor.periods import Record, Role, merge_domain
 from podium.curator.monitor.windows import Subject, schedule_question
 from podium.curator.prepare import PlannedQuestion
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.histogram import Item
 from podium.planning.schedule.calendar import Period
 from podium.planning.schedule.schedule_plan import SchedulePlan
-from podium.planning.schedule.shares import Purse, Sharing, Unit, candidates_for
+from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for
 from podium.release import Receipt, Release
 from podium.sources import Domain, DomainItems
 
-__all__ = ["Task", "Turn", "listed_nothing"]
+__all__ = ["Task", "Turn", "empty_list"]
 
-_CRUMBS = 100
-"""A list with less than this part of the planned epsilon would be noise that looks like a list: it is not made."""
+_MIN_SHARE = Fraction(1, 100)
+"""A list with less than this part of the planned epsilon would be mostly noise, and is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is the same in all periods."""
+    """What all periods share."""
 
     key: str
     subject: Subject
@@ -35,18 +35,18 @@ class Task:
 
     @property
     def alone(self) -> bool:
-        """Whether a period has a share of its own, of which nothing is carried forward."""
+        """Whether a period has its own share, from which nothing is carried forward."""
         return self.plan.unit is Unit.USER_PERIOD
 
     @property
     def sharing(self) -> Sharing:
-        """How what a period may use is divided: among all periods, or within its own share."""
+        """How the budget is divided: among all periods, or within the share of one."""
         return Sharing(1, known=self.domain is not None) if self.alone else self.plan.sharing
 
 
 @dataclass(slots=True)
 class Turn:
-    """One period. ``found`` is what earlier rounds of finding released, and grows by what this one does.
+    """One period. ``found`` holds the items of earlier rounds of finding; this period appends its own.
 
     ``record`` is what the ledger has about the period, and ``read`` reads it again.
     """
@@ -59,7 +59,7 @@ class Turn:
     found: list[tuple[Item, ...]]
 
     def release(self) -> Release | None:
-        """The list; None if the period's own share is used up by failed attempts, and it may not take another's."""
+        """The list; None if failed attempts used up the period's own share."""
         self._require_closed()
         try:
             return self._release()
@@ -91,44 +91,44 @@ class Turn:
             return replace(stored, k=k)
         domain, size = self._domain()
         if size == 0:
-            # Nothing was ever found: what was paid for is the attempt to find something.
-            return listed_nothing(finding, k)
+            # Nothing was ever found; the attempt to find something was paid for.
+            return empty_list(finding, k)
         release = self._list(domain, size, min(k, size))
         events = (*(finding.paid.events if finding else ()), *release.paid.events)
         return replace(release, k=k, paid=Receipt(events, entry=release.paid.entry))
 
     def _must_find(self) -> bool:
-        """Decided by the plan and by what was released: if too little was found, every period looks again."""
+        """Decided by the plan and by releases: while too little was found, every period searches."""
         if self.task.domain is not None:
             return False
-        return self.task.plan.sharing.planned(self.period.index) or self._domain()[1] < self.task.subject.k
+        return self.task.plan.sharing.has_finding(self.period.index) or self._domain()[1] < self.task.subject.k
 
     def _domain(self) -> tuple[Domain, int]:
-        """What the list is chosen from: stated, or named by releases of this schedule, never by rows."""
+        """The items to choose from: stated, or named by releases of this schedule, never read from rows."""
         if self.task.domain is not None:
             return self.task.domain, self.task.plan.domain_size
-        items = merged_domain(self.found, candidates_for(self.task.subject.k))
+        items = merge_domain(self.found, candidates_for(self.task.subject.k))
         return DomainItems(items), len(items)
 
     def _find(self) -> Release:
-        rho, delta = self.task.sharing.for_finding(self._place, self._purse())
-        # A user with some rows more or less in a window is not a user more or less: weights need a whole table.
+        rho, delta = self.task.sharing.for_finding(self._place, self._remaining())
+        # The proof for weights adds or removes a whole user, so it does not cover a part of a user's rows.
         opens = self.period.starts if self.task.alone else self.period.opens
-        return self._ask(self.task.subject.finding(opens, self.period.closes, rho, delta), Role.FINDING)
+        return self._ask(self.task.subject.finding_question(opens, self.period.closes, rho, delta), Role.FINDING)
 
     def _list(self, domain: Domain, size: int, k: int) -> Release:
-        # As if all k came back: what a shorter list does not use is carried forward.
-        least = self.task.plan.epsilon_per_item / _CRUMBS
-        epsilon = self.task.sharing.per_item(self._place, self._purse(), self.task.subject.k, least=least)
+        # Priced for all k items: what a shorter list does not use is carried forward.
+        minimum = self.task.plan.epsilon_per_item * _MIN_SHARE
+        epsilon = self.task.sharing.per_item(self._place, self._remaining(), self.task.subject.k, minimum=minimum)
         pure = self.task.plan.limits.rho is None
-        asked = self.task.subject.listed(self.period, domain, size, epsilon, k=k, pure=pure)
-        return self._ask(asked, Role.LIST)
+        planned = self.task.subject.list_question(self.period, domain, size, epsilon, k=k, pure=pure)
+        return self._ask(planned, Role.LIST)
 
     def _ask(self, planned: PlannedQuestion, role: Role) -> Release:
         attempts = sum(attempt.role is role for attempt in self.record.attempts)
         key = f"{self.task.key} {self.period.label} {role} {attempts + 1}"
         text = schedule_question(planned, self.task.key, self.period.label, role)
-        # A cap of the period is kept only if what was read about it is still all there is when it is charged.
+        # The period's cap holds only if no entry was added between reading the record and charging.
         return self.curator.answer_planned(
             planned, text=text, key=key, after=self.record.head if self.task.alone else None
         )
@@ -137,31 +137,31 @@ class Turn:
     def _place(self) -> int:
         return 0 if self.task.alone else self.period.index
 
-    def _purse(self) -> Purse:
-        """What may be used now: a function of the totals and of what was charged before."""
+    def _remaining(self) -> RemainingBudget:
+        """What may be used now, from the totals and earlier charges."""
         status = self.curator.status
-        left = Purse(status.remaining.epsilon, status.remaining.rho, status.remaining.delta)
+        left = RemainingBudget(status.remaining.epsilon, status.remaining.rho, status.remaining.delta)
         if not self.task.alone:
             return left
-        part = Purse.of(status.totals.limits, self.task.plan.parts)
-        # All attempts of this period, whoever made them; those that failed stay charged to it.
+        part = RemainingBudget.of(status.totals.limits, self.task.plan.parts)
+        # All attempts of this period by any process; failed ones stay charged.
         spent = self.record.cost
-        return Purse(
-            _least(part.epsilon, spent.epsilon, left.epsilon),
-            _least(part.rho, spent.rho, left.rho),
+        return RemainingBudget(
+            _rest_of_share(part.epsilon, spent.epsilon, left.epsilon),
+            _rest_of_share(part.rho, spent.rho, left.rho),
             max(Fraction(0), min(part.delta - spent.delta, left.delta)),
         )
 
 
-def listed_nothing(finding: Release | None, k: int) -> Release:
-    """The list of a period in which nothing had ever been found: empty, and as it was paid for."""
+def empty_list(finding: Release | None, k: int) -> Release:
+    """The list of a period before anything was found: empty, with the receipt of the search."""
     if finding is None:
         raise InvalidArgument("finding", None, allowed="a round of finding that released no items")
     return replace(finding, outcome=(), values=None, value_kind=None, k=k)
 
 
-def _least(part: Fraction | None, spent: Fraction | None, left: Fraction | None) -> Fraction | None:
-    """The rest of a part, but not more than there is at all; None where that sum is not kept."""
+def _rest_of_share(part: Fraction | None, spent: Fraction | None, left: Fraction | None) -> Fraction | None:
+    """What is left of a share, at most what is left in total; None if this measure is not kept."""
     if part is None or spent is None or left is None:
         return None
     return max(Fraction(0), min(part - spent, left))

@@ -1,4 +1,4 @@
-"""The questions of a schedule: rows of a window, a round of finding, a list from what was found."""
+"""The questions of a schedule: rounds of finding, and lists from what was found, each for one window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from podium.curator.monitor.periods import Role, question_identity
-from podium.curator.prepare import SHOWN_SALT, PlannedQuestion
+from podium.curator.prepare import PLACEHOLDER_SALT, PlannedQuestion
 from podium.curator.reuse import record_of
 from podium.errors import InvalidArgument
 from podium.mechanisms import Weights
@@ -33,21 +33,23 @@ _WHY = "Items that nobody named before are found by noisy counts above a thresho
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a schedule is about: whose items, at which time, under which condition."""
+    """What a schedule asks about: items, user column, time column and condition."""
 
     items: tuple[str, ...]
     user: str
     time: Column
     where: Predicate | None
     k: int
-    most: int
+    max_items_per_user: int
 
-    def finding(self, opens: dt.datetime, closes: dt.datetime, rho: Fraction, delta: Fraction) -> PlannedQuestion:
+    def finding_question(
+        self, opens: dt.datetime, closes: dt.datetime, rho: Fraction, delta: Fraction
+    ) -> PlannedQuestion:
         """A round of finding among the rows between these times."""
-        stage = stage_for(self.k, self.most, rho, delta)
+        stage = stage_for(self.k, self.max_items_per_user, rho, delta)
         size = stage.k or self.k
         strategy = Strategy(
-            facts=Facts(k=size, max_items_per_user=self.most, mechanism="adaptive"),
+            facts=Facts(k=size, max_items_per_user=self.max_items_per_user, mechanism="adaptive"),
             mechanism=stage,
             measure=None,
             guarantee=total(stage.worst_case),
@@ -60,7 +62,7 @@ class Subject:
         budget = {"rho": str(rho), "delta": str(delta)}
         return PlannedQuestion(self._question(opens, closes, size), strategy, None, self.user, budget)
 
-    def listed(
+    def list_question(
         self, period: Period, domain: Domain, size: int, epsilon_per_item: Fraction, *, k: int, pure: bool
     ) -> PlannedQuestion:
         """The list of a period, chosen from a domain of this size."""
@@ -70,16 +72,16 @@ class Subject:
         question = self._question(period.opens, period.closes, k)
         return PlannedQuestion(question, strategy, domain, self.user, budget)
 
-    def first_reading(self, period: Period, *, known: bool) -> CountQuery:
-        """What a schedule reads first, a round of finding unless the items are ``known``; zeros for the salt."""
+    def first_query(self, period: Period, *, known: bool) -> CountQuery:
+        """The first read of a schedule, a round of finding unless the items are ``known``, without a real salt."""
         where = self._question(period.opens, period.closes, self.k).where
         if known:
             return CountQuery(self.items, self.user, where)
-        weights = Weights.spread(self.most)
-        return CountQuery(self.items, self.user, where, weights.cap, SHOWN_SALT, weights=weights.steps)
+        weights = Weights.spread(self.max_items_per_user)
+        return CountQuery(self.items, self.user, where, weights.cap, PLACEHOLDER_SALT, weights=weights.steps)
 
     def _question(self, opens: dt.datetime, closes: dt.datetime, k: int) -> CheckedQuestion:
-        """With conditions of exactly the column's kind, made here: no row can make them fail."""
+        """The question for a window; its conditions have exactly the column's kind, so no row makes them fail."""
         low, high = (edge.date() if self.time.kind is Kind.DATE else edge for edge in (opens, closes))
         window: list[Predicate] = [
             Compare(self.time.name, Operator.AT_LEAST, low),
@@ -90,7 +92,7 @@ class Subject:
 
 def subject_of(
     source: Source, *, item: str | Iterable[str], user: str, time: str, where: str | Iterable[str] | None, k: int,
-    most: int, schedule: Schedule,
+    max_items_per_user: int, schedule: Schedule,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
     asked = Question.of(item, k=k, where=where)
@@ -110,11 +112,11 @@ def subject_of(
             "time", time, allowed="a column of timestamps for periods that do not begin at midnight",
             hint=f"Column {time!r} has dates only.",
         )  # fmt: skip
-    return Subject(question.items, user, column, question.where, k, most)
+    return Subject(question.items, user, column, question.where, k, max_items_per_user)
 
 
 def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | None) -> str:
-    """The same for the same schedule, however it is written; how many periods it has may grow."""
+    """A key that is equal for equal schedules; the number of periods is left out, because it may grow."""
     described = {
         "subject": subject_json(subject.items, subject.where),
         "user": subject.user,
@@ -130,5 +132,5 @@ def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | 
 
 
 def schedule_question(planned: PlannedQuestion, schedule: str, period: str, role: Role) -> str:
-    """The whole question, for the ledger."""
+    """The question as the ledger stores it."""
     return replace(record_of(planned), schedule=question_identity(schedule, period, role)).to_text()

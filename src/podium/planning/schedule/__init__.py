@@ -1,1 +1,1 @@
-"""Schedules of ``podium watch``: their calendar, their shares of the budget, their plan."""
+"""Schedules of ``podium watch``: calendar, shares of the budget, plan."""

@@ -1,4 +1,4 @@
-"""Schedules: which periods there are, which rows each looks at, and when it may be asked. All times are UTC."""
+"""Schedules: their periods, the window of rows of each, and when it may be asked. All times are UTC."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from podium.exact import exact_integer
 __all__ = ["GROWING", "Every", "Period", "Schedule", "moment"]
 
 GROWING = "growing"
-_MOST_PERIODS = 100_000
+_MAX_PERIODS = 100_000
 _LAST_DAY = 28
-"""A month has no later day for sure, so that every month begins on the same one."""
+"""Every month has this day, so all periods of a month can start on the same one."""
 _WINDOW = re.compile(r"(?P<number>[1-9]\d{0,5}) ?(?P<unit>hour|day|week|month)s?")
 
 
 class Every(StrEnum):
-    """How long a period is."""
+    """The length of a period."""
 
     HOUR = "hour"
     DAY = "day"
@@ -34,7 +34,7 @@ _LENGTHS = {Every.HOUR: dt.timedelta(hours=1), Every.DAY: dt.timedelta(days=1), 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """One period: a list about the rows from ``opens`` up to, not including, ``closes``, when it is over."""
+    """One period: its list covers rows from ``opens`` up to, not including, ``closes``, when it ends."""
 
     index: int
     starts: dt.datetime
@@ -43,16 +43,16 @@ class Period:
 
     @property
     def label(self) -> str:
-        """When the period starts, as people write it: also its name in the ledger."""
+        """The start of the period as text: also its name in the ledger."""
         return f"{self.starts:%Y-%m-%d}" if self.starts.time() == dt.time() else f"{self.starts:%Y-%m-%dT%H:%M}"
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """``periods`` periods one after the other from ``start``; each list looks at ``span`` of them, or at all so far.
+    """Consecutive periods from ``start``; each list covers the last ``span`` of them, or all so far.
 
-    A sliding window is the last ``span`` periods, so those of the first lists reach back before ``start``. A growing
-    one (``span`` is None) begins at ``start``.
+    The sliding windows of the first lists reach back before ``start``. A growing window (``span`` is None) begins at
+    ``start``.
     """
 
     start: dt.datetime
@@ -64,11 +64,11 @@ class Schedule:
     def of(cls, *, start: object, every: str, periods: int, window: str | None = None) -> Schedule:
         """A schedule as written: ``start="2026-01-01"``, ``every="day"``, ``window="7 days"`` or ``"growing"``.
 
-        Without a window each list looks at its own period.
+        Without a window each list covers its own period.
         """
         number = exact_integer(periods, "periods", minimum=1)
-        if number > _MOST_PERIODS:
-            raise InvalidArgument("periods", periods, allowed=f"a whole number from 1 to {_MOST_PERIODS}")
+        if number > _MAX_PERIODS:
+            raise InvalidArgument("periods", periods, allowed=f"an integer from 1 to {_MAX_PERIODS}")
         if every not in list(Every):
             raise InvalidArgument("every", every, allowed=", ".join(map(repr, map(str, Every))))
         first, length = moment(start, "start"), Every(every)
@@ -83,19 +83,19 @@ class Schedule:
         return schedule
 
     def edge(self, index: int) -> dt.datetime:
-        """Where period number ``index`` starts, and the one before it ends."""
+        """The start of period ``index``, which is the end of the one before."""
         if self.every is not Every.MONTH:
             return self.start + index * _LENGTHS[self.every]
         months = self.start.year * 12 + self.start.month - 1 + index
         return self.start.replace(year=months // 12, month=months % 12 + 1)
 
     def period(self, index: int) -> Period:
-        """Period number ``index``, from 0."""
+        """Period ``index``, counted from 0."""
         opens = self.start if self.span is None else self.edge(index + 1 - self.span)
         return Period(index, self.edge(index), opens, self.edge(index + 1))
 
     def due(self, now: dt.datetime) -> int:
-        """How many periods are over at this moment."""
+        """How many periods have ended by ``now``."""
         low, high = 0, self.periods
         while low < high:
             middle = (low + high + 1) // 2
@@ -104,7 +104,7 @@ class Schedule:
 
     @property
     def overlap(self) -> int:
-        """In how many lists a row can be counted."""
+        """How many lists can count the same row."""
         return self.periods if self.span is None else self.span
 
     def sentence(self) -> str:
@@ -120,7 +120,7 @@ class Schedule:
 
 
 def moment(value: object, name: str) -> dt.datetime:
-    """A time as written, in UTC and without a zone; a time without a zone is UTC, a date is its first moment."""
+    """Parse a time to UTC without a zone; a time without a zone is UTC, a date is its midnight."""
     allowed = "a date or time like 2026-01-31 or 2026-01-31T06:00, in UTC unless it has an offset"
     if isinstance(value, str):
         try:

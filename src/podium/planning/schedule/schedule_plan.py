@@ -1,4 +1,4 @@
-"""What a schedule would do, from public facts: what comes back, what it costs, and whom it protects how far."""
+"""The plan of a schedule, from public facts: what comes back, what it costs, and what it guarantees."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, dyadic_above, exact_integer, rational_bounds
 from podium.mechanisms import GaussianSparseHistogram
 from podium.planning.facts import MAX_K
+from podium.planning.reach import MISS_PROBABILITY, round_up
 from podium.planning.schedule.calendar import Schedule
-from podium.planning.schedule.shares import Purse, Sharing, Unit, candidates_for, stage_for
+from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho, zcdp_epsilon
 from podium.privacy.documents import Document
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 
-__all__ = ["MOST_ITEMS", "SchedulePlan", "plan_schedule"]
+__all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "SchedulePlan", "plan_schedule"]
 
-MOST_ITEMS = 1_000
-"""How many items of a user take part in a round of finding, unless stated."""
-_MISS = Fraction(1, 20)
-_ONE_SIDED = Fraction(1645, 1000)
-"""A normal variable is below it with probability 0.95."""
+DEFAULT_MAX_ITEMS_PER_USER = 1_000
+"""How many items of a user count in a round of finding, by default."""
+_NORMAL_QUANTILE = Fraction(1645, 1000)
+"""A standard normal variable is below it with probability 0.95."""
 _BITS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulePlan(Document):
-    """A schedule with its budget divided, as it would be if every period used what it may."""
+    """A schedule and how its budget is divided if every period uses its full share."""
 
     schedule: Schedule
     unit: Unit
     k: int
-    promise: Guarantee
+    guarantee: Guarantee
     limits: Limits
     sharing: Sharing
     domain_size: int
@@ -46,7 +46,7 @@ class SchedulePlan(Document):
 
     @property
     def parts(self) -> int:
-        """Into how many parts the total is cut beforehand: 1, unless a row is in several lists and each is capped."""
+        """The number of fixed parts of the total: 1, unless a row is in several lists and each is capped."""
         return self.schedule.overlap if self.unit is Unit.USER_PERIOD else 1
 
     @property
@@ -54,29 +54,29 @@ class SchedulePlan(Document):
         """How many more users than the (k+1)-th an item of the top k needs to come back with probability 0.95."""
         others = max(self.domain_size - self.k, 1)
         with ball_precision(96):
-            value: flint.arb = ball(Fraction(others) / _MISS).log() / ball(self.epsilon_per_item)
+            value: flint.arb = ball(Fraction(others) / MISS_PROBABILITY).log() / ball(self.epsilon_per_item)
             return dyadic_above(rational_bounds(value)[1], _BITS)
 
     @property
     def found_from(self) -> Fraction | None:
-        """How many users who have nothing else make an item be found with probability 0.95; None: nothing is."""
-        return None if self.stage is None else self.stage.count_threshold + _ONE_SIDED * self.stage.count_sigma
+        """With how many users who have nothing else an item is found with probability 0.95; None without finding."""
+        return None if self.stage is None else self.stage.count_threshold + _NORMAL_QUANTILE * self.stage.count_sigma
 
     @property
     def list_rho(self) -> Fraction:
-        """What a list costs."""
+        """The cost of a list."""
         return self.k * bounded_range_rho(self.epsilon_per_item)
 
     @property
     def by_epsilon(self) -> bool:
-        """Whether the lists keep the total by the sum of their epsilons, where that allows more than their rho does."""
+        """Whether the sum of the lists' epsilons keeps the total, because it allows more than their rho."""
         share = self.schedule.periods if self.unit is Unit.USER else self.parts
         return self.stage is None and self.limits.rho is not None and share * self.list_rho > self.limits.rho
 
     def loss(self, periods: int) -> tuple[Fraction, Fraction]:
-        """(epsilon, delta) of a user who has rows in so many periods in a row, all of them together."""
+        """The total (epsilon, delta) of a user with rows in ``periods`` consecutive periods."""
         number = exact_integer(periods, "periods", minimum=1)
-        total = self.promise
+        total = self.guarantee
         if self.unit is Unit.USER:
             return total.epsilon(), total.cost.delta
         # A row is in `parts` lists, each of which may use one of as many parts of the total.
@@ -88,16 +88,16 @@ class SchedulePlan(Document):
         rho = lists * self.list_rho if self.by_epsilon else times * self.limits.rho
         options = [zcdp_epsilon(rho, converted)]
         if self.stage is None:
-            # Without finding there are only lists, and each of their selections has an epsilon.
+            # Without finding there are only lists, whose selections all have an epsilon.
             options.append(lists * self.k * self.epsilon_per_item)
         return min(options), converted + times * self.limits.delta
 
     def facts(self) -> list[tuple[str, str]]:
-        """What a person should know before the first period."""
+        """The plan in labelled lines, for people."""
         return [
             ("schedule", self.schedule.sentence()),
             ("unit", self._unit()),
-            ("promise", self._promise()),
+            ("promise", self._guarantee()),
             ("lists", self._lists()),
             ("finding", self._finding()),
             ("cost", self._cost()),
@@ -113,30 +113,30 @@ class SchedulePlan(Document):
         every, user = self.schedule.every, unit_name(self.user)
         return f"a {user} and a {every}: the rows that a {user} has in one {every}{rows}"
 
-    def _promise(self) -> str:
+    def _guarantee(self) -> str:
         if self.unit is Unit.USER:
-            return f"all lists together are {self.promise.sentence(user=self.user)}"
-        epsilon, delta = display(self.promise.epsilon()), display(self.promise.cost.delta)
+            return f"all lists together are {self.guarantee.sentence(user=self.user)}"
+        epsilon, delta = display(self.guarantee.epsilon()), display(self.guarantee.cost.delta)
         rows = f"the rows of any one {unit_name(self.user)} in any one {self.schedule.every}"
         return f"({epsilon}, {delta})-differentially private for {rows}"
 
     def _lists(self) -> str:
         return (
             f"{self.k} of at most {self.domain_size:,} items, epsilon {display(self.epsilon_per_item)} per item: an "
-            f"item of the top {self.k} comes back with probability 0.95 if it has {_whole(self.lead)} more users than "
-            f"the one of rank {self.k + 1}"
+            f"item of the top {self.k} comes back with probability 0.95 if it has {round_up(self.lead)} more users "
+            f"than the one of rank {self.k + 1}"
         )
 
     def _finding(self) -> str:
         found = self.found_from
         if found is None:
             return "nothing has to be found: the domain is stated"
-        # Weights of a user who keeps some rows are not those of one who is added or removed: docs/proofs/monitor.md.
+        # Weights are proved for whole users, not for a part of their rows: docs/proofs/monitor.md.
         where = f" in a {self.schedule.every}" if self.parts > 1 else ""
         again = f"{self.sharing.rounds} times, every {_periods(self.sharing.rediscover or 1, self.schedule)}"
         return (
             f"{again if self.sharing.rounds > 1 else 'once'}: an item enters with probability 0.95 from "
-            f"{_whole(found)} users who have nothing else{where}, or 10 times as many who have 100 items each"
+            f"{round_up(found)} users who have nothing else{where}, or 10 times as many who have 100 items each"
         )
 
     def _cost(self) -> str:
@@ -149,7 +149,7 @@ class SchedulePlan(Document):
             text += f", rho {display(rho)} and delta {display(self.stage.delta)} for each round of finding"
         whose = "for all periods together" if self.unit is Unit.USER else f"for each {self.schedule.every}'s rows"
         carried = "what a period does not use is carried forward" if self.unit is Unit.USER else "nothing is carried"
-        most = f"epsilon {display(self.promise.epsilon())}" if self.by_epsilon else f"rho {display(self.limits.rho)}"
+        most = f"epsilon {display(self.guarantee.epsilon())}" if self.by_epsilon else f"rho {display(self.limits.rho)}"
         return f"{text}; at most {most} {whose}; {carried}"
 
     def _always(self) -> str:
@@ -173,7 +173,7 @@ class SchedulePlan(Document):
             "every": self.schedule.every.value,
             "periods": self.schedule.periods,
             "span": self.schedule.span,
-            "promise": self.promise.to_dict(),
+            "promise": self.guarantee.to_dict(),
             "epsilon_per_item": str(self.epsilon_per_item),
             "list_rho": str(self.list_rho),
             "lead": str(self.lead),
@@ -196,8 +196,8 @@ def plan_schedule(
     rediscover: int | None = None,
     max_items_per_user: int | None = None,
 ) -> SchedulePlan:
-    """The plan of a schedule within (epsilon, delta); no row is looked at."""
-    protected = Unit.named(unit)
+    """The plan of a schedule within (epsilon, delta). No row is read."""
+    protected = Unit.parse(unit)
     if protected is Unit.USER_PERIOD and schedule.span is None:
         raise InvalidArgument(
             "unit",
@@ -205,50 +205,46 @@ def plan_schedule(
             allowed="'user' with window='growing'",
             hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
         )
-    number = _places(k, domain_size)
-    promise = Guarantee.of(epsilon, delta)
-    if promise.cost.delta == 0 and domain_size is None:
+    number = _check_k(k, domain_size)
+    guarantee = Guarantee.of(epsilon, delta)
+    if guarantee.cost.delta == 0 and domain_size is None:
         raise InvalidArgument(
             "delta",
             delta,
             allowed="a number with 0 < value < 1",
             hint="Items that are not known beforehand cannot be found with delta=0: state the domain, or a delta.",
         )
-    limits = Limits.of(promise)
+    limits = Limits.of(guarantee)
     sharing = Sharing(schedule.periods, rediscover=rediscover, known=domain_size is not None)
     alone = protected is Unit.USER_PERIOD
-    purse = Purse.of(limits, schedule.overlap if alone else 1)
+    remaining = RemainingBudget.of(limits, schedule.overlap if alone else 1)
     first = Sharing(1, known=domain_size is not None) if alone else sharing
     stage = None
     if domain_size is None:
-        rho, share = first.for_finding(0, purse)
-        stage = stage_for(number, max_items_per_user or MOST_ITEMS, rho, share)
-        purse = Purse(None, (purse.rho or 0) - rho, purse.delta - share)
+        rho, share = first.for_finding(0, remaining)
+        stage = stage_for(number, max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER, rho, share)
+        remaining = RemainingBudget(None, (remaining.rho or 0) - rho, remaining.delta - share)
     return SchedulePlan(
         schedule=schedule,
         unit=protected,
         k=number,
-        promise=promise,
+        guarantee=guarantee,
         limits=limits,
         sharing=sharing,
         domain_size=candidates_for(number) if domain_size is None else domain_size,
-        epsilon_per_item=first.per_item(0, purse, number),
+        epsilon_per_item=first.per_item(0, remaining, number),
         stage=stage,
     )
 
 
-def _places(k: int, domain_size: int | None) -> int:
-    """How many items a list has, checked against public limits."""
+def _check_k(k: int, domain_size: int | None) -> int:
+    """k as an integer within public limits."""
     number = exact_integer(k, "k", minimum=1)
-    most = MAX_K if domain_size is None else min(MAX_K, exact_integer(domain_size, "domain_size", minimum=1))
-    if number > most:
-        raise InvalidArgument("k", k, allowed=f"a whole number from 1 to {most}")
+    maximum = MAX_K if domain_size is None else min(MAX_K, exact_integer(domain_size, "domain_size", minimum=1))
+    if number > maximum:
+        raise InvalidArgument("k", k, allowed=f"an integer from 1 to {maximum}")
     return number
 
 
 def _periods(number: int, schedule: Schedule) -> str:
     return f"{number:,} {schedule.every}{'s' * (number != 1)}"
-
-
-def _whole(value: Fraction) -> str:
-    return f"{-(-value.numerator // value.denominator):,}"

@@ -1,7 +1,7 @@
-"""How one budget lasts for a whole schedule: what a period may use is a function of what earlier ones released.
+"""How one budget lasts for a whole schedule: the share of a period is a function of what earlier ones released.
 
 Every list is chosen from items that earlier releases named, so it needs no threshold; a few periods pay for finding
-new ones. Whatever a period did not use is shared by those that are left: docs/proofs/monitor.md.
+new ones. What a period does not use is shared by the later ones: docs/proofs/monitor.md.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from podium.planning.facts import MAX_K
 from podium.privacy import Limits, largest_selection_epsilon
 from podium.privacy.rounding import below, significant_below
 
-__all__ = ["Purse", "Sharing", "Unit", "candidates_for", "stage_for"]
+__all__ = ["RemainingBudget", "Sharing", "Unit", "candidates_for", "stage_for"]
 
 _FOR_FINDING = Fraction(1, 4)
-"""Of the whole budget, all rounds of finding together: python -m bench monitor compares others."""
+"""The share of all rounds of finding in the budget; ``python -m bench monitor`` compares others."""
 _ROUNDS_OF_FINDING = 8
-_PER_PLACE, _FEWEST = 10, 100
+_CANDIDATES_PER_PLACE, _MIN_CANDIDATES = 10, 100
 
 
 class Unit(StrEnum):
-    """What the promise protects: all rows of a user, or those that a user has in one period."""
+    """The unit of privacy: all rows of a user, or the rows of a user in one period."""
 
     USER = "user"
     USER_PERIOD = "user-period"
 
     @classmethod
-    def named(cls, name: str) -> Unit:
+    def parse(cls, name: str) -> Unit:
         """The unit of that name."""
         if name not in list(cls):
             raise InvalidArgument("unit", name, allowed=", ".join(map(repr, map(str, cls))))
@@ -40,16 +40,16 @@ class Unit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
-    """What may still be spent: rho, or epsilon where everything so far had one, and delta."""
+class RemainingBudget:
+    """What may still be spent: rho, or epsilon if every charge so far had one, and delta."""
 
     epsilon: Fraction | None
     rho: Fraction | None
     delta: Fraction
 
     @classmethod
-    def of(cls, limits: Limits, parts: int = 1) -> Purse:
-        """One of so many equal parts of a total."""
+    def of(cls, limits: Limits, parts: int = 1) -> RemainingBudget:
+        """One of ``parts`` equal parts of a total."""
         return cls(
             None if limits.epsilon is None else limits.epsilon / parts,
             None if limits.rho is None else limits.rho / parts,
@@ -61,9 +61,8 @@ class Purse:
 class Sharing:
     """The division of a budget among ``periods`` lists and the rounds of finding between them.
 
-    ``rediscover`` is how many periods lie between two rounds of finding; None where the domain is stated and nothing
-    has to be found. A list has weight 1 and a round of finding ``weight``; each gets the share of its weight in what is
-    left when its turn comes.
+    ``rediscover`` is the number of periods from one round of finding to the next; None if the domain is stated. A list
+    has weight 1 and a round of finding ``weight``; each gets what is left in proportion to its weight.
     """
 
     periods: int
@@ -85,31 +84,31 @@ class Sharing:
 
     @property
     def weight(self) -> Fraction:
-        """What a round of finding gets, in lists."""
+        """The weight of a round of finding; a list has weight 1."""
         return _FOR_FINDING / (1 - _FOR_FINDING) * self.periods / self.rounds if self.rounds else Fraction(0)
 
-    def planned(self, index: int) -> bool:
-        """Whether the plan has a round of finding in this period; if too little was found there may be others."""
+    def has_finding(self, index: int) -> bool:
+        """Whether a round of finding is planned in this period; more may follow if too little was found."""
         return self.rediscover is not None and index % self.rediscover == 0
 
     def _later(self, index: int) -> int:
         """How many rounds of finding are planned after this period."""
         return 0 if self.rediscover is None else (self.periods - 1) // self.rediscover - index // self.rediscover
 
-    def for_finding(self, index: int, left: Purse) -> tuple[Fraction, Fraction]:
+    def for_finding(self, index: int, left: RemainingBudget) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a round of finding in this period, before its list."""
         rounds = 1 + self._later(index)
         weights = self.periods - index + self.weight * rounds
-        # One that was not planned leaves as much for another; with a single period there is no other.
-        parts = rounds if self.planned(index) else rounds + 1
+        # An unplanned round leaves as much for another one.
+        parts = rounds if self.has_finding(index) else rounds + 1
         rho = below((left.rho or Fraction(0)) * self.weight / weights)
         delta = significant_below(left.delta / parts)
         if rho == 0 or delta == 0:
-            raise _used_up("rho" if rho == 0 else "delta")
+            raise _budget_error("rho" if rho == 0 else "delta")
         return rho, delta
 
-    def per_item(self, index: int, left: Purse, k: int, *, least: Fraction = Fraction(0)) -> Fraction:
-        """The epsilon of each of the k selections of this period's list; refused if it is below the least."""
+    def per_item(self, index: int, left: RemainingBudget, k: int, *, minimum: Fraction = Fraction(0)) -> Fraction:
+        """The epsilon of each of the k selections in this period's list; raises if it is below ``minimum``."""
         weights = self.periods - index + self.weight * self._later(index)
         options = []
         if left.rho is not None:
@@ -117,27 +116,27 @@ class Sharing:
         if left.epsilon is not None and not self.rounds:
             options.append(significant_below(left.epsilon / weights / k))
         best = max(options, default=Fraction(0))
-        if best == 0 or best < least:
-            raise _used_up("epsilon" if left.rho is None else "rho")
+        if best == 0 or best < minimum:
+            raise _budget_error("epsilon" if left.rho is None else "rho")
         return best
 
 
 def candidates_for(k: int) -> int:
-    """From how many items a list of k is chosen at most: those that were found last, the most common first.
+    """The maximum number of items that a list of k is chosen from, the most recently found first.
 
-    Not more than a question may ask for: a round of finding is one.
+    A round of finding is a question, so MAX_K bounds it.
     """
-    return min(max(_PER_PLACE * k, _FEWEST), MAX_K)
+    return min(max(_CANDIDATES_PER_PLACE * k, _MIN_CANDIDATES), MAX_K)
 
 
 def stage_for(k: int, max_items_per_user: int, rho: Fraction, delta: Fraction) -> GaussianSparseHistogram:
-    """A round of finding: noisy counts of all items, with weights so that a busy user counts as much as another."""
+    """A round of finding: noisy weighted counts of all items, in which all users have equal influence."""
     return GaussianSparseHistogram(
         k=candidates_for(k), rho=rho, delta=delta, weights=Weights.spread(max_items_per_user)
     )
 
 
-def _used_up(measure: str) -> BudgetExceeded:
+def _budget_error(measure: str) -> BudgetExceeded:
     return BudgetExceeded(
         measure,
         Fraction(1, 2**64),

@@ -1,1 +1,1 @@
-"""From text to a question: SQL statements and conditions, by a list of what is allowed."""
+"""From text to a question: SQL statements and conditions, by an allow-list."""

@@ -1,7 +1,7 @@
-"""Literals: a constant of exactly the kind that the column is declared to have.
+"""Literals: constants of exactly the declared kind of the column.
 
-An engine that must convert a constant, or a column, to compare them may fail on a row and quote it. So the kinds
-must be equal before anything is sent.
+An engine that converts a constant or a column to compare them may fail on a row and quote it. So the kinds must be
+equal before anything is sent.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from podium.query.schema import Column, Kind
 __all__ = ["literal_for", "literal_text"]
 
 _INTEGERS = range(-(2**63), 2**63)
-_LONGEST_TEXT = 1_000
+_MAX_TEXT_LENGTH = 1_000
 _DIGITS = 38
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP = re.compile(r"(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d{1,6})?")
 _EXAMPLES = {
     Kind.TEXT: "a text in single quotes, like 'DE'",
-    Kind.INTEGER: "a whole number from -2^63 to 2^63-1",
+    Kind.INTEGER: "an integer from -2^63 to 2^63-1",
     Kind.DECIMAL: "a number without exponent",
     Kind.BOOLEAN: "TRUE or FALSE",
     Kind.DATE: "a date like DATE '2026-01-31'",
@@ -34,12 +34,12 @@ _EXAMPLES = {
 
 
 def literal_for(column: Column, node: exp.Expr) -> Literal:
-    """The constant that a syntax tree stands for, if it has the kind of the column."""
+    """The constant in a syntax tree; raises unless it has the kind of the column."""
     if column.kind not in _EXAMPLES:
         raise QuestionRefused(
             column.name,
             f"a {column.kind} column cannot be used in a condition",
-            hint="Use a column of text, whole numbers, decimals, booleans, dates or times.",
+            hint="Use a column of text, integers, decimals, booleans, dates or times.",
         )
     value = _value(column, node)
     if value is None:
@@ -52,7 +52,7 @@ def literal_for(column: Column, node: exp.Expr) -> Literal:
 
 
 def _hint(column: Column, node: exp.Expr) -> str:
-    """The two things that are meant most often, and the rule otherwise."""
+    """A hint for the two most common mistakes, and the rule otherwise."""
     if type(node) is exp.Column:
         return "Single quotes make a text, double quotes name a column; two columns are not compared."
     if column.kind is Kind.TEXT and type(node) is exp.Literal and not node.is_string:
@@ -68,7 +68,7 @@ def literal_text(node: exp.Expr) -> str | None:
 def _value(column: Column, node: exp.Expr) -> Literal | None:
     if column.kind is Kind.TEXT:
         text = literal_text(node)
-        return text if text is not None and len(text) <= _LONGEST_TEXT else None
+        return text if text is not None and len(text) <= _MAX_TEXT_LENGTH else None
     if column.kind is Kind.BOOLEAN:
         return bool(node.this) if type(node) is exp.Boolean else None
     if column.kind is Kind.DATE:
@@ -90,10 +90,10 @@ def _number(column: Column, node: exp.Expr) -> int | Decimal | None:
         return value if value is not None and value in _INTEGERS else None
     if not re.fullmatch(r"[0-9]*\.?[0-9]*", text) or not any(c.isdigit() for c in text):
         return None
-    # From text alone: arithmetic on decimals rounds to 28 digits.
+    # Built from text: arithmetic on decimals rounds to 28 digits.
     decimal = Decimal(sign + text)
     exponent = decimal.as_tuple().exponent
-    # A constant finer than the column's own digits would make the engine rescale the column.
+    # With a constant of more digits than the column, the engine would rescale the column.
     return decimal if isinstance(exponent, int) and -exponent <= column.scale else None
 
 

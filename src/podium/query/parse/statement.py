@@ -1,4 +1,4 @@
-"""The one statement that podium answers: items by number of distinct users, the largest first."""
+"""The one statement that podium answers: items by number of distinct users, in descending order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlglot import exp
 from podium.errors import QuestionRefused
 from podium.exact import positive_integer
 from podium.query.parse.syntax import parse_statement
-from podium.query.parse.where import column_named, has_only, predicate_of
+from podium.query.parse.where import find_column, has_only, predicate_of
 from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
@@ -40,7 +40,7 @@ def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> tuple[tupl
         if value and name not in _PARTS:
             raise QuestionRefused(_NAMES.get(name, name), "it is not part of a top-k question", hint=shape)
     _check_table(statement, table, shape)
-    items, count = _selected(statement, schema, user, shape)
+    items, count = _select_list(statement, schema, user, shape)
     _check_group(statement, items, schema, shape)
     _check_order(statement, count, shape)
     where = statement.args.get("where")
@@ -64,8 +64,8 @@ def _check_table(statement: exp.Select, table: str, shape: str) -> None:
     raise QuestionRefused("FROM" if node is None else node.sql(), f"the one table here is {table!r}", hint=shape)
 
 
-def _selected(statement: exp.Select, schema: Schema, user: str, shape: str) -> tuple[list[str], exp.Expr | None]:
-    """The item columns, and the count if it was selected."""
+def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -> tuple[list[str], exp.Expr | None]:
+    """The item columns of the SELECT, and its count, if any."""
     items: list[str] = []
     count: exp.Expr | None = None
     for node in statement.expressions:
@@ -76,7 +76,7 @@ def _selected(statement: exp.Select, schema: Schema, user: str, shape: str) -> t
                 raise QuestionRefused(node.sql(), "the count is selected once", hint=shape)
             count = node
         elif type(node) is exp.Column:
-            items.append(column_named(node, schema, role="item").name)
+            items.append(find_column(node, schema, role="item").name)
         else:
             raise QuestionRefused(node.sql(), "only item columns and the count can be selected", hint=shape)
     if not items or len(set(items)) != len(items) or user in items:
@@ -95,7 +95,7 @@ def _check_count(node: exp.Count, schema: Schema, user: str, shape: str) -> None
     columns = inner.expressions
     if len(columns) != 1 or type(columns[0]) is not exp.Column or inner.args.get("on"):
         raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
-    if column_named(columns[0], schema, role="user").name != user:
+    if find_column(columns[0], schema, role="user").name != user:
         raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
 
 
@@ -103,7 +103,7 @@ def _check_group(statement: exp.Select, items: list[str], schema: Schema, shape:
     group = statement.args.get("group")
     nodes = [] if group is None else group.expressions
     extra = group is not None and not has_only(group, {"expressions"})
-    columns = [column_named(node, schema, role="item").name for node in nodes if type(node) is exp.Column]
+    columns = [find_column(node, schema, role="item").name for node in nodes if type(node) is exp.Column]
     if extra or len(columns) != len(nodes) or sorted(columns) != sorted(items):
         part = "GROUP BY" if group is None else group.sql().strip()
         raise QuestionRefused(part, f"GROUP BY must name {', '.join(items)}", hint=shape)
@@ -129,5 +129,5 @@ def _limit(statement: exp.Select, shape: str) -> int:
     node = limit.expression if type(limit) is exp.Limit and has_only(limit, {"expression"}) else None
     if type(node) is not exp.Literal or node.is_string or not str(node.this).isdecimal() or len(node.this) > 9:
         part = "LIMIT" if limit is None else limit.sql().strip()
-        raise QuestionRefused(part, "LIMIT takes one whole number", hint=shape)
+        raise QuestionRefused(part, "LIMIT takes one integer", hint=shape)
     return positive_integer(int(node.this), "k")

@@ -1,4 +1,4 @@
-"""Conditions: from a syntax tree to a predicate, by a list of what is allowed; everything else is refused."""
+"""Conditions: from a syntax tree to a predicate, by an allow-list."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
-from podium.query.canonical import all_of, any_of, negated, one_of
+from podium.query.canonical import all_of, any_of, negate, one_of
 from podium.query.parse.literals import literal_for, literal_text
 from podium.query.parse.syntax import parse_condition
 from podium.query.predicate import Between, Compare, Like, Missing, Operator, Predicate, Wildcard
 from podium.query.schema import Column, Kind, Schema
 
-__all__ = ["column_named", "has_only", "parse_conditions", "parse_where", "predicate_of"]
+__all__ = ["find_column", "has_only", "parse_conditions", "parse_where", "predicate_of"]
 
 _OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.EQ: Operator.EQUAL,
@@ -33,8 +33,8 @@ _ALLOWED = (
     "Allowed: comparisons of a column with a constant, IN, BETWEEN, LIKE, IS NULL, and AND, OR, NOT of these. "
     "Compute anything else into a column of the table first."
 )
-_MOST_VALUES = 1_000
-_MOST_TEXTS = 20
+_MAX_VALUES = 1_000
+_MAX_CONDITIONS = 20
 
 
 def parse_where(text: str, *, schema: Schema) -> Predicate:
@@ -43,18 +43,18 @@ def parse_where(text: str, *, schema: Schema) -> Predicate:
 
 
 def parse_conditions(where: str | Iterable[str] | None, *, schema: Schema) -> Predicate | None:
-    """The predicate that one WHERE text means, or several of which all must hold; None where there is none.
+    """The predicate of one WHERE text, or of several that must all hold; None for none.
 
-    Each text is parsed by itself: what one of them opens, another cannot close.
+    Each text is parsed by itself, so one cannot close what another opens.
     """
     if where is None:
         return None
     if isinstance(where, str) or not isinstance(where, Iterable):
         return parse_where(where, schema=schema)
     texts = list(where)
-    if len(texts) > _MOST_TEXTS:
+    if len(texts) > _MAX_CONDITIONS:
         raise QuestionRefused(
-            f"{len(texts)} conditions", f"there are at most {_MOST_TEXTS}", hint="Join them with AND in one text."
+            f"{len(texts)} conditions", f"there are at most {_MAX_CONDITIONS}", hint="Join them with AND in one text."
         )
     return all_of([parse_where(text, schema=schema) for text in texts]) if texts else None
 
@@ -64,16 +64,16 @@ def predicate_of(node: exp.Expr, schema: Schema) -> Predicate:
     if type(node) is exp.Paren:
         return predicate_of(node.this, schema)
     if type(node) is exp.And:
-        return all_of([predicate_of(part, schema) for part in _flat(node, exp.And)])
+        return all_of([predicate_of(part, schema) for part in _operands(node, exp.And)])
     if type(node) is exp.Or:
-        return any_of([predicate_of(part, schema) for part in _flat(node, exp.Or)])
+        return any_of([predicate_of(part, schema) for part in _operands(node, exp.Or)])
     if type(node) is exp.Not:
-        return negated(predicate_of(node.this, schema))
+        return negate(predicate_of(node.this, schema))
     return _simple(node, schema)
 
 
-def _flat(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
-    """The operands of a chain, without recursion: a long chain is deep on one side."""
+def _operands(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
+    """The operands of a chain, without recursion, because a long chain is a deep tree."""
     parts: list[exp.Expr] = []
     stack = [node]
     while stack:
@@ -91,8 +91,8 @@ def _simple(node: exp.Expr, schema: Schema) -> Predicate:
     if type(node) is exp.In and has_only(node, {"this", "expressions"}):
         column = _column(node.this, schema)
         values = [literal_for(column, value) for value in node.expressions]
-        if not 0 < len(values) <= _MOST_VALUES:
-            raise QuestionRefused(node.sql(), f"a list has 1 to {_MOST_VALUES} constants", hint=_ALLOWED)
+        if not 0 < len(values) <= _MAX_VALUES:
+            raise QuestionRefused(node.sql(), f"a list has 1 to {_MAX_VALUES} constants", hint=_ALLOWED)
         return one_of(column.name, values)
     if type(node) is exp.Between and has_only(node, {"this", "low", "high"}):
         column = _column(node.this, schema)
@@ -106,7 +106,7 @@ def _simple(node: exp.Expr, schema: Schema) -> Predicate:
 
 
 def has_only(node: exp.Expr, names: set[str]) -> bool:
-    """Whether nothing but these parts of a syntax tree is set."""
+    """Whether only these parts of a syntax node are set."""
     return not any(value for name, value in node.args.items() if name not in names)
 
 
@@ -141,7 +141,7 @@ def _like(node: exp.Expr, schema: Schema) -> Predicate:
         raise QuestionRefused(node.sql(), f"column {column.name!r} is {column.kind}, not text", hint=_ALLOWED)
     literal_for(column, node.expression)
     like = Like(column.name, _pattern_parts(pattern, escape, node))
-    return negated(like) if node.args.get("negate") else like
+    return negate(like) if node.args.get("negate") else like
 
 
 def _pattern_parts(pattern: str, escape: str | None, node: exp.Expr) -> tuple[str | Wildcard, ...]:
@@ -167,11 +167,11 @@ def _pattern_parts(pattern: str, escape: str | None, node: exp.Expr) -> tuple[st
 def _column(node: exp.Expr, schema: Schema) -> Column:
     if type(node) is not exp.Column:
         raise QuestionRefused(node.sql(), "a column must stand here", hint=_ALLOWED)
-    return column_named(node, schema)
+    return find_column(node, schema)
 
 
-def column_named(node: exp.Column, schema: Schema, *, role: str = "column") -> Column:
-    """The column that a name means: exactly, or up to case if the name was not quoted and only one fits."""
+def find_column(node: exp.Column, schema: Schema, *, role: str = "column") -> Column:
+    """The column of that name: exact, or case-insensitive if the name is not quoted and one column matches."""
     if not has_only(node, {"this"}) or type(node.this) is not exp.Identifier:
         raise QuestionRefused(
             node.sql(), "columns are named without their table", hint="Write the column's name alone."
