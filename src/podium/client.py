@@ -24,7 +24,7 @@ from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, sp
 from podium.release import Release
 from podium.version import __version__
 from podium.wire.identifiers import new_id
-from podium.wire.problems import restored
+from podium.wire.problems import restore_error
 from podium.wire.refusals import Refusal
 from podium.wire.request import QuestionRequest
 
@@ -32,7 +32,7 @@ __all__ = ["Client", "connect"]
 
 _RETRIES = 3
 _WAIT_SECONDS = 0.5
-_AGAIN = (503, 429)
+_RETRY_STATUSES = (503, 429)
 
 
 def connect(url: str, *, token: str, dataset: str | None = None, timeout: float = 600.0) -> Client:
@@ -203,7 +203,7 @@ class _Transport:
                 return self._once(method, path, body, key)
             except (Refusal, PodiumError) as error:
                 failure = error
-                if getattr(error, "http_status", None) not in _AGAIN:
+                if getattr(error, "http_status", None) not in _RETRY_STATUSES:
                     raise
             except (OSError, http.client.HTTPException):
                 failure = SourceUnavailable(
@@ -226,14 +226,14 @@ class _Transport:
         except urllib.error.HTTPError as error:
             with error:
                 told = _document(error.read())
-            failed = restored(told, error.code) if told else self._somebody_else()
+            failed = restore_error(told, error.code) if told else self._not_podium()
             failed.http_status = error.code  # type: ignore[attr-defined]
             raise failed from None
         if not found:
-            raise self._somebody_else()
+            raise self._not_podium()
         return found
 
-    def _somebody_else(self) -> SourceUnavailable:
+    def _not_podium(self) -> SourceUnavailable:
         """What podium answers is always a JSON object: a page to sign in at, or a redirect, is from another program."""
         return SourceUnavailable(
             f"url={self.url!r} answered, but not as podium does. Allowed: the address of a podium service itself. "

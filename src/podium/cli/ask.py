@@ -35,7 +35,7 @@ from podium.cli.options import (
     Table,
     Types,
     Unordered,
-    declared_types,
+    parse_types,
 )
 from podium.cli.output import Output, print_plan
 from podium.errors import InvalidArgument
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from podium import Curator
     from podium.query import Question, RankingQuestion
 
-__all__ = ["AnswerFlags", "Place", "Shown", "ask"]
+__all__ = ["AnswerOptions", "DataOptions", "OutputOptions", "ask"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerFlags:
+class AnswerOptions:
     """What may be added to the items and k of a question."""
 
     counts: Annotated[
@@ -80,7 +80,7 @@ class AnswerFlags:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class DataOptions:
     """How the data is read, and where its budget is kept, as written on the command line."""
 
     epsilon: Epsilon = None
@@ -120,7 +120,7 @@ class Place:
 
     def hint(self, source: str, items: Sequence[str]) -> str | None:
         """What a short list from JSON may mean, found out from the command line and not from rows."""
-        declared = declared_types(self.types) or {}
+        declared = parse_types(self.types) or {}
         undeclared = [item for item in items if item not in declared]
         if not undeclared or not source.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
             return None
@@ -137,7 +137,7 @@ class Place:
         from podium.ledger import open_ledger
 
         reading: Any = {
-            "user": user, "table": self.table, "types": declared_types(self.types), "bad_lines": self.bad_lines.value,
+            "user": user, "table": self.table, "types": parse_types(self.types), "bad_lines": self.bad_lines.value,
             "encoding": self.encoding, "answer_every": self.answer_every,
         }  # fmt: skip
         if self.ledger is None:
@@ -156,7 +156,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class OutputOptions:
     """Where the answer goes, or that only the plan is wanted."""
 
     form: ReleaseFormatOption = ReleaseFormat.TABLE
@@ -170,23 +170,23 @@ def ask(
     *,
     source: str,
     user: str,
-    place: Place,
-    shown: Shown,
+    data_options: DataOptions,
+    output_options: OutputOptions,
     items: Sequence[str] | None,
 ) -> None:
     """Ask, once or under a budget, and show what came out."""
-    place.check()
-    output = Output(shown.form, shown.output, shown.plot)
+    data_options.check()
+    output = Output(output_options.form, output_options.output, output_options.plot)
     output.check()
-    epsilon = None if place.ledger is None else place.epsilon
-    with progress("planning" if shown.dry_run else "asking"), place.curator(source, user) as curator:
-        if shown.dry_run:
-            print_plan(curator.plan_question(question, epsilon=epsilon), shown.form)
+    epsilon = None if data_options.ledger is None else data_options.epsilon
+    with progress("planning" if output_options.dry_run else "asking"), data_options.curator(source, user) as curator:
+        if output_options.dry_run:
+            print_plan(curator.plan_question(question, epsilon=epsilon), output_options.form)
             return
         release = curator.ask(question, epsilon=epsilon)
-        left = None if place.ledger is None else curator.status
+        left = None if data_options.ledger is None else curator.status
     output.write(release, items=items)
-    if not release.complete and (hint := place.hint(source, items or ())):
+    if not release.complete and (hint := data_options.hint(source, items or ())):
         say(hint)
     if left is not None:
         from podium.present.text.accounts import left_sentence

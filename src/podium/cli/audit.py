@@ -88,7 +88,7 @@ def audit(
         _require_none(parameters, plot)
         refuted = _show_gallery(alpha, form)
     else:
-        chosen = _chosen(mechanism, parameters, plot)
+        chosen = _choose(mechanism, parameters, plot)
         budget = {"samples": samples, "seconds": time, "alpha": alpha, "workers": workers or os.cpu_count() or 1}
         refuted = _show_audits(chosen, budget, form, plot)
     if refuted:
@@ -101,7 +101,7 @@ def _require_none(parameters: dict[str, Any], plot: Path | None) -> None:
         raise InvalidArgument(given[0], "given", allowed="nothing beside 'all' and 'gallery'", hint="Name a mechanism.")
 
 
-def _chosen(mechanism: str, parameters: dict[str, Any], plot: Path | None) -> dict[str, Any]:
+def _choose(mechanism: str, parameters: dict[str, Any], plot: Path | None) -> dict[str, Any]:
     from podium.audit.targets.shipped import EXAMPLES, build
 
     if mechanism != _EVERYTHING:

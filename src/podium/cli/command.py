@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from podium.cli.console import Settings, using
+from podium.cli.console import Settings, use_settings
 from podium.cli.failures import report
 
 __all__ = ["Command", "Group", "command"]
@@ -32,9 +32,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def run(*arguments: Any, quiet: bool, no_color: bool, debug: bool, **options: Any) -> None:
-        with using(Settings(quiet=quiet, color=not no_color, debug=debug)):
+        with use_settings(Settings(quiet=quiet, color=not no_color, debug=debug)):
             try:
-                function(*arguments, **_grouped(options, groups))
+                function(*arguments, **_group_options(options, groups))
             except (typer.Exit, typer.Abort):
                 raise
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - reported by its type
@@ -63,7 +63,7 @@ def _option(name: str, annotation: object, default: object) -> inspect.Parameter
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=missing, annotation=annotation)
 
 
-def _grouped(options: dict[str, Any], groups: dict[str, Any]) -> dict[str, Any]:
+def _group_options(options: dict[str, Any], groups: dict[str, Any]) -> dict[str, Any]:
     """The options, with those of each group put together."""
     made = {
         name: group(**{one.name: options.pop(one.name) for one in dataclasses.fields(group)})

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["Settings", "on_terminal", "print_result", "progress", "say", "settings", "using"]
+__all__ = ["Settings", "on_terminal", "print_result", "progress", "say", "settings", "use_settings"]
 
-_PATIENCE = 1.0
-_TICK = 0.2
-_NARROWEST = 40
+_DELAY_SECONDS = 1.0
+_TICK_SECONDS = 0.2
+_MIN_WIDTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def settings() -> Settings:
 
 
 @contextmanager
-def using(chosen: Settings) -> Iterator[None]:
+def use_settings(chosen: Settings) -> Iterator[None]:
     """Make these the settings until the end of the block."""
     token = _settings.set(chosen)
     try:
@@ -79,7 +79,7 @@ def progress(what: str) -> Iterator[None]:
         yield
         return
     done = threading.Event()
-    ticking = threading.Thread(target=_tell, args=(what, done, time.monotonic()), daemon=True)
+    ticking = threading.Thread(target=_show_progress, args=(what, done, time.monotonic()), daemon=True)
     ticking.start()
     try:
         yield
@@ -88,15 +88,15 @@ def progress(what: str) -> Iterator[None]:
         ticking.join()
 
 
-def _tell(what: str, done: threading.Event, start: float) -> None:
-    if done.wait(_PATIENCE):
+def _show_progress(what: str, done: threading.Event, start: float) -> None:
+    if done.wait(_DELAY_SECONDS):
         return
     if not sys.stderr.isatty():
         say(f"{what} ...")
         done.wait()
         return
     with _console(stderr=True).status(_elapsed(what, start)) as spinner:
-        while not done.wait(_TICK):
+        while not done.wait(_TICK_SECONDS):
             spinner.update(_elapsed(what, start))
 
 
@@ -108,5 +108,5 @@ def _console(*, stderr: bool) -> Console:
     from rich.console import Console  # a third of a second that help and errors need not wait for
 
     console = Console(stderr=stderr, highlight=False, no_color=None if settings().color else True)
-    console.width = max(console.width, _NARROWEST)
+    console.width = max(console.width, _MIN_WIDTH)
     return console

@@ -49,7 +49,7 @@ def explain(
     if form is Format.JSON:
         print_document({"sections": [{"title": section.title, "text": section.text} for section in sections]})
         return
-    print_result("\n\n".join(f"{section.title}\n{_wrapped(section.text)}" for section in sections))
+    print_result("\n\n".join(f"{section.title}\n{_wrap(section.text)}" for section in sections))
 
 
 def _release(file: str) -> Release:
@@ -65,5 +65,5 @@ def _release(file: str) -> Release:
     return podium.Release.from_json(text)
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)

@@ -40,7 +40,7 @@ __all__ = [
     "Types",
     "User",
     "Where",
-    "declared_types",
+    "parse_types",
 ]  # fmt: skip
 
 
@@ -176,7 +176,7 @@ OutputFile = Annotated[
 PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")]
 
 
-def declared_types(types: list[str] | None) -> dict[str, str] | None:
+def parse_types(types: list[str] | None) -> dict[str, str] | None:
     """The columns and types of --types, given one by one or separated by commas."""
     if not types:
         return None

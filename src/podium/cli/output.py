@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podium import Plan, Release
 
 __all__ = [
-    "Output", "check_picture", "json_text", "print_document", "print_plan", "release_document", "replacing",
+    "Output", "check_picture", "json_text", "print_document", "print_plan", "release_document", "replace_file",
 ]  # fmt: skip
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -51,10 +51,10 @@ class Output:
         """Write the release; ``items`` are the names of the item columns, if they are known."""
         heading = heading or ", ".join(items or ["item"])
         if self.path is None:
-            print_result(self._drawing(release, heading) if self._drawn() else self._text(release, heading, items))
+            print_result(self._drawing(release, heading) if self._is_drawing() else self._text(release, heading, items))
         else:
             try:
-                with replacing(self.path) as file:
+                with replace_file(self.path) as file:
                     self._write_file(file, release, heading, items)
             except OSError:
                 # It is paid for, so it must not be lost; a table of bytes is of no use on a terminal.
@@ -75,7 +75,7 @@ class Output:
         else:
             file.write_text(f"{self._text(release, heading, items).rstrip()}\n", encoding="utf-8")
 
-    def _drawn(self) -> bool:
+    def _is_drawing(self) -> bool:
         return self.format is ReleaseFormat.TABLE and on_terminal()
 
     @staticmethod
@@ -97,7 +97,7 @@ class Output:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """A file beside this one, which takes its place when it is complete; what is not a plain file is written to."""
     if path.exists() and not path.is_file():
         yield path

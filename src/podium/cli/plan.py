@@ -19,7 +19,7 @@ from podium.cli.options import (
     Unordered,
 )
 from podium.cli.output import print_document
-from podium.cli.recall import Described, Exponent, Items, ItemsPerUser, RecallPlot, Skew, Users
+from podium.cli.recall import Exponent, Items, ItemsPerUser, RecallPlot, Skew, TableDescription, Users
 
 __all__ = ["plan"]
 
@@ -70,7 +70,7 @@ def plan(
         mechanism=mechanism.value, ordered=not unordered,
     )  # fmt: skip
     planned = Plan.of(strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)))
-    described = Described(
+    described = TableDescription(
         users=users, items=items, items_per_user=items_per_user, exponent=exponent, skew=skew, plot=plot
     )
     expected = described.expect(facts, epsilon, delta)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.ask import Place, Shown, ask
+from podium.cli.ask import DataOptions, OutputOptions, ask
 from podium.cli.options import K, SourceArgument, Unordered, User, Where
 
 __all__ = ["rank"]
@@ -86,8 +86,8 @@ def rank(
     mixing: Mixing = None,
     normalisation: Normalisation = None,
     mechanism: SelectionOption = Selection.AUTO,
-    place: Place,
-    shown: Shown,
+    data_options: DataOptions,
+    output_options: OutputOptions,
 ) -> None:
     """The k best items by who was preferred to whom, privately.
 
@@ -107,4 +107,4 @@ def rank(
         ordered=not unordered, where=where, max_comparisons_per_user=max_comparisons_per_user, method=method.value,
         mixing=mixing, normalisation=normalisation, mechanism=mechanism.value,
     )  # fmt: skip
-    ask(question, source=source, user=user, place=place, shown=shown, items=["item"])
+    ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=["item"])

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from podium.planning.facts import Facts
     from podium.planning.prediction import Predicted, Prior
 
-__all__ = ["Described", "Exponent", "Items", "ItemsPerUser", "RecallPlot", "Skew", "Users"]
+__all__ = ["Exponent", "Items", "ItemsPerUser", "RecallPlot", "Skew", "TableDescription", "Users"]
 
-_AROUND = tuple(Fraction(2) ** power for power in range(-3, 4))
+_EPSILON_FACTORS = tuple(Fraction(2) ** power for power in range(-3, 4))
 
 Users = Annotated[
     int | None, typer.Option("--users", metavar="N", help="Predict recall: about how many users the table has.")
@@ -51,7 +51,7 @@ RecallPlot = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Described:
+class TableDescription:
     """A table as described on the command line, and where a picture of its recall goes."""
 
     users: int | None
@@ -82,7 +82,7 @@ class Described:
         shape = {name: value for name, value in (("exponent", self.exponent), ("skew", self.skew)) if value is not None}
         return Prior(users=self.users or 0, items=self.items or 0, items_per_user=self.items_per_user or "0", **shape)
 
-    def expect(self, facts: Facts, epsilon: str, delta: str) -> Expected | None:
+    def expect(self, facts: Facts, epsilon: str, delta: str) -> Expectation | None:
         """What to expect, on synthetic tables; None where nothing was described."""
         prior = self.prior()
         if prior is None:
@@ -91,12 +91,12 @@ class Described:
         from podium.planning.prediction import predict_recall
 
         chosen = positive_fraction(epsilon, "epsilon")
-        epsilons = [chosen] if self.plot is None else [chosen * factor for factor in _AROUND]
+        epsilons = [chosen] if self.plot is None else [chosen * factor for factor in _EPSILON_FACTORS]
         with progress("planning"):
             predicted = predict_recall(facts, prior, epsilons=epsilons, delta=delta)
-        return Expected(prior, facts.k, predicted, epsilons.index(chosen))
+        return Expectation(prior, facts.k, predicted, epsilons.index(chosen))
 
-    def draw(self, expected: Expected | None) -> None:
+    def draw(self, expected: Expectation | None) -> None:
         """The picture, where one is wanted."""
         if expected is not None and self.plot is not None:
             expected.draw(self.plot)
@@ -104,7 +104,7 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class Expectation:
     """Predicted recall, at the chosen epsilon and perhaps at others."""
 
     prior: Prior

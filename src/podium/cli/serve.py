@@ -47,7 +47,7 @@ def serve(
         print_facts(server.check(settings))
         return
     address = f"http://{settings.server.host}:{settings.server.port}"
-    server.serve(settings, config, listening=lambda: say(f"listening on {address} (Ctrl-C stops it)"))
+    server.serve(settings, config, on_listening=lambda: say(f"listening on {address} (Ctrl-C stops it)"))
 
 
 def settings_in(config: Path) -> Settings:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.ask import AnswerFlags, Place, Shown, ask
+from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
 from podium.cli.options import SourceOption, User
 
 __all__ = ["sql"]
@@ -22,9 +22,9 @@ def sql(
     *,
     source: SourceOption,
     user: User,
-    flags: AnswerFlags,
-    place: Place,
-    shown: Shown,
+    answer_options: AnswerOptions,
+    data_options: DataOptions,
+    output_options: OutputOptions,
 ) -> None:
     """The same as 'podium top', for a question written as SQL.
 
@@ -39,5 +39,5 @@ def sql(
     """
     from podium.query import Question
 
-    question = Question(sql=text, **flags.options())
-    ask(question, source=source, user=user, place=place, shown=shown, items=None)
+    question = Question(sql=text, **answer_options.options())
+    ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=None)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.ask import AnswerFlags, Place, Shown, ask
+from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
 from podium.cli.options import K, SourceArgument, User, Where
 
 __all__ = ["top"]
@@ -21,9 +21,9 @@ def top(
     user: User,
     k: K = 10,
     where: Where = None,
-    flags: AnswerFlags,
-    place: Place,
-    shown: Shown,
+    answer_options: AnswerOptions,
+    data_options: DataOptions,
+    output_options: OutputOptions,
 ) -> None:
     """The k items with the most distinct users, privately.
 
@@ -40,5 +40,5 @@ def top(
     """
     from podium.query import Question
 
-    question = Question(item=tuple(item), k=k, where=tuple(where or ()), **flags.options())
-    ask(question, source=source, user=user, place=place, shown=shown, items=item)
+    question = Question(item=tuple(item), k=k, where=tuple(where or ()), **answer_options.options())
+    ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=item)

@@ -28,9 +28,9 @@ from podium.cli.options import (
     Types,
     User,
     Where,
-    declared_types,
+    parse_types,
 )
-from podium.cli.output import Output, json_text, print_document, release_document, replacing
+from podium.cli.output import Output, json_text, print_document, release_document, replace_file
 from podium.errors import InvalidArgument, OutputFailed
 
 __all__ = ["watch"]
@@ -110,7 +110,7 @@ def watch(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
         domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user, table=table,
-        types=declared_types(types), bad_lines=bad_lines.value,
+        types=parse_types(types), bad_lines=bad_lines.value,
         encoding=encoding, analyst=analyst, force=force, answer_every=answer_every,
     ) as monitor:  # fmt: skip
         if dry_run:
@@ -142,7 +142,7 @@ def _write(lists: dict[str, podium.Release], form: ReleaseFormat, path: Path | N
         print_result(text)
         return
     try:
-        with replacing(path) as file:
+        with replace_file(path) as file:
             file.write_text(f"{text.rstrip()}\n", encoding="utf-8")
     except OSError:
         print_result(text)

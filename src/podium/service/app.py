@@ -64,9 +64,9 @@ def create_app(settings: Settings) -> FastAPI:
     for router in (main_pages.router, ask_pages.router, owner_pages.router):
         app.include_router(router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
-    app.add_exception_handler(PodiumError, _failed)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(PodiumError, _handle_error)
+    app.add_exception_handler(RequestValidationError, _handle_invalid)
+    app.add_exception_handler(HTTPException, _handle_http_error)
     app.add_middleware(Envelope, service=parts)
     return app
 
@@ -92,7 +92,7 @@ def _open_all(parts: Service) -> None:
     log("started", datasets=names)
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _handle_error(request: Request, error: Exception) -> Response:
     """What the library or the service refused."""
     if wants_page(request):
         return error_page(request, error)
@@ -107,7 +107,7 @@ async def _failed(request: Request, error: Exception) -> Response:
     return Response(body, status, media_type=MEDIA_TYPE, headers=headers)
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
+async def _handle_invalid(request: Request, error: Exception) -> Response:
     """A body or parameter of the wrong shape: where and what, without repeating what was sent."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
     first = found[0] if found else {"loc": ("request",), "msg": "not valid"}
@@ -116,10 +116,10 @@ async def _invalid(request: Request, error: Exception) -> Response:
         f"The request is not valid at {where}: {first['msg']}. There are {len(found)} such problems. "
         "The address /openapi.json describes what is allowed; nothing was charged."
     )
-    return await _failed(request, Refusal(422, text, error="InvalidRequest"))
+    return await _handle_error(request, Refusal(422, text, error="InvalidRequest"))
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _handle_http_error(request: Request, error: Exception) -> Response:
     """No such route, or not with this method."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     texts = {
@@ -128,7 +128,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     }
     text = texts.get(status, "The request could not be understood. /openapi.json describes what is allowed.")
     refusal = Refusal(status, text, error={404: "NotFound", 405: "MethodNotAllowed"}.get(status, "BadRequest"))
-    answer = await _failed(request, refusal)
+    answer = await _handle_error(request, refusal)
     for name, value in (getattr(error, "headers", None) or {}).items():
         answer.headers[name] = value
     return answer

@@ -60,21 +60,21 @@ class Service:
         """What a question would do, in time or not at all."""
         seconds = self.settings.limits.plan_seconds
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(self._planned(dataset, request, token)), seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(self._submit_plan(dataset, request, token)), seconds)
         except TimeoutError:
             raise plan_too_long(seconds) from None
 
     def plan_here(self, dataset: str, request: QuestionRequest, token: Token) -> Plan:
         """The same, for a thread that may wait."""
         seconds = self.settings.limits.plan_seconds
-        planned = self._planned(dataset, request, token)
+        planned = self._submit_plan(dataset, request, token)
         try:
             return planned.result(seconds)
         except TimeoutError:
             planned.cancel()
             raise plan_too_long(seconds) from None
 
-    def _planned(self, dataset: str, request: QuestionRequest, token: Token) -> Future[Plan]:
+    def _submit_plan(self, dataset: str, request: QuestionRequest, token: Token) -> Future[Plan]:
         return self.planner.submit(
             Line(token.name, dataset),
             lambda: self.datasets.get(dataset).curator.plan_question(request.question, epsilon=request.epsilon),
@@ -90,7 +90,7 @@ class Service:
         found = self.tokens.get(token.id)
         if found is None or not (found.valid and found.reaches(dataset) and found.role.covers(Role.ANALYST)):
             raise token_ended()
-        key = None if idempotency_key is None else _own(token, idempotency_key)
+        key = None if idempotency_key is None else _analyst_key(token, idempotency_key)
         try:
             return self.datasets.get(dataset).curator.ask(
                 request.question, epsilon=request.epsilon, analyst=token.name, idempotency_key=key
@@ -123,7 +123,7 @@ class Service:
         self.state.close()
 
 
-def _own(token: Token, key: str) -> str:
+def _analyst_key(token: Token, key: str) -> str:
     """The ledger knows one set of keys for each data set; analysts must not meet in it."""
     if not 0 < len(key) <= 200 or not key.isprintable():
         raise InvalidArgument("idempotency_key", key, allowed="a printable text of 1 to 200 characters")

@@ -33,8 +33,8 @@ def check(settings: Settings) -> list[tuple[str, str]]:
     return [*found, ("address", f"http://{server.host}:{server.port}"), ("workers", str(server.workers))]
 
 
-def serve(settings: Settings, config: Path, *, listening: Callable[[], None]) -> None:
-    """Run until stopped; ``listening`` is called when the address is ours.
+def serve(settings: Settings, config: Path, *, on_listening: Callable[[], None]) -> None:
+    """Run until stopped; ``on_listening`` is called when the address is ours.
 
     On SIGTERM connections get the time that the settings give them, and what is being read may end.
     """
@@ -57,11 +57,11 @@ def serve(settings: Settings, config: Path, *, listening: Callable[[], None]) ->
             # Nothing here speaks it, and an upgraded connection would have no deadline.
             ws="none",
         ),
-        listening,
+        on_listening,
     )
 
 
-def run_workers(config: uvicorn.Config, listening: Callable[[], None] = lambda: None) -> None:
+def run_workers(config: uvicorn.Config, on_listening: Callable[[], None] = lambda: None) -> None:
     """Run the workers of an app on one socket."""
     try:
         listener = config.bind_socket()
@@ -72,7 +72,7 @@ def run_workers(config: uvicorn.Config, listening: Callable[[], None] = lambda: 
             allowed=f"a port of {config.host} that is free and that this account may listen on",
             hint="Stop what listens there, or set another host or port under [server].",
         ) from None
-    listening()
+    on_listening()
     # Connections inherit it. Without it the body of an answer waits 40 ms for the receipt of its headers, because
     # the event loop sets it only on sockets that were made with their protocol named.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

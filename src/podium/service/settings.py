@@ -133,9 +133,9 @@ def load(path: Path | str, *, environment: Mapping[str, str] | None = None) -> S
 
 def read(document: Mapping[str, Any], *, folder: Path, environment: Mapping[str, str]) -> Settings:
     """The settings in a parsed file; relative paths start at ``folder``."""
-    merged = _overridden(document, environment)
-    _only(merged, ("ledger", "state", "server", "limits", "registration", "datasets"), "")
-    ledger = _located(_text(merged.get("ledger"), "ledger"), folder)
+    merged = _apply_overrides(document, environment)
+    _check_keys(merged, ("ledger", "state", "server", "limits", "registration", "datasets"), "")
+    ledger = _resolve(_text(merged.get("ledger"), "ledger"), folder)
     state = merged.get("state")
     registration = merged.get("registration")
     datasets = {
@@ -148,7 +148,7 @@ def read(document: Mapping[str, Any], *, folder: Path, environment: Mapping[str,
         )
     return Settings(
         ledger=ledger,
-        state=_default_state(ledger) if state is None else _located(_text(state, "state"), folder),
+        state=_default_state(ledger) if state is None else _resolve(_text(state, "state"), folder),
         datasets=datasets,
         server=_server(_table(merged.get("server", {}), "server")),
         limits=_section(Limits, _table(merged.get("limits", {}), "limits"), "limits"),
@@ -168,12 +168,12 @@ def dataset_name(name: object) -> str:
 def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSettings:
     """One data set."""
     prefix = f"datasets.{name}."
-    _only(raw, ("source", "user", "table", "types", "bad_lines", "encoding", "budget", "force", "insist"), prefix)
+    _check_keys(raw, ("source", "user", "table", "types", "bad_lines", "encoding", "budget", "force", "insist"), prefix)
     budget, types = raw.get("budget"), raw.get("types")
     table = raw.get("table")
     return DatasetSettings(
         name=name,
-        source=_located(_text(raw.get("source"), f"{prefix}source"), folder),
+        source=_resolve(_text(raw.get("source"), f"{prefix}source"), folder),
         user=_text(raw.get("user"), f"{prefix}user"),
         table=None if table is None else _text(table, f"{prefix}table"),
         types=None if types is None else {key: str(kind) for key, kind in _table(types, f"{prefix}types").items()},
@@ -186,7 +186,7 @@ def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSett
 
 
 def _budget(raw: Mapping[str, Any], prefix: str) -> Budget:
-    _only(raw, tuple(part.name for part in fields(Budget)), f"{prefix}budget.")
+    _check_keys(raw, tuple(part.name for part in fields(Budget)), f"{prefix}budget.")
     try:
         return Budget(**raw)
     except TypeError:
@@ -210,19 +210,19 @@ def _server(raw: Mapping[str, Any]) -> Server:
 
 def _section(cls: type[T], raw: Mapping[str, Any], name: str) -> T:
     known = {part.name: part for part in fields(cls)}
-    _only(raw, tuple(known), f"{name}.")
-    return cls(**{key: _typed(value, known[key].type, f"{name}.{key}") for key, value in raw.items()})
+    _check_keys(raw, tuple(known), f"{name}.")
+    return cls(**{key: _check_type(value, known[key].type, f"{name}.{key}") for key, value in raw.items()})
 
 
-def _typed(value: object, kind: object, name: str) -> Any:
+def _check_type(value: object, kind: object, name: str) -> Any:
     if kind in ("int", "int | None"):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise InvalidArgument(name, value, allowed="a whole number above 0")
+            raise InvalidArgument(name, value, allowed="an integer above 0")
         return value
     return _flag(value, name) if kind == "bool" else _text(value, name)
 
 
-def _overridden(document: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+def _apply_overrides(document: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     merged: dict[str, Any] = {**document, "server": {**_table(document.get("server", {}), "server")}}
     for variable, (key, kind) in _OVERRIDES.items():
         if variable not in environment:
@@ -231,7 +231,7 @@ def _overridden(document: Mapping[str, Any], environment: Mapping[str, str]) -> 
         try:
             (merged[section] if section else merged)[name] = kind(environment[variable])
         except ValueError:
-            raise InvalidArgument(variable, environment[variable], allowed="a whole number") from None
+            raise InvalidArgument(variable, environment[variable], allowed="an integer") from None
     return merged
 
 
@@ -242,7 +242,7 @@ def _default_state(ledger: str) -> str:
     return str(Path(ledger.removeprefix("sqlite:///")).with_name("service.db"))
 
 
-def _located(text: str, folder: Path) -> str:
+def _resolve(text: str, folder: Path) -> str:
     """A path in full; a URL as it is."""
     if "://" in text and not text.startswith("sqlite:///"):
         return text
@@ -255,7 +255,7 @@ def _folder(path: Path) -> Path:
     return path.resolve()
 
 
-def _only(raw: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+def _check_keys(raw: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
     for key in raw:
         if key not in known:
             raise InvalidArgument(f"{prefix}{key}", raw[key], allowed=f"one of the keys {', '.join(sorted(known))}")

@@ -1,6 +1,6 @@
 """Errors as RFC 9457 problems, and back: one shape for every error, with the library's own words.
 
-``problem`` makes the JSON object, ``restored`` the same exception again, on the other side of the network.
+``problem`` makes the JSON object, ``restore_error`` the same exception again, on the other side of the network.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
 from podium.wire.refusals import Refusal
 
-__all__ = ["MEDIA_TYPE", "STATUSES", "UNEXPECTED", "problem", "restored", "status_of"]
+__all__ = ["MEDIA_TYPE", "STATUSES", "UNEXPECTED", "problem", "restore_error", "status_of"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -88,7 +88,7 @@ def problem(error: BaseException, *, request_id: str) -> dict[str, Any]:
     }
 
 
-def restored(document: Mapping[str, Any], status: int) -> Exception:
+def restore_error(document: Mapping[str, Any], status: int) -> Exception:
     """The exception that a problem describes; a ``Refusal`` where it is none of the library's."""
     detail = str(document.get("detail", f"The service answered with status={status}."))
     cls = _PUBLIC.get(str(document.get("error")))

@@ -57,10 +57,10 @@ def not_found(what: str) -> Refusal:
                    error="NotFound")  # fmt: skip
 
 
-def too_large(most: int) -> Refusal:
+def too_large(maximum: int) -> Refusal:
     """A body above the limit."""
     return Refusal(
-        413, f"The body of the request is too large. Allowed: at most {most} bytes. Ask a shorter question.",
+        413, f"The body of the request is too large. Allowed: at most {maximum} bytes. Ask a shorter question.",
         error="TooLarge",
     )  # fmt: skip
 
@@ -75,23 +75,23 @@ def ambiguous_length() -> Refusal:
     )
 
 
-def too_many_waiting(number: int, most: int) -> Refusal:
+def too_many_waiting(number: int, maximum: int) -> Refusal:
     """More questions of one analyst than may wait."""
     return Refusal(
         429,
-        f"There are {number} questions of yours waiting. Allowed: {most} at a time. "
+        f"There are {number} questions of yours waiting. Allowed: {maximum} at a time. "
         "Nothing was charged; ask again when some of them are answered.",
         error="TooMany",
         retry_after=5,
     )
 
 
-def too_many_streams(most: int) -> Refusal:
+def too_many_streams(maximum: int) -> Refusal:
     """More streams of events of one token than may be open."""
     return Refusal(
         429,
-        f"There are {most} streams of events open with this token. Allowed: {most} at a time. Close one, or ask for "
-        "the state of a job instead.",
+        f"This token has {maximum} event streams open. Allowed: {maximum} at a time. Close one, or ask for the state of "
+        "a job instead.",
         error="TooMany",
         retry_after=5,
     )

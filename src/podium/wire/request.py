@@ -43,7 +43,7 @@ class QuestionRequest:
             if ranking and name not in given:
                 raise InvalidArgument(name, None, allowed=meaning)
         stated: dict[str, Any] = {
-            name: _listed(name, value) if name in _LISTS else value for name, value in given.items()
+            name: _as_list(name, value) if name in _LISTS else value for name, value in given.items()
         }
         if "mixing" in stated:
             stated["mixing"] = str(stated["mixing"])
@@ -85,7 +85,7 @@ class QuestionRequest:
         raise InvalidArgument("question", text, allowed="what QuestionRequest.to_text wrote")
 
 
-def _listed(name: str, value: Any) -> list[Any]:
+def _as_list(name: str, value: Any) -> list[Any]:
     # A text would be the path of a file on the server; a frame would be read as the names of its columns.
     if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__") or hasattr(value, "columns"):
         shown = value if isinstance(value, str) else type(value).__name__

@@ -18,7 +18,7 @@ from podium.cli.options import (
     TextFormatOption,
     Types,
     User,
-    declared_types,
+    parse_types,
 )
 
 __all__ = ["create"]
@@ -84,7 +84,7 @@ def create(
         return
     with podium.Curator(
         source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table,
-        types=declared_types(types), bad_lines=bad_lines.value, encoding=encoding,
+        types=parse_types(types), bad_lines=bad_lines.value, encoding=encoding,
         force=force,
     ) as curator:  # fmt: skip
         status = curator.status

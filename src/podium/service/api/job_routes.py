@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from podium.service.api.examples import PROBLEMS
 from podium.service.core import Service
-from podium.service.http.access import Caller, role_of, service
+from podium.service.http.access import Caller, require_role, service
 from podium.service.ops.jobs import JobState
 from podium.service.store.tokens import Role, Token
 
@@ -23,20 +23,20 @@ router: APIRouter = APIRouter(prefix="/v1/jobs", responses=PROBLEMS)
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="From the Location of the answer that started it.")]
 
 _POLL_SECONDS = 0.25
-_POLLS_BETWEEN_SIGNS_OF_LIFE = 60
+_POLLS_PER_KEEPALIVE = 60
 
 
 @router.get("/{id_}", summary="Where a question stands", name="job")
 def job(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
     """Queued, reading, done, failed or cancelled; when it is done, the release's hash."""
-    role_of(token, Role.ANALYST)
+    require_role(token, Role.ANALYST)
     return service(request).jobs.get(id_, token).to_json()
 
 
 @router.delete("/{id_}", summary="Cancel a question")
 def cancel(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
     """Free while it is queued. While it is read, the answer is settled and kept; asking again is then free."""
-    role_of(token, Role.ANALYST)
+    require_role(token, Role.ANALYST)
     parts = service(request)
     parts.jobs.get(id_, token)
     parts.jobs.move(id_, JobState.CANCELLED)
@@ -50,7 +50,7 @@ def cancel(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
 )
 async def events(request: Request, id_: JobId, token: Caller) -> StreamingResponse:
     """Events named ``state``, whose data is the job."""
-    role_of(token, Role.ANALYST)
+    require_role(token, Role.ANALYST)
     parts = service(request)
     await asyncio.to_thread(parts.jobs.get, id_, token)
     parts.check_streams(token)
@@ -74,7 +74,7 @@ async def _events(parts: Service, id_: str, token: Token) -> AsyncIterator[str]:
         if found.state is not last:
             last = found.state
             yield f"event: state\ndata: {json.dumps(found.to_json())}\n\n"
-        elif polls % _POLLS_BETWEEN_SIGNS_OF_LIFE == 0:
+        elif polls % _POLLS_PER_KEEPALIVE == 0:
             yield ": still there\n\n"
         if found.state.final:
             return

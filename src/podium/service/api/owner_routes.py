@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from podium.service.api.bodies import BudgetBody, DataVersionBody, RegistrationBody, TokenBody, UnlockBody
 from podium.service.api.examples import PROBLEMS
 from podium.service.core import Service
-from podium.service.http.access import Access, Caller, access, everything, role_of, service
+from podium.service.http.access import Access, Caller, access, require_all_datasets, require_role, service
 from podium.service.store.tokens import Role, Token
 from podium.wire.refusals import forbidden, not_found
 
@@ -25,7 +25,7 @@ TokenId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The id of a
 @router.post("/datasets", status_code=201, summary="Register a file of the registration folder")
 def register(request: Request, token: Caller, body: RegistrationBody) -> dict[str, Any]:
     """The total is fixed from then on. Needs an owner's token for all data sets."""
-    everything(token)
+    require_all_datasets(token)
     parts = service(request)
     parts.datasets.register(body.name, body.source, user=body.user, budget=body.budget.budget())
     return parts.records.budget(body.name, token)
@@ -56,7 +56,7 @@ def unlock(granted: Owning, body: UnlockBody | None = None) -> dict[str, Any]:
 @router.get("/tokens", summary="The tokens within the owner's scope")
 def tokens(request: Request, token: Caller) -> dict[str, Any]:
     """Without their secrets, which nobody knows but their holders."""
-    role_of(token, Role.OWNER)
+    require_role(token, Role.OWNER)
     return {"tokens": [one.to_json() for one in own_tokens(service(request), token)]}
 
 
@@ -82,7 +82,7 @@ def give_token(
     parts: Service, owner: Token, *, name: str, role: str, datasets: list[str], days: int
 ) -> tuple[str, Token]:
     """A new token, within the scope of its giver."""
-    role_of(owner, Role.OWNER)
+    require_role(owner, Role.OWNER)
     if not owner.contains(datasets):
         raise forbidden(
             f"give access to {', '.join(datasets)}", f"tokens for {', '.join(owner.datasets)}, or for some of these"
@@ -93,7 +93,7 @@ def give_token(
 
 def revoke_token(parts: Service, owner: Token, id_: str) -> Token:
     """End a token of one's own scope."""
-    role_of(owner, Role.OWNER)
+    require_role(owner, Role.OWNER)
     found = parts.tokens.get(id_)
     if found is None or not owner.contains(found.datasets):
         raise not_found("this token")

@@ -23,7 +23,7 @@ from podium.wire.refusals import forbidden, not_found
 
 __all__ = ["Record", "Records"]
 
-_KEPT = 1_024
+_MAX_CACHED = 1_024
 _UNSOUND = "its entries and sums contradict each other; its owner sees where"
 
 
@@ -65,7 +65,7 @@ class Records:
 
     def release(self, dataset: str, entry: str, token: Token) -> Record:
         """The release that was settled under that hash."""
-        if not self._capped(dataset, token):
+        if not self._is_capped(dataset, token):
             with self._lock:
                 kept = self._kept.get((dataset, entry))
             if kept is not None:
@@ -75,12 +75,12 @@ class Records:
         if found is None:
             raise not_found("this release")
         record = _record(found, entries)
-        if not self._capped(dataset, token):
+        if not self._is_capped(dataset, token):
             with self._lock:
                 self._kept[dataset, entry] = record
-                while len(self._kept) > _KEPT:
+                while len(self._kept) > _MAX_CACHED:
                     self._kept.popitem(last=False)
-        elif not _seen(found, entries, token.name):
+        elif not _has_seen(found, entries, token.name):
             raise forbidden(
                 "see this release, because every analyst of this data set has a cap",
                 "releases that you asked for; ask the same question, and it is charged to your cap",
@@ -90,9 +90,9 @@ class Records:
     def releases(self, dataset: str, token: Token) -> list[Record]:
         """All releases that the token may see, the newest first."""
         entries = self._history(dataset)
-        capped = self._capped(dataset, token)
+        capped = self._is_capped(dataset, token)
         settled = [one for one in reversed(entries) if one.kind is Kind.SETTLED]
-        return [_record(one, entries) for one in settled if not capped or _seen(one, entries, token.name)]
+        return [_record(one, entries) for one in settled if not capped or _has_seen(one, entries, token.name)]
 
     def budget(self, dataset: str, token: Token) -> dict[str, Any]:
         """Where the data set stands; for an analyst with a cap, where that analyst stands."""
@@ -119,10 +119,10 @@ class Records:
     def history(self, dataset: str, token: Token) -> list[Entry]:
         """The entries that the token may see, the oldest first."""
         entries = self._history(dataset)
-        if not self._capped(dataset, token):
+        if not self._is_capped(dataset, token):
             return list(entries)
         own = {one.sequence for one in entries if one.analyst == token.name}
-        return _renumbered([one for one in entries if one.sequence in own or one.reservation in own or _public(one)])
+        return _renumber([one for one in entries if one.sequence in own or one.reservation in own or _is_public(one)])
 
     def history_document(self, dataset: str, token: Token) -> list[dict[str, Any]]:
         """The same as JSON; only the owner reads who asked."""
@@ -145,7 +145,7 @@ class Records:
         self._datasets.require(dataset)
         ledger = self._datasets.ledger
         try:
-            capped = self._capped(dataset, token)
+            capped = self._is_capped(dataset, token)
         except LedgerTampered:
             # Whether there are caps is not known then, so that nothing is told but this.
             return _own_document(dataset, (), _UNSOUND)
@@ -154,20 +154,20 @@ class Records:
         if not ledger.verify(dataset).sound:
             return _own_document(dataset, (), _UNSOUND)
         entries = ledger.history(dataset)
-        own = {one.hash for one in entries if one.kind is Kind.SETTLED and _seen(one, entries, token.name)}
+        own = {one.hash for one in entries if one.kind is Kind.SETTLED and _has_seen(one, entries, token.name)}
         missing = next((hash_ for hash_ in receipts if hash_ not in own), None)
         if missing is not None:
             return _own_document(dataset, (), f"no release of yours has the hash {missing!r} of a receipt")
         return _own_document(dataset, receipts, None)
 
-    def capped(self, dataset: str) -> bool:
+    def has_caps(self, dataset: str) -> bool:
         """Whether every analyst has a cap."""
         return self._datasets.status(dataset).totals.per_analyst is not None
 
-    def _capped(self, dataset: str, token: Token) -> bool:
+    def _is_capped(self, dataset: str, token: Token) -> bool:
         if token.role is Role.OWNER:
             return False
-        return self.capped(dataset)
+        return self.has_caps(dataset)
 
     def _history(self, dataset: str) -> tuple[Entry, ...]:
         self._datasets.require(dataset)
@@ -187,7 +187,7 @@ def _record(settled: Entry, entries: tuple[Entry, ...]) -> Record:
     )
 
 
-def _seen(settled: Entry, entries: tuple[Entry, ...], analyst: str) -> bool:
+def _has_seen(settled: Entry, entries: tuple[Entry, ...], analyst: str) -> bool:
     asked = entries[(settled.reservation or 0) - 1]
     return asked.analyst == analyst or any(
         one.kind is Kind.SEEN and one.reservation == settled.reservation and one.analyst == analyst for one in entries
@@ -206,7 +206,7 @@ def _own_document(dataset: str, receipts: Iterable[str], problem: str | None) ->
     }
 
 
-def _renumbered(entries: list[Entry]) -> list[Entry]:
+def _renumber(entries: list[Entry]) -> list[Entry]:
     """Numbered as they are shown: the ledger's own numbers tell how many there are of others."""
     numbers = {one.sequence: place for place, one in enumerate(entries, start=1)}
     return [
@@ -219,5 +219,5 @@ def _renumbered(entries: list[Entry]) -> list[Entry]:
     ]
 
 
-def _public(entry: Entry) -> bool:
+def _is_public(entry: Entry) -> bool:
     return entry.kind in (Kind.REGISTERED, Kind.RAISED, Kind.RELABELLED, Kind.UNLOCKED)

@@ -20,7 +20,7 @@ from podium.service.core import Service
 from podium.service.http.access import Access, Caller, access, service
 from podium.service.store.tokens import Role, Token
 
-__all__ = ["dataset_document", "listed", "rendered", "router"]
+__all__ = ["dataset_document", "dataset_documents", "render_release", "router"]
 
 router: APIRouter = APIRouter(prefix="/v1", responses=PROBLEMS)
 
@@ -63,10 +63,10 @@ def about(request: Request, token: Caller) -> dict[str, Any]:
 @router.get("/datasets", summary="The data sets in the token's scope")
 def datasets(request: Request, token: Caller) -> dict[str, Any]:
     """Names, columns, the unit of protection, and what is left."""
-    return {"datasets": listed(service(request), token)}
+    return {"datasets": dataset_documents(service(request), token)}
 
 
-def listed(parts: Service, token: Token) -> list[dict[str, Any]]:
+def dataset_documents(parts: Service, token: Token) -> list[dict[str, Any]]:
     """All data sets in scope; one that cannot be opened says so and does not hide the others."""
     found = []
     for name in parts.datasets.visible(token):
@@ -139,10 +139,10 @@ def releases(granted: Viewing) -> dict[str, Any]:
 @router.get("/datasets/{dataset}/releases/{entry}", summary="A release by its permalink", responses=RELEASE)
 def release(granted: Viewing, entry: EntryHash, format: Form = Form.JSON) -> Response:  # noqa: A002 - as in the CLI
     """The release as JSON, CSV or Parquet, or its card."""
-    return rendered(granted.service.records.release(granted.dataset, entry, granted.token), format)
+    return render_release(granted.service.records.release(granted.dataset, entry, granted.token), format)
 
 
-def rendered(record: Record, form: Form) -> Response:
+def render_release(record: Record, form: Form) -> Response:
     """A release in one of its forms."""
     items = record.items if len(record.items) > 1 else record.items[0]
     name = f"{record.dataset}-{record.entry[:12]}"

@@ -14,8 +14,8 @@ from podium.service.store.tokens import EVERYTHING, Role, Token
 from podium.wire.refusals import forbidden, not_found, not_signed_in
 
 __all__ = [
-    "Access", "Caller", "DatasetName", "Holder", "access", "address_of", "caller", "check", "everything", "role_of",
-    "service",
+    "Access", "Caller", "DatasetName", "Holder", "access", "address_of", "caller", "check_access",
+    "require_all_datasets", "require_role", "service",
 ]  # fmt: skip
 
 _BEARER = HTTPBearer(auto_error=False, description="A token made by `podium token create`.")
@@ -65,28 +65,28 @@ class Access:
 def access(role: Role) -> Callable[[Request, str, Token], Access]:
     """A dependency: the caller has this role, and the data set is in scope."""
 
-    def granted(request: Request, dataset: DatasetName, token: Caller) -> Access:
-        check(token, dataset, role)
+    def grant(request: Request, dataset: DatasetName, token: Caller) -> Access:
+        check_access(token, dataset, role)
         return Access(service(request), token, dataset)
 
-    return granted
+    return grant
 
 
-def check(token: Token, dataset: str, role: Role) -> None:
+def check_access(token: Token, dataset: str, role: Role) -> None:
     """Raise unless the token has this role on the data set."""
     if not token.reaches(dataset):
         raise not_found(f"dataset={dataset!r}")
-    role_of(token, role)
+    require_role(token, role)
 
 
-def role_of(token: Token, role: Role) -> None:
+def require_role(token: Token, role: Role) -> None:
     """Raise unless the token has this role or a higher one."""
     if not token.role.covers(role):
         raise forbidden(f"do what needs the role {role.value}", f"what a {token.role.value} may do")
 
 
-def everything(token: Token) -> None:
+def require_all_datasets(token: Token) -> None:
     """Raise unless the token is an owner's for all data sets."""
-    role_of(token, Role.OWNER)
+    require_role(token, Role.OWNER)
     if EVERYTHING not in token.datasets:
         raise forbidden("do what needs the scope *", f"what concerns {', '.join(token.datasets)}")

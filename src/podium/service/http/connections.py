@@ -151,7 +151,7 @@ class Connection(H11Protocol):
         if self.transport.is_closing():
             return
         if refusal is not None:
-            self.transport.write(_written(refusal))
+            self.transport.write(_response_bytes(refusal))
         self.transport.close()
 
 
@@ -161,7 +161,7 @@ def _crowd_of_worker() -> Crowd:
     return Crowd(load(os.environ[CONFIG_VARIABLE]).limits)
 
 
-def _written(refusal: Refusal) -> bytes:
+def _response_bytes(refusal: Refusal) -> bytes:
     """An answer before there is a request to answer."""
     body = problem_body(refusal, new_id())
     head = (

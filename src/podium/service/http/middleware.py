@@ -52,7 +52,7 @@ class Envelope:
             _check_framing(scope)
             body = await _read(scope, receive, self._service.settings.limits.body_bytes)
             await self._app(scope, body, call.send)
-        except _NotWholeError:
+        except _IncompleteRequestError:
             # Nobody is there to be answered, and half a question is none.
             call.status = 408
         except Exception as error:  # noqa: BLE001 - its text may quote rows
@@ -61,9 +61,9 @@ class Envelope:
             if call.status == 0:
                 await call.fail(error)
         finally:
-            self._tell(scope, call)
+            self._log(scope, call)
 
-    def _tell(self, scope: Scope, call: _Call) -> None:
+    def _log(self, scope: Scope, call: _Call) -> None:
         route = getattr(scope.get("route"), "path", "unknown")
         who = scope["state"].get("who")
         self._service.metrics.count(_method(scope), route, call.status)
@@ -109,7 +109,7 @@ def problem_body(error: BaseException, request_id: str) -> bytes:
     return json.dumps(problem(error, request_id=request_id), ensure_ascii=True).encode("ascii")
 
 
-class _NotWholeError(Exception):
+class _IncompleteRequestError(Exception):
     """The connection ended before the request did."""
 
 
@@ -120,21 +120,21 @@ def _check_framing(scope: Scope) -> None:
         raise ambiguous_length()
 
 
-async def _read(scope: Scope, receive: Receive, most: int) -> Receive:
+async def _read(scope: Scope, receive: Receive, maximum: int) -> Receive:
     """The whole body, or a refusal as soon as it is too long, whatever its headers say."""
     stated = dict(scope["headers"]).get(b"content-length", b"0")
-    if stated.isdigit() and int(stated) > most:
-        raise too_large(most)
+    if stated.isdigit() and int(stated) > maximum:
+        raise too_large(maximum)
     parts: list[bytes] = []
     more = True
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            raise _NotWholeError
+            raise _IncompleteRequestError
         parts.append(message.get("body", b""))
         more = message.get("more_body", False)
-        if sum(map(len, parts)) > most:
-            raise too_large(most)
+        if sum(map(len, parts)) > maximum:
+            raise too_large(maximum)
     waiting: list[Message] = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
     async def replay() -> Message:

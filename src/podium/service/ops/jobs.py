@@ -30,7 +30,7 @@ from podium.wire.request import QuestionRequest
 __all__ = ["Job", "JobState", "Jobs", "run_job"]
 
 _COLUMNS = "token, dataset, question, state, entry, problem, owner"
-_KEPT_SECONDS = 7 * 86_400
+_RETENTION_SECONDS = 7 * 86_400
 _POLL_SECONDS = 0.02
 _ATTEMPTS = 20
 
@@ -84,7 +84,7 @@ class Jobs:
         """A new job of this worker."""
         job = Job(new_id(), dataset, token, request, JobState.QUEUED)
         with self._state.writing() as session:
-            session.run("DELETE FROM service_jobs WHERE created < ?", (now() - _KEPT_SECONDS,))
+            session.run("DELETE FROM service_jobs WHERE created < ?", (now() - _RETENTION_SECONDS,))
             session.run(
                 "INSERT INTO service_jobs (id, dataset, analyst, token, question, state, owner, created) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

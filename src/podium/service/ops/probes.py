@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, Response
 
 from podium.errors import PodiumError
 from podium.service.api.examples import PROBLEMS
-from podium.service.http.access import Holder, caller, everything, service
+from podium.service.http.access import Holder, caller, require_all_datasets, service
 
 __all__ = ["router"]
 
@@ -43,5 +43,5 @@ def metrics(request: Request, credentials: Holder) -> Response:
     """An owner's token for all data sets is needed, unless the settings make it public."""
     parts = service(request)
     if not parts.settings.server.public_metrics:
-        everything(caller(request, credentials))
+        require_all_datasets(caller(request, credentials))
     return Response(parts.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -22,7 +22,7 @@ __all__ = ["Line", "Runner"]
 
 T = TypeVar("T")
 
-_REMEMBERED = 10_000
+_MAX_ANALYSTS = 10_000
 """How many analysts' turns are kept; who was served before that has waited longest."""
 
 
@@ -35,7 +35,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Task:
     line: Line
     work: Callable[[], Any]
     future: Future[Any] = field(default_factory=Future)
@@ -50,7 +50,7 @@ class Runner:
     def __init__(self, *, parallel: int, queued: int, each: int, name: str = "question") -> None:
         self._pool = ThreadPoolExecutor(parallel, thread_name_prefix=name)
         self._parallel, self._queued, self._each = parallel, queued, each
-        self._lines: OrderedDict[Line, deque[_Waiting]] = OrderedDict()
+        self._lines: OrderedDict[Line, deque[_Task]] = OrderedDict()
         self._turns: OrderedDict[str, int] = OrderedDict()
         self._analysts: Counter[str] = Counter()
         self._datasets: Counter[str] = Counter()
@@ -60,7 +60,7 @@ class Runner:
 
     def submit(self, line: Line, work: Callable[[], T]) -> Future[T]:
         """Run it when its turn comes; refused if too many wait."""
-        waiting = _Waiting(line, work)
+        waiting = _Task(line, work)
         with self._lock:
             self._admit(line.analyst)
             self._lines.setdefault(line, deque()).append(waiting)
@@ -107,7 +107,7 @@ class Runner:
             line = self._next(last=free == 1 and self._parallel > 1)
             if line is None:
                 return
-            self._pool.submit(self._serve, self._taken(line))
+            self._pool.submit(self._serve, self._take(line))
 
     def _next(self, *, last: bool) -> Line | None:
         """The line to serve; lines that were served longest ago come first, and the first of equals is taken."""
@@ -117,14 +117,14 @@ class Runner:
     def _urgency(self, line: Line) -> tuple[int, int, int]:
         return self._analysts[line.analyst], self._turns.get(line.analyst, 0), self._datasets[line.dataset]
 
-    def _taken(self, line: Line) -> _Waiting:
+    def _take(self, line: Line) -> _Task:
         waiting = self._lines[line].popleft()
         self._analysts[line.analyst] += 1
         self._datasets[line.dataset] += 1
         self._turn += 1
         self._turns.pop(line.analyst, None)
         self._turns[line.analyst] = self._turn
-        while len(self._turns) > _REMEMBERED:
+        while len(self._turns) > _MAX_ANALYSTS:
             self._turns.popitem(last=False)
         if self._lines[line]:
             self._lines.move_to_end(line)
@@ -132,20 +132,20 @@ class Runner:
             del self._lines[line]
         return waiting
 
-    def _serve(self, waiting: _Waiting) -> None:
+    def _serve(self, waiting: _Task) -> None:
         if not waiting.future.set_running_or_notify_cancel():
-            self._ended(waiting.line)
+            self._finish(waiting.line)
             return
         try:
             result = waiting.work()
         except BaseException as error:  # noqa: BLE001 - told to whoever waits for it
-            self._ended(waiting.line)
+            self._finish(waiting.line)
             waiting.future.set_exception(error)
         else:
-            self._ended(waiting.line)
+            self._finish(waiting.line)
             waiting.future.set_result(result)
 
-    def _ended(self, line: Line) -> None:
+    def _finish(self, line: Line) -> None:
         """Before the result is told: whoever asks next because of it has nothing running any more."""
         with self._lock:
             for counted, name in ((self._analysts, line.analyst), (self._datasets, line.dataset)):

@@ -12,14 +12,26 @@ from fastapi.responses import Response
 
 from podium.errors import InvalidArgument
 from podium.service.core import Service
-from podium.service.http.access import DatasetName, check, service
-from podium.service.store.sessions import SignedIn, form_token, new_secret, same
+from podium.service.http.access import DatasetName, check_access, service
+from podium.service.store.sessions import SignedIn, equal_secrets, form_token, new_secret
 from podium.service.store.tokens import Role
 from podium.wire.refusals import Refusal, not_signed_in
 
 __all__ = [
-    "SESSION", "SIGN_IN", "Form", "Looking", "Posted", "View", "check_sign_in", "cookie_name", "form_of", "looking",
-    "set_cookie", "sign_in_secret", "view", "whole",
+    "SESSION",
+    "SIGN_IN",
+    "CurrentSession",
+    "Form",
+    "PostedForm",
+    "View",
+    "check_sign_in",
+    "cookie_name",
+    "current_session",
+    "form_of",
+    "parse_integer",
+    "set_cookie",
+    "sign_in_secret",
+    "view",
 ]  # fmt: skip
 
 SESSION = "podium_session"
@@ -39,7 +51,7 @@ def set_cookie(response: Response, parts: Service, name: str, value: str) -> Non
     )  # fmt: skip
 
 
-def looking(request: Request) -> SignedIn:
+def current_session(request: Request) -> SignedIn:
     """The session of a browser."""
     parts = service(request)
     secret = request.cookies.get(cookie_name(parts, SESSION))
@@ -51,7 +63,7 @@ def looking(request: Request) -> SignedIn:
     return found
 
 
-Looking = Annotated[SignedIn, Depends(looking)]
+CurrentSession = Annotated[SignedIn, Depends(current_session)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +78,11 @@ class View:
 def view(role: Role) -> Callable[[Request, str, SignedIn], View]:
     """A dependency: the session's token has this role on the data set."""
 
-    def granted(request: Request, dataset: DatasetName, signed: Looking) -> View:
-        check(signed.token, dataset, role)
+    def grant(request: Request, dataset: DatasetName, signed: CurrentSession) -> View:
+        check_access(signed.token, dataset, role)
         return View(service(request), signed, dataset)
 
-    return granted
+    return grant
 
 
 class Form(dict[str, str]):
@@ -90,7 +102,7 @@ async def form_of(request: Request) -> Form:
     return Form({name: value for name, value in pairs if value})
 
 
-def whole(text: str, name: str) -> int:
+def parse_integer(text: str, name: str) -> int:
     """A field that must hold a whole number."""
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit() or len(digits) > 20:
@@ -98,23 +110,23 @@ def whole(text: str, name: str) -> int:
     return int(digits)
 
 
-async def _posted(request: Request, signed: Looking) -> Form:
+async def _check_form(request: Request, signed: CurrentSession) -> Form:
     form = await form_of(request)
     _check_origin(request)
-    if not same(form.pop("csrf", ""), signed.form_token):
-        raise _not_ours()
+    if not equal_secrets(form.pop("csrf", ""), signed.form_token):
+        raise _foreign_form()
     return form
 
 
-Posted = Annotated[Form, Depends(_posted)]
+PostedForm = Annotated[Form, Depends(_check_form)]
 
 
 def check_sign_in(request: Request, form: Form) -> None:
     """The form of the sign-in page, which has no session yet: bound to a cookie that the page had set."""
     _check_origin(request)
     secret = request.cookies.get(cookie_name(service(request), SIGN_IN), "")
-    if not secret or not same(form.pop("csrf", ""), form_token(secret)):
-        raise _not_ours()
+    if not secret or not equal_secrets(form.pop("csrf", ""), form_token(secret)):
+        raise _foreign_form()
 
 
 def sign_in_secret() -> str:
@@ -125,10 +137,10 @@ def sign_in_secret() -> str:
 def _check_origin(request: Request) -> None:
     """Browsers say where a form comes from; a page of another site is refused even if it knew the token."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise _not_ours()
+        raise _foreign_form()
 
 
-def _not_ours() -> Refusal:
+def _foreign_form() -> Refusal:
     return Refusal(
         403,
         "The form was not sent from a page of this session. Allowed: forms of this service, in the browser that opened "

@@ -9,7 +9,7 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from podium.errors import PodiumError
-from podium.service.pages.cookies import looking
+from podium.service.pages.cookies import current_session
 from podium.service.pages.rendering import page
 from podium.service.store.sessions import SignedIn
 from podium.wire.problems import UNEXPECTED, status_of
@@ -39,16 +39,18 @@ def error_page(request: Request, error: Exception) -> Response:
         target = quote(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
         return RedirectResponse(f"/sign-in?next={target}", 303)
     lines = error.lines if isinstance(error, PodiumError) else (UNEXPECTED,)
-    shown = page(request, "error.html", _signed(request), status=status, title=HTTPStatus(status).phrase, lines=lines,
-                 request_id=request.state.request_id)  # fmt: skip
+    shown = page(
+        request, "error.html", _session_or_none(request), status=status, title=HTTPStatus(status).phrase, lines=lines,
+        request_id=request.state.request_id,
+    )  # fmt: skip
     retry = getattr(error, "retry_after", None)
     if retry is not None or status == 503:
         shown.headers["Retry-After"] = str(retry or 5)
     return shown
 
 
-def _signed(request: Request) -> SignedIn | None:
+def _session_or_none(request: Request) -> SignedIn | None:
     try:
-        return looking(request)
+        return current_session(request)
     except PodiumError:
         return None

@@ -12,19 +12,19 @@ from podium.errors import PodiumError
 from podium.ledger import Problem, Status
 from podium.present.plots import plot_budget
 from podium.present.text.accounts import history_rows, left_sentence, status_facts
-from podium.service.api.routes import dataset_document, listed
+from podium.service.api.routes import dataset_document, dataset_documents
 from podium.service.http.access import address_of, service
 from podium.service.pages.cookies import (
     SESSION,
     SIGN_IN,
+    CurrentSession,
     Form,
-    Looking,
-    Posted,
+    PostedForm,
     View,
     check_sign_in,
     cookie_name,
+    current_session,
     form_of,
-    looking,
     set_cookie,
     sign_in_secret,
     view,
@@ -63,7 +63,7 @@ def _sign_in_page(request: Request, target: str, *, error: str = "", status: int
 
 
 @router.post("/sign-in")
-def signed_in(request: Request, form: Annotated[Form, Depends(form_of)]) -> Response:
+def start_session(request: Request, form: Annotated[Form, Depends(form_of)]) -> Response:
     """A new session for a valid token; what the browser sent before is not used again."""
     check_sign_in(request, form)
     parts = service(request)
@@ -82,7 +82,7 @@ def signed_in(request: Request, form: Annotated[Form, Depends(form_of)]) -> Resp
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, signed: Looking, _: Posted) -> Response:
+def sign_out(request: Request, signed: CurrentSession, _: PostedForm) -> Response:
     """The session ends here, not only in the browser."""
     parts = service(request)
     parts.sessions.end(signed.secret)
@@ -92,15 +92,15 @@ def sign_out(request: Request, signed: Looking, _: Posted) -> Response:
 
 
 @router.get("/datasets.json")
-def datasets_json(request: Request, signed: Looking) -> dict[str, Any]:
+def datasets_json(request: Request, signed: CurrentSession) -> dict[str, Any]:
     """The twin of the page."""
-    return {"datasets": listed(service(request), signed.token)}
+    return {"datasets": dataset_documents(service(request), signed.token)}
 
 
 @router.get("/datasets")
-def datasets(request: Request, signed: Looking) -> Response:
+def datasets(request: Request, signed: CurrentSession) -> Response:
     """All data sets in scope, each with its unit of protection and what is left."""
-    return page(request, "datasets.html", signed, datasets=listed(service(request), signed.token))
+    return page(request, "datasets.html", signed, datasets=dataset_documents(service(request), signed.token))
 
 
 @router.get("/datasets/{dataset}.json")
@@ -142,7 +142,7 @@ def ledger(request: Request, granted: Viewing) -> Response:
     records, token = granted.service.records, granted.signed.token
     shown = records.history(granted.dataset, token)
     headers, rows = history_rows(shown)
-    capped = token.role is not Role.OWNER and records.capped(granted.dataset)
+    capped = token.role is not Role.OWNER and records.has_caps(granted.dataset)
     status = records.status(granted.dataset)
     return page(
         request,
@@ -152,13 +152,13 @@ def ledger(request: Request, granted: Viewing) -> Response:
         headers=headers,
         rows=rows,
         promise=status.promise,
-        facts=[] if capped else _shown_facts(status, token),
+        facts=[] if capped else _visible_facts(status, token),
         left="" if capped else left_sentence(status),
         alt=None if capped else _burn_down(request, granted, dark=False)[1],
     )
 
 
-def _shown_facts(status: Status, token: Token) -> list[tuple[str, str]]:
+def _visible_facts(status: Status, token: Token) -> list[tuple[str, str]]:
     """Facts that the page does not show elsewhere; who spent how much is for the owner."""
     hidden = () if token.role is Role.OWNER else ("source", "analyst ", "failed", "locked out")
     return [
@@ -203,7 +203,7 @@ def _versions() -> dict[str, str]:
 
 
 @router.get("/about.json")
-def about_json(_: Looking) -> JSONResponse:
+def about_json(_: CurrentSession) -> JSONResponse:
     """The twin of the page."""
     return JSONResponse({"versions": _versions()})
 
@@ -212,7 +212,7 @@ def about_json(_: Looking) -> JSONResponse:
 def about(request: Request) -> Response:
     """The promise, its limits, and what runs here; also for those who are not signed in."""
     try:
-        signed = looking(request)
+        signed = current_session(request)
     except PodiumError:
         signed = None
     return page(request, "about.html", signed, versions={} if signed is None else _versions())

@@ -28,7 +28,7 @@ _environment = Environment(
     loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
-_KEPT = 64
+_MAX_PICTURES = 64
 
 
 def _number(value: Fraction | None) -> str:
@@ -74,6 +74,6 @@ class Pictures:
             if key not in self._kept:
                 picture = draw()
                 self._kept[key] = (picture.svg(), picture.alt)
-                while len(self._kept) > _KEPT:
+                while len(self._kept) > _MAX_PICTURES:
                     self._kept.popitem(last=False)
             return self._kept[key]

@@ -70,7 +70,7 @@ def condition_text(part: list[Any]) -> str:
     """A condition in the WHERE language, from its canonical form."""
     kind, *rest = part
     if kind in ("and", "or"):
-        return f" {kind.upper()} ".join(_enclosed(inner) for inner in rest)
+        return f" {kind.upper()} ".join(_parenthesize(inner) for inner in rest)
     if kind == "not":
         return f"NOT ({condition_text(rest[0])})"
     column = _column(rest[0])
@@ -85,7 +85,7 @@ def condition_text(part: list[Any]) -> str:
     return f"{column} {kind} {_literal(rest[1])}"
 
 
-def _enclosed(part: list[Any]) -> str:
+def _parenthesize(part: list[Any]) -> str:
     text = condition_text(part)
     return f"({text})" if part[0] in ("and", "or") else text
 
@@ -97,7 +97,7 @@ def _column(name: str) -> str:
 def _pattern(parts: list[Any]) -> str:
     escaped = any(isinstance(part, str) and re.search(r"[%_\\]", part) for part in parts)
     texts = [part["wildcard"] if isinstance(part, dict) else re.sub(r"([%_\\])", r"\\\1", part) for part in parts]
-    return _quoted("".join(texts)) + (r" ESCAPE '\'" if escaped else "")
+    return _quote("".join(texts)) + (r" ESCAPE '\'" if escaped else "")
 
 
 def _literal(value: Any) -> str:
@@ -105,9 +105,9 @@ def _literal(value: Any) -> str:
         return str(value).upper()
     if isinstance(value, dict):
         ((kind, text),) = value.items()
-        return f"{_TYPED[kind]} {_quoted(text)}" if kind in _TYPED else str(text)
-    return _quoted(value) if isinstance(value, str) else str(value)
+        return f"{_TYPED[kind]} {_quote(text)}" if kind in _TYPED else str(text)
+    return _quote(value) if isinstance(value, str) else str(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

@@ -67,7 +67,7 @@ class Datasets:
     def ledger(self) -> Ledger:
         """The ledger; raises while its database is down."""
         with self._lock:
-            return self._opened_ledger()
+            return self._open_ledger()
 
     def reach_ledger(self) -> None:
         """Raise unless the ledger can be read now."""
@@ -87,13 +87,13 @@ class Datasets:
         Why it cannot be opened is not told: the first line of a file without a header is a row, and analysts ask.
         """
         with suppress(SourceError, InvalidArgument):
-            return self.opened(name)
+            return self.open(name)
         raise SourceUnavailable(
             f"dataset={name!r} could not be opened. Nothing was read or charged. Its owner learns the reason with: "
             "podium serve --check"
         )
 
-    def opened(self, name: str) -> Dataset:
+    def open(self, name: str) -> Dataset:
         """The same, for its owner: an error says why it cannot be opened."""
         found = self._open.get(name)
         if found is not None:
@@ -102,7 +102,7 @@ class Datasets:
         if settings is None:
             raise not_found(f"dataset={name!r}")
         with self._lock:
-            return self._opened(settings)
+            return self._open_dataset(settings)
 
     def require(self, name: str) -> None:
         """Raise unless this service has a data set of that name; the ledger may know others."""
@@ -147,7 +147,7 @@ class Datasets:
             raise InvalidArgument("dataset", name, allowed="a name that is not taken")
         settings = DatasetSettings(name=name, source=str(folder / file), user=user, budget=budget)
         with self._lock:
-            opened = self._opened(settings)
+            opened = self._open_dataset(settings)
         try:
             self._state.run(
                 "INSERT INTO service_datasets (name, definition, created) VALUES (?, ?, ?)",
@@ -160,7 +160,7 @@ class Datasets:
 
     def check(self) -> list[str]:
         """Open everything; the names."""
-        return [self.opened(name).settings.name for name in self.names()]
+        return [self.open(name).settings.name for name in self.names()]
 
     def close(self) -> None:
         """Let go of engines and ledger."""
@@ -172,20 +172,20 @@ class Datasets:
         added = {name: read_dataset(name, json.loads(text), Path("/")) for name, text in rows if name not in listed}
         return {**listed, **added}
 
-    def _opened_ledger(self) -> Ledger:
+    def _open_ledger(self) -> Ledger:
         if self._ledger is None:
             self._ledger = open_ledger(self._settings.ledger)
             self._closing.callback(self._ledger.close)
         return self._ledger
 
-    def _opened(self, settings: DatasetSettings) -> Dataset:
+    def _open_dataset(self, settings: DatasetSettings) -> Dataset:
         if settings.name in self._open:
             return self._open[settings.name]
         curator = Curator(
             settings.source,
             dataset=settings.name,
             user=settings.user,
-            ledger=self._opened_ledger(),
+            ledger=self._open_ledger(),
             budget=settings.budget,
             table=settings.table,
             types=settings.types,

@@ -14,7 +14,7 @@ from podium.randomness import system_bits
 from podium.service.store.database import State, now
 from podium.service.store.tokens import Token, Tokens
 
-__all__ = ["Sessions", "SignedIn", "form_token", "new_secret", "same"]
+__all__ = ["Sessions", "SignedIn", "equal_secrets", "form_token", "new_secret"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def form_token(secret: str) -> str:
     return hmac.new(secret.encode("utf-8", "surrogatepass"), b"podium form", hashlib.sha256).hexdigest()
 
 
-def same(one: str, other: str) -> bool:
+def equal_secrets(one: str, other: str) -> bool:
     """Whether two secrets are equal, in a time that does not tell where they differ."""
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
 

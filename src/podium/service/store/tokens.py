@@ -31,7 +31,7 @@ PREFIX = "podium_"
 
 _BYTES = 32
 _DAY = 86_400
-_LONGEST_DAYS = 3_650
+_MAX_DAYS = 3_650
 _COLUMNS = "id, name, role, datasets, created, expires, revoked"
 
 
@@ -98,8 +98,8 @@ class Tokens:
         scope = tuple(dict.fromkeys(label(dataset, "datasets") for dataset in datasets))
         if not scope:
             raise InvalidArgument("datasets", [], allowed="one data set or more, or * for all")
-        if positive_integer(days, "days") > _LONGEST_DAYS:
-            raise InvalidArgument("days", days, allowed=f"1 to {_LONGEST_DAYS}")
+        if positive_integer(days, "days") > _MAX_DAYS:
+            raise InvalidArgument("days", days, allowed=f"1 to {_MAX_DAYS}")
         secret = PREFIX + base64.urlsafe_b64encode(system_bits().read(_BYTES)).decode("ascii").rstrip("=")
         made = now()
         token = Token(new_id(), label(name, "name"), _role(role), scope, made, made + days * _DAY, None)
