@@ -1,4 +1,4 @@
-"""What ``top``, ``sql`` and ``rank`` share: options in groups, and one way from a question to its answer."""
+"""What ``top``, ``sql`` and ``rank`` share: groups of options, and the path from a question to its answer."""
 
 from __future__ import annotations
 
@@ -49,17 +49,19 @@ __all__ = ["AnswerOptions", "DataOptions", "OutputOptions", "ask"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions:
-    """What may be added to the items and k of a question."""
+    """Options of a question besides its items and k."""
 
     counts: Annotated[
-        bool, typer.Option("--counts", help="Also measure how many users each item has, with half of the budget.")
+        bool, typer.Option("--counts", help="Also estimate how many users each item has, with half of the budget.")
     ] = False
     unordered: Unordered = False
     max_items_per_user: MaxItemsPerUser = None
     domain: Annotated[
         Path | None,
         typer.Option(
-            "--domain", metavar="FILE", help="The items are known: a file that lists them in a column like --item."
+            "--domain",
+            metavar="FILE",
+            help="File that lists the items, if known, in a column named like --item.",
         ),
     ] = None
     domain_size: DomainSize = None
@@ -67,7 +69,7 @@ class AnswerOptions:
     mechanism: MechanismOption = Mechanism.AUTO
 
     def options(self) -> dict[str, Any]:
-        """As the fields of a question."""
+        """The options as fields of a question."""
         return {
             "counts": self.counts,
             "ordered": not self.unordered,
@@ -81,7 +83,7 @@ class AnswerOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataOptions:
-    """How the data is read, and where its budget is kept, as written on the command line."""
+    """How the data is read and where its budget is kept, as given on the command line."""
 
     epsilon: Epsilon = None
     delta: Delta = None
@@ -96,14 +98,14 @@ class DataOptions:
     answer_every: AnswerEvery = None
 
     def check(self) -> None:
-        """Raise unless there is either a ledger with a data set, or an epsilon for a single question."""
+        """Raise unless there is a ledger with a data set, or an epsilon for a single question."""
         if self.ledger is None:
             if self.epsilon is None:
                 raise InvalidArgument(
                     "epsilon",
                     None,
                     allowed="a number above 0, unless --ledger and --dataset name a budget",
-                    hint="A usual choice is --epsilon 1.",
+                    hint="A common choice is --epsilon 1.",
                 )
             return
         if self.dataset is None:
@@ -111,27 +113,27 @@ class DataOptions:
                 "dataset",
                 None,
                 allowed="the name of a data set in the ledger",
-                hint="Name it with --dataset, or leave out --ledger (and the variable PODIUM_LEDGER) to ask only once.",
+                hint="Name it with --dataset, or omit --ledger (and the variable PODIUM_LEDGER) to ask just once.",
             )
         if self.delta is not None:
             raise InvalidArgument(
-                "delta", self.delta, allowed="none with --ledger", hint="The budget says how much delta a question has."
+                "delta", self.delta, allowed="none with --ledger", hint="The budget determines the delta of a question."
             )
 
     def hint(self, source: str, items: Sequence[str]) -> str | None:
-        """What a short list from JSON may mean, found out from the command line and not from rows."""
+        """A possible reason for a short list from JSON, derived from the command line and not from rows."""
         declared = parse_types(self.types) or {}
         undeclared = [item for item in items if item not in declared]
         if not undeclared or not source.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
             return None
         return (
-            f"In JSON any name is a column, and a list is one item as a whole: check {', '.join(undeclared)}, "
+            f"In JSON any name is a column, and a list counts as one item: check {', '.join(undeclared)}, "
             f"or declare a list with --types '{undeclared[0]}=list(text)'."
         )
 
     @contextmanager
     def curator(self, source: str, user: str) -> Iterator[Curator]:
-        """The curator of a data set that is registered already (a mistyped ledger is not made), or of one question."""
+        """The curator of a registered data set (a mistyped ledger is not created), or of a single question."""
         from podium.curator.curator import Curator
         from podium.curator.payment import OneQuestion
         from podium.ledger import open_ledger
@@ -157,7 +159,7 @@ class DataOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """Where the answer goes, or that only the plan is wanted."""
+    """Where the answer goes, or whether only the plan is shown."""
 
     form: ReleaseFormatOption = ReleaseFormat.TABLE
     output: OutputFile = None
@@ -174,7 +176,7 @@ def ask(
     output_options: OutputOptions,
     items: Sequence[str] | None,
 ) -> None:
-    """Ask, once or under a budget, and show what came out."""
+    """Ask a single question, or one under a budget, and show the answer."""
     data_options.check()
     output = Output(output_options.form, output_options.output, output_options.plot)
     output.check()

@@ -1,4 +1,4 @@
-"""The two streams: nothing but the result on stdout; messages and progress on stderr."""
+"""Console output: results on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MIN_WIDTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every command lets its user choose."""
+    """Options that every command has."""
 
     quiet: bool = False
     color: bool = True
@@ -40,7 +40,7 @@ def settings() -> Settings:
 
 @contextmanager
 def use_settings(chosen: Settings) -> Iterator[None]:
-    """Make these the settings until the end of the block."""
+    """Use these settings inside the block."""
     token = _settings.set(chosen)
     try:
         yield
@@ -49,12 +49,12 @@ def use_settings(chosen: Settings) -> Iterator[None]:
 
 
 def on_terminal() -> bool:
-    """Whether a person reads stdout, who gets tables with lines and colours; a pipe gets plain text."""
+    """Whether stdout is a terminal, which gets styled tables; a pipe gets plain text."""
     return sys.stdout.isatty()
 
 
 def print_result(result: str | RenderableType) -> None:
-    """Write a text or a drawing to stdout; markup in a text is text."""
+    """Write text or a renderable to stdout; markup in text is not interpreted."""
     if isinstance(result, str):
         sys.stdout.write(result if result.endswith("\n") else f"{result}\n")
         sys.stdout.flush()
@@ -63,7 +63,7 @@ def print_result(result: str | RenderableType) -> None:
 
 
 def say(message: str) -> None:
-    """A remark on stderr, unless --quiet."""
+    """Print a message on stderr, unless --quiet."""
     if not settings().quiet:
         sys.stderr.write(f"{message}\n")
         sys.stderr.flush()
@@ -71,9 +71,9 @@ def say(message: str) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Show that something goes on, once it takes longer than a second: a spinner and the time, nothing of the data.
+    """Show a spinner and the elapsed time once a task takes longer than a second.
 
-    How far an engine has come depends on rows, and would be seen before anything is settled.
+    The engine's own progress is not shown: it depends on rows, and would be visible before anything is settled.
     """
     if settings().quiet:
         yield
@@ -105,7 +105,7 @@ def _elapsed(what: str, start: float) -> str:
 
 
 def _console(*, stderr: bool) -> Console:
-    from rich.console import Console  # a third of a second that help and errors need not wait for
+    from rich.console import Console  # takes a third of a second, which help and errors do not need
 
     console = Console(stderr=stderr, highlight=False, no_color=None if settings().color else True)
     console.width = max(console.width, _MIN_WIDTH)

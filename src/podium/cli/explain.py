@@ -28,14 +28,14 @@ def explain(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]", help="A release as JSON; - reads it from stdin. Without it: the general text."
+            metavar="[FILE]", help="A release as JSON, or - for stdin. Without it, explain releases in general."
         ),
     ] = None,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """What a release means: who is protected, and from what.
+    """Explain a release: who is protected, and from what.
 
-    Also how well, by which theorem, and what has to be true for it.
+    It also says how strong the protection is, which theorem proves it, and what that theorem assumes.
 
     \b
     Examples:

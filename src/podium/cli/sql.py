@@ -16,7 +16,7 @@ def sql(
     text: Annotated[
         str,
         typer.Argument(
-            metavar="SELECT", help="The question. FROM names the data set, or without one the file or table."
+            metavar="SELECT", help="The question. FROM names the data set, or the file or table if there is none."
         ),
     ],
     *,
@@ -26,9 +26,9 @@ def sql(
     data_options: DataOptions,
     output_options: OutputOptions,
 ) -> None:
-    """The same as 'podium top', for a question written as SQL.
+    """Answer a question like that of 'podium top', written as SQL.
 
-    One shape is answered: SELECT item, COUNT(DISTINCT user) AS n FROM table [WHERE ...] GROUP BY item ORDER BY n DESC
+    One form is supported: SELECT item, COUNT(DISTINCT user) AS n FROM table [WHERE ...] GROUP BY item ORDER BY n DESC
     LIMIT k. Anything else is refused before a row is read.
 
     \b

@@ -16,7 +16,8 @@ def top(
     source: SourceArgument,
     *,
     item: Annotated[
-        list[str], typer.Option("--item", metavar="COL", help="What to rank. Repeated: values together are one item.")
+        list[str],
+        typer.Option("--item", metavar="COL", help="Column to rank. Repeat it to rank combinations."),
     ],
     user: User,
     k: K = 10,
@@ -25,10 +26,10 @@ def top(
     data_options: DataOptions,
     output_options: OutputOptions,
 ) -> None:
-    """The k items with the most distinct users, privately.
+    """Release the k items with the most distinct users, privately.
 
-    Without a ledger the question is asked once, and --epsilon and --delta are its total. With a ledger the answer is
-    paid from the budget of a data set, and asking the same again is free.
+    Without a ledger, --epsilon and --delta are the total for this one question. With a ledger, the answer is charged to
+    the budget of a data set, and repeating the same question is free.
 
     \b
     Examples:

@@ -90,8 +90,8 @@ def too_many_streams(maximum: int) -> Refusal:
     """More streams of events of one token than may be open."""
     return Refusal(
         429,
-        f"This token has {maximum} event streams open. Allowed: {maximum} at a time. Close one, or ask for the state of "
-        "a job instead.",
+        f"This token has {maximum} event streams open. Allowed: {maximum} at a time. Close one, or ask for the state "
+        "of a job instead.",
         error="TooMany",
         retry_after=5,
     )
