@@ -1,4 +1,4 @@
-"""Starting the workers, and checking what they would start with."""
+"""Start the workers, or check their settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["check", "run_workers", "serve"]
 
 
 def check(settings: Settings) -> list[tuple[str, str]]:
-    """Open everything once, as a worker would, and say what was found. Data sets are registered if they are not."""
+    """Open everything once, as a worker would, and report what was found. Registers new data sets."""
     state = open_state(settings.state)
     datasets = Datasets(settings, state)
     try:
@@ -34,9 +34,9 @@ def check(settings: Settings) -> list[tuple[str, str]]:
 
 
 def serve(settings: Settings, config: Path, *, on_listening: Callable[[], None]) -> None:
-    """Run until stopped; ``on_listening`` is called when the address is ours.
+    """Run until stopped; ``on_listening`` is called once the address is bound.
 
-    On SIGTERM connections get the time that the settings give them, and what is being read may end.
+    On SIGTERM, connections get the time that the settings allow, and running questions may finish.
     """
     os.environ[CONFIG_VARIABLE] = str(config.absolute())
     server = settings.server
@@ -52,9 +52,9 @@ def serve(settings: Settings, config: Path, *, on_listening: Callable[[], None])
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=server.shutdown_seconds,
-            # By name: a worker that had to import it before it runs would seem dead to the one that started it.
+            # By name: importing it before the worker runs would make the worker seem dead to its supervisor.
             http="podium.service.http.connections:Connection",
-            # Nothing here speaks it, and an upgraded connection would have no deadline.
+            # WebSockets are not used, and an upgraded connection would have no deadline.
             ws="none",
         ),
         on_listening,
@@ -73,8 +73,8 @@ def run_workers(config: uvicorn.Config, on_listening: Callable[[], None] = lambd
             hint="Stop what listens there, or set another host or port under [server].",
         ) from None
     on_listening()
-    # Connections inherit it. Without it the body of an answer waits 40 ms for the receipt of its headers, because
-    # the event loop sets it only on sockets that were made with their protocol named.
+    # Connections inherit it. Without it a response body waits 40 ms for the ACK of its headers, because the event
+    # loop sets it only on sockets that were created with an explicit protocol.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         if config.workers > 1:
@@ -82,7 +82,7 @@ def run_workers(config: uvicorn.Config, on_listening: Callable[[], None] = lambd
         else:
             uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
-        # Ctrl-C is how people stop it; the server has ended in order by then.
+        # Ctrl-C is the usual way to stop; the server has shut down cleanly by then.
         pass
     finally:
         listener.close()

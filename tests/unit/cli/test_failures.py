@@ -105,7 +105,9 @@ def test_debug_shows_the_places_of_an_error_in_our_code() -> None:
 
 
 def test_debug_has_no_places_where_rows_may_have_been_read() -> None:
-    assert debug_text(errors.SourceFailure()).split("\n")[1] == ("  (the locations are withheld: rows may have been read)")
+    assert debug_text(errors.SourceFailure()).split("\n")[1] == (
+        "  (the locations are withheld: rows may have been read)"
+    )
 
 
 def test_quiet_says_nothing_but_errors() -> None:

@@ -53,7 +53,7 @@ def test_a_shared_ledger_keeps_the_state_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"ledger": ""}, "ledger='' is not valid. Allowed: a text that is not empty."),
+        ({"ledger": ""}, "ledger='' is not valid. Allowed: a string that is not empty."),
         ({"ledgre": "x"}, ("ledgre='x' is not valid. Allowed: one of the keys datasets, ledger, limits, registration, "
                           "server, state.")),
         ({"datasets": {}}, ("datasets={} is not valid. Allowed: one [datasets.NAME] or more. "

@@ -1,4 +1,4 @@
-"""Who may do what: a valid token first, then its scope, then its role. Outside the scope nothing seems to exist."""
+"""Access control: a valid token, then its scope, then its role. What is out of scope seems not to exist."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
     "require_all_datasets", "require_role", "service",
 ]  # fmt: skip
 
-_BEARER = HTTPBearer(auto_error=False, description="A token made by `podium token create`.")
+_BEARER = HTTPBearer(auto_error=False, description="A token issued by `podium token create`.")
 
 DatasetName = Annotated[
     str, Path(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", description="The name of the data set.", examples=["views"])
@@ -27,17 +27,17 @@ Holder = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
 
 
 def service(request: Request) -> Service:
-    """The parts of this app."""
+    """The service of this app."""
     found: Service = request.app.state.service
     return found
 
 
 def caller(request: Request, credentials: Holder) -> Token:
-    """The token of a request; guessing is slowed down for each address."""
+    """The token of a request; failed attempts are rate-limited per address."""
     parts = service(request)
     token = None if credentials is None else parts.tokens.find(credentials.credentials)
     if token is None:
-        # Only those without a token are slowed down: behind a proxy everybody has one address.
+        # Only callers without a valid token are limited by address: behind a proxy everybody shares one.
         parts.failures.take(address_of(request))
         raise not_signed_in()
     request.state.who = token.name
@@ -46,7 +46,7 @@ def caller(request: Request, credentials: Holder) -> Token:
 
 
 def address_of(request: Request) -> str:
-    """Where a request comes from."""
+    """The address of the caller."""
     return request.client.host if request.client is not None else "unknown"
 
 
@@ -55,7 +55,7 @@ Caller = Annotated[Token, Depends(caller)]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A token that may do what is asked on a data set."""
+    """A token with permission on a data set."""
 
     service: Service
     token: Token
@@ -63,7 +63,7 @@ class Access:
 
 
 def access(role: Role) -> Callable[[Request, str, Token], Access]:
-    """A dependency: the caller has this role, and the data set is in scope."""
+    """A dependency that requires this role on the data set."""
 
     def grant(request: Request, dataset: DatasetName, token: Caller) -> Access:
         check_access(token, dataset, role)

@@ -1,4 +1,4 @@
-"""Rates: a bucket for each caller, refilled steadily, in the memory of one worker."""
+"""Rate limits: a token bucket per caller, in the memory of one worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_CALLERS = 10_000
 
 
 class Rate:
-    """At most so many of something in a minute, for each caller."""
+    """At most ``per_minute`` requests of a kind, for each caller."""
 
     def __init__(self, what: str, per_minute: int) -> None:
         self._what, self._per_minute = what, per_minute
@@ -23,7 +23,7 @@ class Rate:
         self._lock = Lock()
 
     def take(self, caller: str) -> None:
-        """Count one; refused if the bucket is empty."""
+        """Take one from the caller's bucket; raises if it is empty."""
         moment = time.monotonic()
         with self._lock:
             level, last = self._buckets.pop(caller, (float(self._per_minute), moment))
