@@ -280,7 +280,7 @@ def test_a_ranking_has_a_page_and_files(tmp_path: Path) -> None:
         page = browser.get(place)
         assert page.status_code == 200
         assert "top 2 of a ranking of better over worse" in page.text
-        assert "Asking it again is free" not in page.text
+        assert "Repeating the question is free" not in page.text
         assert browser.get(f"{place}.csv").text.splitlines() == ['"rank","item"', '1,"f0"', '2,"f1"']
         assert here.call("GET", f"/v1{place}?format=csv").text == browser.get(f"{place}.csv").text
         for suffix in ("json", "parquet", "svg", "card.json"):

@@ -59,7 +59,7 @@ def test_a_shared_ledger_keeps_the_state_too(tmp_path: Path) -> None:
         ({"datasets": {}}, ("datasets={} is not valid. Allowed: one [datasets.NAME] or more. "
                            "Or name a folder as registration.")),
         ({"datasets": {"a b": DATASET}}, ("dataset='a b' is not valid. Allowed: 1 to 64 letters, digits, hyphens or "
-                                         "underscores, not a sign first.")),
+                                         "underscores, starting with a letter or digit.")),
         ({"server": {"port": 0}}, "server.port=0 is not valid. Allowed: an integer above 0."),
         ({"server": {"port": 70_000}}, "server.port=70000 is not valid. Allowed: 1 to 65535."),
         ({"server": {"public_url": "ftp://x"}}, (

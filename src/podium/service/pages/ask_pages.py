@@ -1,4 +1,4 @@
-"""Pages: ask, see what it would cost, confirm, wait, see the release."""
+"""Pages: ask, preview the cost, confirm, wait, show the release."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MISTAKES = (InvalidArgument, QuestionRefused, UnknownColumn)
 
 
 def _parse_form(fields: Form) -> QuestionRequest:
-    """The question in a form; a list of items is one a line."""
+    """The question in a form; listed items are one per line."""
     given: dict[str, Any] = {name: value.strip() for name, value in fields.items() if name in _FIELDS}
     for name in _NUMBERS:
         if name in given:
@@ -58,7 +58,7 @@ def _parse_form(fields: Form) -> QuestionRequest:
 
 
 def _require_sendable(question: QuestionRequest) -> None:
-    """What is previewed must be what confirming it accepts."""
+    """Raise unless the confirmation would accept what is previewed."""
     body = question.to_dict()
     try:
         QuestionBody.model_validate(body)
@@ -73,7 +73,7 @@ _FIELDS = ("item", "k", "sql", "where", "epsilon", "counts", "max_items_per_user
 
 @router.get("/datasets/{dataset}/ask")
 def ask(request: Request, granted: Analysing) -> Response:
-    """The form: columns to choose from, or SQL."""
+    """The form: a column to choose, or SQL."""
     return _ask_page(request, granted, Form(request.query_params))
 
 
@@ -89,7 +89,7 @@ def _ask_page(
 
 
 async def _plan_link(request: Request, granted: Analysing) -> tuple[QuestionRequest, Plan] | PodiumError:
-    """The question of a link with its plan, or what is wrong with it; it may wait, so it holds no thread of pages."""
+    """The question of a link and its plan, or its error; async, because planning may have to wait."""
     fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
     granted.service.plans.take(granted.signed.token.id)
     try:
@@ -107,7 +107,7 @@ def preview(
     granted: Analysing,
     found: Annotated[tuple[QuestionRequest, Plan] | PodiumError, Depends(_plan_link)],
 ) -> Response:
-    """What it would do and cost; nothing is read or charged, so this is an ordinary link."""
+    """What the question would do and cost; nothing is read or charged, so GET is enough."""
     if isinstance(found, PodiumError):
         fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
         return _ask_page(request, granted, fields, lines=found.lines, status=422)
@@ -124,7 +124,7 @@ def preview(
 
 @router.post("/datasets/{dataset}/ask")
 def confirm(request: Request, granted: Analysing, form: PostedForm) -> Response:
-    """Ask for real. The key of the page makes a second click the same question."""
+    """Ask the question. The page's key makes a second click the same question."""
     parts = granted.service
     parts.questions.take(granted.signed.token.id)
     try:
@@ -132,7 +132,7 @@ def confirm(request: Request, granted: Analysing, form: PostedForm) -> Response:
     except ValidationError:
         raise InvalidArgument("question", "this form", allowed="what the preview page sends") from None
     job = parts.start(granted.dataset, question, granted.signed.token, form.get("key"))
-    # Most questions are answered within a moment, and nobody need see a page in between.
+    # Most questions are answered quickly enough to skip the waiting page.
     return RedirectResponse(_place(parts.jobs.wait(job, _WAIT_SECONDS)), 303)
 
 
@@ -144,13 +144,13 @@ def _place(job: Job) -> str:
 
 @router.get("/jobs/{id_}.json")
 def job_json(request: Request, id_: JobId, signed: CurrentSession) -> dict[str, Any]:
-    """The twin of the page."""
+    """The page as JSON."""
     return service(request).jobs.get(id_, signed.token).to_json()
 
 
 @router.get("/jobs/{id_}/events")
 def job_events(request: Request, id_: JobId, signed: CurrentSession) -> StreamingResponse:
-    """For the page's script: reload when the state changes."""
+    """Events for the page's script, which reloads when the state changes."""
     parts = service(request)
     parts.jobs.get(id_, signed.token)
     parts.check_streams(signed.token)
@@ -159,7 +159,7 @@ def job_events(request: Request, id_: JobId, signed: CurrentSession) -> Streamin
 
 @router.get("/jobs/{id_}")
 def job(request: Request, id_: JobId, signed: CurrentSession) -> Response:
-    """Where a question stands; the page reloads itself until it is answered."""
+    """The state of a job; the page reloads until it is answered."""
     found = service(request).jobs.get(id_, signed.token)
     if found.state is JobState.DONE:
         return RedirectResponse(_place(found), 303)
@@ -170,7 +170,7 @@ def job(request: Request, id_: JobId, signed: CurrentSession) -> Response:
 
 @router.post("/jobs/{id_}/cancel")
 def cancel(request: Request, id_: JobId, signed: CurrentSession, _: PostedForm) -> Response:
-    """Give it up."""
+    """Cancel a job."""
     require_role(signed.token, Role.ANALYST)
     parts = service(request)
     parts.jobs.get(id_, signed.token)
@@ -188,7 +188,7 @@ def release_card(granted: Viewing, entry: EntryHash) -> Response:
 
 @router.get("/datasets/{dataset}/releases/{entry}.{suffix}")
 def release_file(request: Request, granted: Viewing, entry: EntryHash, suffix: str, theme: str = "light") -> Response:
-    """The release as a file, or its picture."""
+    """The release as a file, or its plot."""
     record = granted.service.records.release(granted.dataset, entry, granted.signed.token)
     if suffix == "svg":
         drawn, _ = _picture(request, record, dark=theme == "dark")
@@ -202,7 +202,7 @@ def release_file(request: Request, granted: Viewing, entry: EntryHash, suffix: s
 
 @router.get("/datasets/{dataset}/releases/{entry}")
 def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
-    """The release: the list, the promise, the price, files, and how to ask the same elsewhere."""
+    """The release: list, guarantee, cost, downloads, and how to ask the same elsewhere."""
     record = granted.service.records.release(granted.dataset, entry, granted.signed.token)
     found = record.release
     margin = margin_of(found)
@@ -227,7 +227,7 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
 
 
 def _repeat_request(granted: View, record: Record, planned: str) -> QuestionRequest | None:
-    """The question as one would ask it for nothing; None where that cannot be told, or the table cannot be reached."""
+    """The question as it can be repeated for free; None if unknown, or if the table is unreachable."""
     question = request_of(record.question, planned)
     try:
         plan = None if question is None else granted.service.plan_here(granted.dataset, question, granted.signed.token)

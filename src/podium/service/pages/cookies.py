@@ -1,4 +1,4 @@
-"""Who is looking: the cookie of a session, and the token that every form sends back."""
+"""Session cookies, and the CSRF token that every form sends."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ SIGN_IN = "podium_sign_in"
 
 
 def cookie_name(parts: Service, name: str) -> str:
-    """With https, a name that browsers accept from this host alone."""
+    """The cookie's name; with https, one that browsers accept only from this host."""
     return f"__Host-{name}" if parts.settings.server.secure else name
 
 
 def set_cookie(response: Response, parts: Service, name: str, value: str) -> None:
-    """A cookie that scripts cannot read and other sites cannot send along with a form."""
+    """Set a cookie that scripts cannot read and other sites cannot send with a form."""
     response.set_cookie(
         cookie_name(parts, name), value, httponly=True, samesite="strict" if name == SIGN_IN else "lax",
         secure=parts.settings.server.secure, path="/", max_age=3_600 * parts.settings.limits.session_hours,
@@ -68,7 +68,7 @@ CurrentSession = Annotated[SignedIn, Depends(current_session)]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A browser that may look at a data set."""
+    """A session with permission on a data set."""
 
     service: Service
     signed: SignedIn
@@ -76,7 +76,7 @@ class View:
 
 
 def view(role: Role) -> Callable[[Request, str, SignedIn], View]:
-    """A dependency: the session's token has this role on the data set."""
+    """A dependency that requires this role of the session's token on the data set."""
 
     def grant(request: Request, dataset: DatasetName, signed: CurrentSession) -> View:
         check_access(signed.token, dataset, role)
@@ -86,24 +86,24 @@ def view(role: Role) -> Callable[[Request, str, SignedIn], View]:
 
 
 class Form(dict[str, str]):
-    """The fields of a form; what was left empty is not there."""
+    """The fields of a form, without empty ones."""
 
 
 async def form_of(request: Request) -> Form:
-    """The fields of an ordinary form, without checking where it comes from."""
+    """The fields of a form, without checking its origin."""
     try:
         text = (await request.body()).decode("utf-8")
         pairs = parse_qsl(text, max_num_fields=100, strict_parsing=bool(text))
     except ValueError:
         raise Refusal(
-            422, "The form could not be read. Allowed: what a page of this service sends. Go back and try again.",
+            422, "The form could not be read. Allowed: forms of this service. Go back and try again.",
             error="InvalidForm",
         ) from None  # fmt: skip
     return Form({name: value for name, value in pairs if value})
 
 
 def parse_integer(text: str, name: str) -> int:
-    """A field that must hold a whole number."""
+    """Parse a field that must hold an integer."""
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit() or len(digits) > 20:
         raise InvalidArgument(name, text, allowed="an integer, 1 or more")
@@ -122,7 +122,7 @@ PostedForm = Annotated[Form, Depends(_check_form)]
 
 
 def check_sign_in(request: Request, form: Form) -> None:
-    """The form of the sign-in page, which has no session yet: bound to a cookie that the page had set."""
+    """Check the sign-in form, which has no session yet: it is bound to a cookie that the page set."""
     _check_origin(request)
     secret = request.cookies.get(cookie_name(service(request), SIGN_IN), "")
     if not secret or not equal_secrets(form.pop("csrf", ""), form_token(secret)):
@@ -130,12 +130,12 @@ def check_sign_in(request: Request, form: Form) -> None:
 
 
 def sign_in_secret() -> str:
-    """For the cookie of the sign-in page."""
+    """A secret for the cookie of the sign-in page."""
     return new_secret()
 
 
 def _check_origin(request: Request) -> None:
-    """Browsers say where a form comes from; a page of another site is refused even if it knew the token."""
+    """Refuse forms of other sites, even if they know the token; browsers state the origin."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise _foreign_form()
 

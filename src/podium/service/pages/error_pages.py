@@ -1,4 +1,4 @@
-"""Errors as pages, for people who use a browser; the same words as everywhere."""
+"""Errors as pages for browsers, with the same messages as elsewhere."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _FILES = (".json", ".csv", ".parquet", ".svg", "/events")
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a person is waiting for the answer."""
+    """Whether the request comes from a person's browser."""
     path = request.url.path
     return not path.startswith(_MACHINES) and not path.endswith(_FILES)
 
 
 def local_path(target: str) -> str:
-    """A path of this service, whatever was sent: browsers read // and backslashes as another host."""
+    """The target if it is a local path, otherwise /: browsers read // and backslashes as another host."""
     plain = target.startswith("/") and not target.startswith("//") and "\\" not in target and target.isprintable()
     return target if plain else "/"
 
 
 def error_page(request: Request, error: Exception) -> Response:
-    """The error in its sentences; without a session, the way to sign in."""
+    """The error as a page; without a session, a redirect to the sign-in page."""
     status = status_of(error)
     if status == 401 and request.method == "GET":
         target = quote(request.url.path + (f"?{request.url.query}" if request.url.query else ""))

@@ -44,13 +44,13 @@ Viewing = Annotated[View, Depends(view(Role.VIEWER))]
 
 @router.get("/")
 def start() -> RedirectResponse:
-    """The data sets are the start."""
+    """Redirect to the data sets."""
     return RedirectResponse("/datasets", 303)
 
 
 @router.get("/sign-in")
 def sign_in(request: Request, next: str = "/") -> Response:  # noqa: A002 - as browsers know it
-    """The form; a cookie binds it to this browser."""
+    """The sign-in form, bound to this browser by a cookie."""
     return _sign_in_page(request, next)
 
 
@@ -64,13 +64,13 @@ def _sign_in_page(request: Request, target: str, *, error: str = "", status: int
 
 @router.post("/sign-in")
 def start_session(request: Request, form: Annotated[Form, Depends(form_of)]) -> Response:
-    """A new session for a valid token; what the browser sent before is not used again."""
+    """Start a new session for a valid token; an earlier session is ended, not reused."""
     check_sign_in(request, form)
     parts = service(request)
     token = parts.tokens.find(form.get("token", "").strip())
     if token is None:
         parts.failures.take(address_of(request))
-        text = "This token opens nothing: it is mistyped, revoked or expired. Ask the owner for a new one."
+        text = "This token is not valid: it is mistyped, revoked or expired. Ask the owner for a new one."
         return _sign_in_page(request, form.get("next", "/"), error=text, status=401)
     response = RedirectResponse(local_path(form.get("next", "/")), 303)
     before = request.cookies.get(cookie_name(parts, SESSION))
@@ -83,7 +83,7 @@ def start_session(request: Request, form: Annotated[Form, Depends(form_of)]) -> 
 
 @router.post("/sign-out")
 def sign_out(request: Request, signed: CurrentSession, _: PostedForm) -> Response:
-    """The session ends here, not only in the browser."""
+    """End the session on the server, not only in the browser."""
     parts = service(request)
     parts.sessions.end(signed.secret)
     response = RedirectResponse("/sign-in", 303)
@@ -131,14 +131,14 @@ def ledger_json(granted: Viewing) -> dict[str, Any]:
 
 @router.get("/datasets/{dataset}/ledger.svg")
 def ledger_picture(request: Request, granted: Viewing, theme: str = "light") -> Response:
-    """The burn-down."""
+    """The burn-down chart."""
     drawn, _ = _burn_down(request, granted, dark=theme == "dark")
     return Response(drawn, media_type="image/svg+xml")
 
 
 @router.get("/datasets/{dataset}/ledger")
 def ledger(request: Request, granted: Viewing) -> Response:
-    """The burn-down and the chained entries."""
+    """The burn-down chart and the chained entries."""
     records, token = granted.service.records, granted.signed.token
     shown = records.history(granted.dataset, token)
     headers, rows = history_rows(shown)
@@ -159,7 +159,7 @@ def ledger(request: Request, granted: Viewing) -> Response:
 
 
 def _visible_facts(status: Status, token: Token) -> list[tuple[str, str]]:
-    """Facts that the page does not show elsewhere; who spent how much is for the owner."""
+    """Facts that the page does not show elsewhere; only the owner sees who spent how much."""
     hidden = () if token.role is Role.OWNER else ("source", "analyst ", "failed", "locked out")
     return [
         (name, text)
@@ -177,7 +177,7 @@ def _burn_down(request: Request, granted: View, *, dark: bool) -> tuple[str, str
 
 @router.get("/datasets/{dataset}/verify")
 def verify(request: Request, granted: Viewing, receipt: str = "") -> Response:
-    """Walk the chain, and look for a receipt in it."""
+    """Verify the chain, and look for a receipt in it."""
     granted.service.questions.take(granted.signed.token.id)
     receipts = [receipt.strip()] if receipt.strip() else []
     found = granted.service.records.verification(granted.dataset, receipts, granted.signed.token)
@@ -210,7 +210,7 @@ def about_json(_: CurrentSession) -> JSONResponse:
 
 @router.get("/about")
 def about(request: Request) -> Response:
-    """The promise, its limits, and what runs here; also for those who are not signed in."""
+    """The guarantee, its limits, and the installed versions; open to visitors who are not signed in."""
     try:
         signed = current_session(request)
     except PodiumError:

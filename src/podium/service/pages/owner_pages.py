@@ -1,4 +1,4 @@
-"""Pages of owners: register a file, raise a total, relabel, unlock, give and revoke tokens."""
+"""Owner pages: register a file, raise a total, relabel, unlock, issue and revoke tokens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BUDGET = ("epsilon", "delta", "items", "questions", "epsilon_per_analyst", "del
 
 @router.get("")
 def owner(request: Request, signed: CurrentSession) -> Response:
-    """What an owner can do."""
+    """The owner's page."""
     require_role(signed.token, Role.OWNER)
     return _owner_page(request, signed)
 
@@ -57,7 +57,7 @@ def _star(signed: SignedIn) -> list[str]:
 
 @router.post("/datasets")
 def register(request: Request, signed: CurrentSession, form: PostedForm) -> Response:
-    """Register a file; its total is fixed from then on."""
+    """Register a file; its total cannot be lowered afterwards."""
     require_all_datasets(signed.token)
     try:
         service(request).datasets.register(
@@ -70,7 +70,7 @@ def register(request: Request, signed: CurrentSession, form: PostedForm) -> Resp
 
 @router.get("/datasets/{dataset}")
 def dataset(request: Request, granted: Owning) -> Response:
-    """One data set, with what its owner may change."""
+    """One data set, with the settings that its owner may change."""
     return _dataset_page(request, granted)
 
 
@@ -85,21 +85,21 @@ def _dataset_page(request: Request, granted: View, *, error: PodiumError | None 
 
 @router.post("/datasets/{dataset}/total")
 def raise_total(request: Request, granted: Owning, form: PostedForm) -> Response:
-    """Raise the total; the smaller promise no longer holds."""
+    """Raise the total; the earlier guarantee ends."""
     return _apply(request, granted, lambda: granted.service.datasets.ledger.raise_total(
         granted.dataset, _budget(form)))  # fmt: skip
 
 
 @router.post("/datasets/{dataset}/data-version")
 def relabel(request: Request, granted: Owning, form: PostedForm) -> Response:
-    """Say that the data changed."""
+    """Record that the data changed."""
     return _apply(request, granted, lambda: granted.service.datasets.ledger.set_data_version(
         granted.dataset, form.get("data_version", "")))  # fmt: skip
 
 
 @router.post("/datasets/{dataset}/unlock")
 def unlock(request: Request, granted: Owning, form: PostedForm) -> Response:
-    """Let questions in again, of one analyst or of everybody."""
+    """Allow questions again, for one analyst or for everybody."""
     return _apply(request, granted, lambda: granted.service.datasets.ledger.unlock(
         granted.dataset, analyst=form.get("analyst")))  # fmt: skip
 
@@ -115,7 +115,7 @@ def _apply(request: Request, granted: View, change: Any) -> Response:
 
 @router.post("/tokens")
 def create_token(request: Request, signed: CurrentSession, form: PostedForm) -> Response:
-    """Make a token and show its secret, this once."""
+    """Issue a token and show its secret once."""
     require_role(signed.token, Role.OWNER)
     try:
         secret, made = give_token(
@@ -129,7 +129,7 @@ def create_token(request: Request, signed: CurrentSession, form: PostedForm) -> 
 
 @router.post("/tokens/{id_}/revoke")
 def revoke(request: Request, id_: TokenId, signed: CurrentSession, _: PostedForm) -> Response:
-    """End a token."""
+    """Revoke a token."""
     revoke_token(service(request), signed.token, id_)
     return RedirectResponse("/owner#tokens", 303)
 

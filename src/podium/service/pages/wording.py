@@ -1,4 +1,4 @@
-"""A stored question in words, and as a question that can be asked again."""
+"""A stored question in words, and as a request that can be repeated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPED = {"date": "DATE", "timestamp": "TIMESTAMP"}
 
 
 def question_sentence(question: str) -> str:
-    """The question of an entry, for people."""
+    """The question of an entry as a sentence."""
     asked = QuestionRecord.from_text(question)
     if asked is None:
         return question
@@ -29,10 +29,10 @@ def question_sentence(question: str) -> str:
 
 
 def request_of(question: str, planned: str) -> QuestionRequest | None:
-    """The question as a caller writes it; None if the entry does not tell, as with items that were listed.
+    """The question as a caller writes it; None if the entry does not determine it, as with listed items.
 
-    ``planned`` is the epsilon per item of the owner's plan, which a question that states none has. The questions of a
-    schedule are its own: nobody else asks them for nothing.
+    ``planned`` is the epsilon per item of the owner's plan, the default of a question. Questions of a schedule belong
+    to it: nobody else can repeat them for free.
     """
     asked = QuestionRecord.from_text(question)
     if asked is None or asked.ranking is not None or asked.schedule:
@@ -58,9 +58,9 @@ def request_of(question: str, planned: str) -> QuestionRequest | None:
 
 
 def asks_the_same(plan: Plan, question: str) -> bool:
-    """Whether what would be asked is what the stored question asked, and so is answered by it for nothing.
+    """Whether the plan asks what the stored question asked, and so is answered by it for free.
 
-    Entries of format 1 name the class of their mechanism: a planner that would choose another asks something else.
+    Entries of format 1 name the class of their mechanism: a plan with another mechanism is another question.
     """
     asked = QuestionRecord.from_text(question)
     return asked is not None and (asked.format > 1 or (plan.mechanism, plan.rows) == (asked.mechanism, asked.k_bar))
