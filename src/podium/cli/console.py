@@ -95,12 +95,12 @@ def _show_progress(what: str, done: threading.Event, start: float) -> None:
         say(f"{what} ...")
         done.wait()
         return
-    with _console(stderr=True).status(_elapsed(what, start)) as spinner:
+    with _console(stderr=True).status(_elapsed_text(what, start)) as spinner:
         while not done.wait(_TICK_SECONDS):
-            spinner.update(_elapsed(what, start))
+            spinner.update(_elapsed_text(what, start))
 
 
-def _elapsed(what: str, start: float) -> str:
+def _elapsed_text(what: str, start: float) -> str:
     return f"{what}, {time.monotonic() - start:.0f} s (Ctrl-C stops it)"
 
 

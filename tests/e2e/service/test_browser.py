@@ -92,7 +92,7 @@ def test_register_ask_confirm_see_download_run_out_and_sign_out(
         page.get_by_role("button", name="Register").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("clicks")
         page.goto(f"{server.url}/owner")
-        page.locator("summary", has_text="Make a token").click()
+        page.locator("summary", has_text="Issue a token").click()
         page.get_by_label("Name", exact=True).fill("ana")
         page.get_by_label("Data set", exact=True).select_option("clicks")
         page.get_by_role("button", name="Issue a token").click()

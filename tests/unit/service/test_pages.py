@@ -261,7 +261,7 @@ def test_a_page_offers_to_ask_again_only_what_is_free(here: World) -> None:
     ):
         asked = here.call("POST", "/v1/datasets/views/releases", body).json()
         page = html.unescape(browser.get(f"/datasets/views/releases/{asked['entry']}").text).replace("'", '"')
-        assert ("Asking it again is free" in page) == (offered is not None)
+        assert ("Repeating the question is free" in page) == (offered is not None)
         if offered is not None:
             assert offered in page
             sent = json.loads(re.findall(r"-d \"(\{.*\})\"", page)[0])

@@ -14,7 +14,7 @@ from podium.service.http.access import Access, Caller, access, require_all_datas
 from podium.service.store.tokens import Role, Token
 from podium.wire.refusals import forbidden, not_found
 
-__all__ = ["give_token", "own_tokens", "revoke_token", "router"]
+__all__ = ["issue_token", "own_tokens", "revoke_token", "router"]
 
 router: APIRouter = APIRouter(prefix="/v1", responses=PROBLEMS)
 
@@ -63,7 +63,7 @@ def tokens(request: Request, token: Caller) -> dict[str, Any]:
 @router.post("/tokens", status_code=201, summary="Issue a token")
 def create_token(request: Request, token: Caller, body: TokenBody) -> JSONResponse:
     """Only this response contains the secret."""
-    secret, made = give_token(service(request), token, **body.model_dump())
+    secret, made = issue_token(service(request), token, **body.model_dump())
     return JSONResponse({**made.to_json(), "secret": secret}, 201)
 
 
@@ -78,7 +78,7 @@ def own_tokens(parts: Service, owner: Token) -> list[Token]:
     return [one for one in parts.tokens.all() if owner.contains(one.datasets)]
 
 
-def give_token(
+def issue_token(
     parts: Service, owner: Token, *, name: str, role: str, datasets: list[str], days: int
 ) -> tuple[str, Token]:
     """A new token, within the scope of its giver."""

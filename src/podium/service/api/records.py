@@ -39,7 +39,7 @@ class Record:
     release: Release
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def question_document(self) -> dict[str, Any]:
         """The canonical question."""
         found: dict[str, Any] = json.loads(self.question)
         return found
@@ -47,12 +47,17 @@ class Record:
     @property
     def items(self) -> list[str]:
         """The names of the item columns; a ranking releases neither of the columns that it compares."""
-        asked = self.asked
+        asked = self.question_document
         return ["item"] if asked.get("ranking") is not None else [str(name) for name in asked.get("items", ["item"])]
 
     def summary(self) -> dict[str, Any]:
         """The record without the answer."""
-        return {"entry": self.entry, "at": self.at, "question": self.asked, "data_version": self.data_version}
+        return {
+            "entry": self.entry,
+            "at": self.at,
+            "question": self.question_document,
+            "data_version": self.data_version,
+        }
 
 
 class Records:

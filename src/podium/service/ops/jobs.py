@@ -83,7 +83,7 @@ class Jobs:
     def add(self, dataset: str, token: Token, request: QuestionRequest) -> Job:
         """Add a job of this worker."""
         job = Job(new_id(), dataset, token, request, JobState.QUEUED)
-        with self._state.writing() as session:
+        with self._state.write_transaction() as session:
             session.run("DELETE FROM service_jobs WHERE created < ?", (now() - _RETENTION_SECONDS,))
             session.run(
                 "INSERT INTO service_jobs (id, dataset, analyst, token, question, state, owner, created) "
@@ -130,7 +130,7 @@ class Jobs:
         self, id_: str, state: JobState, *, entry: str | None = None, problem: dict[str, Any] | None = None
     ) -> bool:
         """Move a job to another state; False if it has already ended."""
-        with self._state.writing() as session:
+        with self._state.write_transaction() as session:
             rows = session.rows(f"SELECT state FROM service_jobs WHERE id = ?{session.lock_rows}", (id_,))  # noqa: S608
             if not rows or JobState(rows[0][0]).final:
                 return False

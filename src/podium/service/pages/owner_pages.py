@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from podium.errors import InvalidArgument, PodiumError
 from podium.ledger import Budget
 from podium.present.text.accounts import status_facts
-from podium.service.api.owner_routes import TokenId, give_token, own_tokens, revoke_token
+from podium.service.api.owner_routes import TokenId, issue_token, own_tokens, revoke_token
 from podium.service.http.access import require_all_datasets, require_role, service
 from podium.service.pages.cookies import CurrentSession, Form, PostedForm, View, parse_integer, view
 from podium.service.pages.rendering import page
@@ -118,7 +118,7 @@ def create_token(request: Request, signed: CurrentSession, form: PostedForm) -> 
     """Issue a token and show its secret once."""
     require_role(signed.token, Role.OWNER)
     try:
-        secret, made = give_token(
+        secret, made = issue_token(
             service(request), signed.token, name=form.get("token_name", ""), role=form.get("role", ""),
             datasets=[form.get("scope", "")], days=parse_integer(form.get("days", "90"), "days"),
         )  # fmt: skip

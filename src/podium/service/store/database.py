@@ -59,10 +59,10 @@ class State:
 
     def run(self, sql: str, parameters: Sequence[Value] = ()) -> None:
         """Run a statement in its own transaction."""
-        with self.writing() as session:
+        with self.write_transaction() as session:
             session.run(sql, parameters)
 
-    def writing(self) -> AbstractContextManager[Session]:
+    def write_transaction(self) -> AbstractContextManager[Session]:
         """A write transaction."""
         self._prepare()
         return self._backend.transaction(write=True)

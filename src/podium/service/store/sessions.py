@@ -39,7 +39,7 @@ class Sessions:
     def start(self, token: Token) -> str:
         """Start a session and return the secret for its cookie."""
         secret = new_secret()
-        with self._state.writing() as session:
+        with self._state.write_transaction() as session:
             session.run("DELETE FROM service_sessions WHERE expires <= ?", (now(),))
             session.run(
                 "INSERT INTO service_sessions (hash, token, expires) VALUES (?, ?, ?)",

@@ -125,7 +125,7 @@ class Tokens:
 
     def revoke(self, id_: str) -> Token:
         """Revoke a token and end its sessions. Revoking again changes nothing."""
-        with self._state.writing() as session:
+        with self._state.write_transaction() as session:
             session.run("UPDATE service_tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (now(), id_))
             session.run("DELETE FROM service_sessions WHERE token = ?", (id_,))
         token = self.get(id_)
