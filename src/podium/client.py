@@ -1,7 +1,7 @@
-"""The client: the questions of a curator, asked of a service, answered with the same releases and the same errors.
+"""The HTTP client: the interface of a curator, with the same releases and errors, over a service.
 
-Only the standard library is needed. A question that was sent and whose answer got lost is sent again under the same
-idempotency key, so it is paid for once.
+It needs only the standard library. If an answer is lost, the client repeats the question with the same idempotency
+key, so it is charged once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, sp
 from podium.release import Release
 from podium.version import __version__
 from podium.wire.identifiers import new_id
-from podium.wire.problems import restored
+from podium.wire.problems import restore_error
 from podium.wire.refusals import Refusal
 from podium.wire.request import QuestionRequest
 
@@ -32,16 +32,16 @@ __all__ = ["Client", "connect"]
 
 _RETRIES = 3
 _WAIT_SECONDS = 0.5
-_AGAIN = (503, 429)
+_RETRY_STATUSES = (503, 429)
 
 
 def connect(url: str, *, token: str, dataset: str | None = None, timeout: float = 600.0) -> Client:
-    """A service at ``url``. ``dataset`` may be left out where the token is for one data set."""
+    """Connect to the service at ``url``. ``dataset`` is optional if the token is for one data set."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise InvalidArgument("url", url, allowed="http://host:port or https://host")
     if not (token and token.isascii() and token.isprintable()):
-        # Not quoted: it may be a token with a sign too many.
+        # Not quoted: it may be a real token with a stray character.
         raise InvalidArgument("token", "(withheld)", allowed="what 'podium token create' printed")
     transport = _Transport(url.rstrip("/"), token, timeout)
     about = transport.call("GET", "/v1")
@@ -51,19 +51,19 @@ def connect(url: str, *, token: str, dataset: str | None = None, timeout: float 
 
 
 class Client:
-    """A data set behind a service."""
+    """A data set served over HTTP."""
 
     def __init__(self, transport: _Transport, dataset: str | None, datasets: tuple[str, ...]) -> None:
         self._transport, self._dataset, self._datasets = transport, dataset, datasets
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The data sets that the token reaches."""
+        """The data sets in the token's scope."""
         return self._datasets
 
     @property
     def dataset(self) -> str | None:
-        """The data set that questions are about; None where the token reaches several and none was chosen."""
+        """The selected data set; None if the token's scope has several and none was selected."""
         return self._dataset
 
     def select(self, dataset: str) -> Client:
@@ -72,13 +72,13 @@ class Client:
 
     @property
     def schema(self) -> Schema:
-        """The columns that questions may name, and their kinds."""
+        """The columns that questions may name, with their kinds."""
         columns = self._transport.call("GET", self._place(""))["columns"]
         return Schema(tuple(_column(column) for column in columns))
 
     @property
     def status(self) -> dict[str, Any]:
-        """What is promised, spent and left, as far as the token may see it; exact numbers are text."""
+        """What is guaranteed, spent and left, as far as the token may see it; exact numbers are strings."""
         return self._transport.call("GET", self._place("budget"))
 
     @spell_out(QUESTION_DEFAULTS)
@@ -90,7 +90,7 @@ class Client:
         idempotency_key: str | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Release:
-        """The k items with the most distinct users, paid from the data set's budget; the same again is free."""
+        """The k items with the most distinct users, charged to the data set's budget; repeating a question is free."""
         question = Question.of(item, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
@@ -103,7 +103,7 @@ class Client:
         idempotency_key: str | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Release:
-        """The same, for a question written as SQL."""
+        """Like ``top``, for a question written as SQL."""
         question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
@@ -118,7 +118,7 @@ class Client:
         idempotency_key: str | None = None,
         **options: Unpack[RankingOptions],
     ) -> Release:
-        """The k best items of a table of comparisons, paid from the data set's budget; arguments as ``podium.rank``."""
+        """The k best items of pairwise comparisons, charged to the budget; arguments as in ``podium.rank``."""
         question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
@@ -131,7 +131,7 @@ class Client:
         epsilon: Number | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Plan:
-        """What ``top``, or ``sql``, would do and cost; free."""
+        """Plan what ``top`` or ``sql`` would do and cost; free."""
         question = Question.of(item, sql=sql, **options)
         return self.plan_question(question, epsilon=epsilon)
 
@@ -145,7 +145,7 @@ class Client:
         epsilon: Number | None = None,
         **options: Unpack[RankingOptions],
     ) -> Plan:
-        """What ``rank`` would do and cost; free."""
+        """Plan what ``rank`` would do and cost; free."""
         question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
         return self.plan_question(question, epsilon=epsilon)
 
@@ -156,26 +156,26 @@ class Client:
         epsilon: Number | None = None,
         idempotency_key: str | None = None,
     ) -> Release:
-        """The answer to a question that is a value already; sent again, it is paid for once."""
+        """Answer a ``Question``; retries under the same key are charged once."""
         key = new_id() if idempotency_key is None else idempotency_key
         body = _request(question, epsilon).to_dict()
         return _release(self._transport.call("POST", self._place("releases"), body, key=key))
 
     def plan_question(self, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Plan:
-        """What a question that is a value already would do and cost; free."""
+        """Plan what a ``Question`` would do and cost; free."""
         return Plan.from_dict(self._transport.call("POST", self._place("plan"), _request(question, epsilon).to_dict()))
 
     def release(self, entry: str) -> Release:
-        """A release by the hash in its receipt."""
+        """Fetch a release by the hash in its receipt."""
         return _release(self._transport.call("GET", self._place(f"releases/{quote(entry, safe='')}")))
 
     def releases(self) -> list[dict[str, Any]]:
-        """What was released so far, the newest first, without the answers."""
+        """List what was released so far, newest first, without the answers."""
         found: list[dict[str, Any]] = self._transport.call("GET", self._place("releases"))["releases"]
         return found
 
     def history(self) -> list[dict[str, Any]]:
-        """The entries of the chain that the token may see."""
+        """List the ledger entries that the token may see."""
         found: list[dict[str, Any]] = self._transport.call("GET", self._place("history"))["entries"]
         return found
 
@@ -187,14 +187,14 @@ class Client:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Transport:
-    """Requests with a token. Redirects are not followed: a token is for one host."""
+    """Sends requests with a token. It does not follow redirects: a token is for one host."""
 
     url: str
     token: str
     timeout: float
 
     def call(self, method: str, path: str, body: object = None, *, key: str | None = None) -> dict[str, Any]:
-        """One request, sent again where that is safe: it reads, or it has a key."""
+        """Send a request, with retries; a request that changes something carries an idempotency key."""
         failure: Exception | None = None
         for attempt in range(_RETRIES):
             if attempt:
@@ -203,7 +203,7 @@ class _Transport:
                 return self._once(method, path, body, key)
             except (Refusal, PodiumError) as error:
                 failure = error
-                if getattr(error, "http_status", None) not in _AGAIN:
+                if getattr(error, "http_status", None) not in _RETRY_STATUSES:
                     raise
             except (OSError, http.client.HTTPException):
                 failure = SourceUnavailable(
@@ -226,24 +226,24 @@ class _Transport:
         except urllib.error.HTTPError as error:
             with error:
                 told = _document(error.read())
-            failed = restored(told, error.code) if told else self._somebody_else()
+            failed = restore_error(told, error.code) if told else self._not_podium()
             failed.http_status = error.code  # type: ignore[attr-defined]
             raise failed from None
         if not found:
-            raise self._somebody_else()
+            raise self._not_podium()
         return found
 
-    def _somebody_else(self) -> SourceUnavailable:
-        """What podium answers is always a JSON object: a page to sign in at, or a redirect, is from another program."""
+    def _not_podium(self) -> SourceUnavailable:
+        """Podium always answers with a JSON object: a sign-in page or a redirect comes from another program."""
         return SourceUnavailable(
-            f"url={self.url!r} answered, but not as podium does. Allowed: the address of a podium service itself. "
-            "Check the host, the port and https, and whether a proxy in between wants people to sign in."
+            f"url={self.url!r} answered, but not as podium does. Allowed: the address of a podium service. "
+            "Check the host, the port and https, and whether a proxy requires people to sign in."
         )
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
-        """A redirect is an error here."""
+        """Treat a redirect as an error."""
 
 
 _OPENER = urllib.request.build_opener(_NoRedirects)
@@ -269,5 +269,5 @@ def _column(document: dict[str, Any]) -> Column:
 
 
 def _request(question: Question | RankingQuestion, epsilon: Number | None) -> QuestionRequest:
-    """The question as it is sent: a file would be one of the server's, so items are lists."""
+    """The question as sent: items are lists, because a path would name a file on the server."""
     return QuestionRequest.of(**{each.name: getattr(question, each.name) for each in fields(question)}, epsilon=epsilon)

@@ -1,4 +1,4 @@
-"""What ``top``, ``sql`` and ``rank`` share: options in groups, and one way from a question to its answer."""
+"""What ``top``, ``sql`` and ``rank`` share: groups of options, and the path from a question to its answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from podium.cli.options import (
     Table,
     Types,
     Unordered,
-    declared_types,
+    parse_types,
 )
 from podium.cli.output import Output, print_plan
 from podium.errors import InvalidArgument
@@ -44,22 +44,24 @@ if TYPE_CHECKING:
     from podium import Curator
     from podium.query import Question, RankingQuestion
 
-__all__ = ["AnswerFlags", "Place", "Shown", "ask"]
+__all__ = ["AnswerOptions", "DataOptions", "OutputOptions", "ask"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerFlags:
-    """What may be added to the items and k of a question."""
+class AnswerOptions:
+    """Options of a question besides its items and k."""
 
     counts: Annotated[
-        bool, typer.Option("--counts", help="Also measure how many users each item has, with half of the budget.")
+        bool, typer.Option("--counts", help="Also estimate how many users each item has, with half of the budget.")
     ] = False
     unordered: Unordered = False
     max_items_per_user: MaxItemsPerUser = None
     domain: Annotated[
         Path | None,
         typer.Option(
-            "--domain", metavar="FILE", help="The items are known: a file that lists them in a column like --item."
+            "--domain",
+            metavar="FILE",
+            help="File that lists the items, if known, in a column named like --item.",
         ),
     ] = None
     domain_size: DomainSize = None
@@ -67,7 +69,7 @@ class AnswerFlags:
     mechanism: MechanismOption = Mechanism.AUTO
 
     def options(self) -> dict[str, Any]:
-        """As the fields of a question."""
+        """The options as fields of a question."""
         return {
             "counts": self.counts,
             "ordered": not self.unordered,
@@ -80,8 +82,8 @@ class AnswerFlags:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """How the data is read, and where its budget is kept, as written on the command line."""
+class DataOptions:
+    """How the data is read and where its budget is kept, as given on the command line."""
 
     epsilon: Epsilon = None
     delta: Delta = None
@@ -96,14 +98,14 @@ class Place:
     answer_every: AnswerEvery = None
 
     def check(self) -> None:
-        """Raise unless there is either a ledger with a data set, or an epsilon for a single question."""
+        """Raise unless there is a ledger with a data set, or an epsilon for a single question."""
         if self.ledger is None:
             if self.epsilon is None:
                 raise InvalidArgument(
                     "epsilon",
                     None,
                     allowed="a number above 0, unless --ledger and --dataset name a budget",
-                    hint="A usual choice is --epsilon 1.",
+                    hint="A common choice is --epsilon 1.",
                 )
             return
         if self.dataset is None:
@@ -111,33 +113,33 @@ class Place:
                 "dataset",
                 None,
                 allowed="the name of a data set in the ledger",
-                hint="Name it with --dataset, or leave out --ledger (and the variable PODIUM_LEDGER) to ask only once.",
+                hint="Name it with --dataset, or omit --ledger (and the variable PODIUM_LEDGER) to ask just once.",
             )
         if self.delta is not None:
             raise InvalidArgument(
-                "delta", self.delta, allowed="none with --ledger", hint="The budget says how much delta a question has."
+                "delta", self.delta, allowed="none with --ledger", hint="The budget determines the delta of a question."
             )
 
     def hint(self, source: str, items: Sequence[str]) -> str | None:
-        """What a short list from JSON may mean, found out from the command line and not from rows."""
-        declared = declared_types(self.types) or {}
+        """A possible reason for a short list from JSON, derived from the command line and not from rows."""
+        declared = parse_types(self.types) or {}
         undeclared = [item for item in items if item not in declared]
         if not undeclared or not source.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson")):
             return None
         return (
-            f"In JSON any name is a column, and a list is one item as a whole: check {', '.join(undeclared)}, "
+            f"In JSON any name is a column, and a list counts as one item: check {', '.join(undeclared)}, "
             f"or declare a list with --types '{undeclared[0]}=list(text)'."
         )
 
     @contextmanager
     def curator(self, source: str, user: str) -> Iterator[Curator]:
-        """The curator of a data set that is registered already (a mistyped ledger is not made), or of one question."""
+        """The curator of a registered data set (a mistyped ledger is not created), or of a single question."""
         from podium.curator.curator import Curator
         from podium.curator.payment import OneQuestion
         from podium.ledger import open_ledger
 
         reading: Any = {
-            "user": user, "table": self.table, "types": declared_types(self.types), "bad_lines": self.bad_lines.value,
+            "user": user, "table": self.table, "types": parse_types(self.types), "bad_lines": self.bad_lines.value,
             "encoding": self.encoding, "answer_every": self.answer_every,
         }  # fmt: skip
         if self.ledger is None:
@@ -156,8 +158,8 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """Where the answer goes, or that only the plan is wanted."""
+class OutputOptions:
+    """Where the answer goes, or whether only the plan is shown."""
 
     form: ReleaseFormatOption = ReleaseFormat.TABLE
     output: OutputFile = None
@@ -170,23 +172,23 @@ def ask(
     *,
     source: str,
     user: str,
-    place: Place,
-    shown: Shown,
+    data_options: DataOptions,
+    output_options: OutputOptions,
     items: Sequence[str] | None,
 ) -> None:
-    """Ask, once or under a budget, and show what came out."""
-    place.check()
-    output = Output(shown.form, shown.output, shown.plot)
+    """Ask a single question, or one under a budget, and show the answer."""
+    data_options.check()
+    output = Output(output_options.form, output_options.output, output_options.plot)
     output.check()
-    epsilon = None if place.ledger is None else place.epsilon
-    with progress("planning" if shown.dry_run else "asking"), place.curator(source, user) as curator:
-        if shown.dry_run:
-            print_plan(curator.plan_question(question, epsilon=epsilon), shown.form)
+    epsilon = None if data_options.ledger is None else data_options.epsilon
+    with progress("planning" if output_options.dry_run else "asking"), data_options.curator(source, user) as curator:
+        if output_options.dry_run:
+            print_plan(curator.plan_question(question, epsilon=epsilon), output_options.form)
             return
         release = curator.ask(question, epsilon=epsilon)
-        left = None if place.ledger is None else curator.status
+        left = None if data_options.ledger is None else curator.status
     output.write(release, items=items)
-    if not release.complete and (hint := place.hint(source, items or ())):
+    if not release.complete and (hint := data_options.hint(source, items or ())):
         say(hint)
     if left is not None:
         from podium.present.text.accounts import left_sentence

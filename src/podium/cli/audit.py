@@ -1,4 +1,4 @@
-"""``podium audit``: is it really private? Nothing of anybody's data is read."""
+"""``podium audit``: test privacy claims on synthetic inputs; no data is read."""
 
 from __future__ import annotations
 
@@ -37,12 +37,16 @@ def audit(
     mechanism: Annotated[
         str,
         typer.Argument(
-            metavar="MECHANISM", help="Such as limited-domain; all of ours (all); or the broken ones (gallery)."
+            metavar="MECHANISM", help="A mechanism, such as limited-domain; all; or gallery, the broken ones."
         ),
     ],
-    k: Annotated[int | None, typer.Option("--k", "-k", metavar="N", help="How many items.")] = None,
-    k_bar: Annotated[int | None, typer.Option("--k-bar", metavar="N", help="How many of the largest compete.")] = None,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="Total of the release.")] = None,
+    k: Annotated[int | None, typer.Option("--k", "-k", metavar="N", help="Number of items.")] = None,
+    k_bar: Annotated[
+        int | None, typer.Option("--k-bar", metavar="N", help="Number of largest items that compete.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", metavar="NUMBER", help="Total epsilon of the release.")
+    ] = None,
     epsilon_per_item: Annotated[
         str | None, typer.Option("--epsilon-per-item", metavar="NUMBER", help="Epsilon of each selection.")
     ] = None,
@@ -52,25 +56,24 @@ def audit(
     threshold: Annotated[str | None, typer.Option("--threshold", metavar="NUMBER", help="A public threshold.")] = None,
     noise: Annotated[str | None, typer.Option("--noise", metavar="NAME", help="Such as gumbel or laplace.")] = None,
     max_items_per_user: Annotated[
-        int | None, typer.Option("--max-items-per-user", metavar="N", help="How many counts one user can move.")
+        int | None, typer.Option("--max-items-per-user", metavar="N", help="Number of counts that one user can change.")
     ] = None,
-    samples: Annotated[int | None, typer.Option("--samples", metavar="N", help="At most so many draws.")] = None,
-    time: Annotated[
-        float | None, typer.Option("--time", metavar="SECONDS", help="At most so long for drawing.")
-    ] = None,
-    alpha: Annotated[str, typer.Option("--alpha", metavar="NUMBER", help="False alarms: at most this often.")] = "1e-9",
+    samples: Annotated[int | None, typer.Option("--samples", metavar="N", help="Maximum number of draws.")] = None,
+    time: Annotated[float | None, typer.Option("--time", metavar="SECONDS", help="Time limit for drawing.")] = None,
+    alpha: Annotated[str, typer.Option("--alpha", metavar="NUMBER", help="Maximum false-alarm probability.")] = "1e-9",
     workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="Processes; as many as processors if not given.")
+        int | None, typer.Option("--workers", metavar="N", help="Number of processes; by default one per processor.")
     ] = None,
-    form: Annotated[AuditFormat, typer.Option("--format", "-f", help="How to write it.")] = AuditFormat.MARKDOWN,
+    form: Annotated[AuditFormat, typer.Option("--format", "-f", help="Output format.")] = AuditFormat.MARKDOWN,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")
     ] = None,
 ) -> None:
-    """Is it really private? Check a mechanism's law and its draws.
+    """Audit a mechanism: its distribution and its draws.
 
-    A small world is enumerated, draws on neighbouring inputs are compared, and draws are compared with the law. Made-up
-    inputs only: no data is read. Exits with 8 if a claim is refuted; otherwise nothing is proved beyond what is said.
+    The audit enumerates small inputs exactly, compares draws on neighbouring inputs, and compares draws with the stated
+    distribution. All inputs are synthetic: no data is read. Exits with 8 if a claim is refuted; otherwise it proves no
+    more than it reports.
 
     \b
     Examples:
@@ -88,7 +91,7 @@ def audit(
         _require_none(parameters, plot)
         refuted = _show_gallery(alpha, form)
     else:
-        chosen = _chosen(mechanism, parameters, plot)
+        chosen = _choose(mechanism, parameters, plot)
         budget = {"samples": samples, "seconds": time, "alpha": alpha, "workers": workers or os.cpu_count() or 1}
         refuted = _show_audits(chosen, budget, form, plot)
     if refuted:
@@ -101,7 +104,7 @@ def _require_none(parameters: dict[str, Any], plot: Path | None) -> None:
         raise InvalidArgument(given[0], "given", allowed="nothing beside 'all' and 'gallery'", hint="Name a mechanism.")
 
 
-def _chosen(mechanism: str, parameters: dict[str, Any], plot: Path | None) -> dict[str, Any]:
+def _choose(mechanism: str, parameters: dict[str, Any], plot: Path | None) -> dict[str, Any]:
     from podium.audit.targets.shipped import EXAMPLES, build
 
     if mechanism != _EVERYTHING:
@@ -131,7 +134,7 @@ def _show_audits(chosen: dict[str, Any], budget: dict[str, Any], form: AuditForm
 
 @contextmanager
 def _bar(what: str) -> Iterator[Callable[[Progress], None]]:
-    """How far it is, on stderr: inputs are made up here, so that nothing private is shown by it."""
+    """A progress bar on stderr; the inputs are synthetic, so it reveals nothing private."""
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -157,7 +160,7 @@ def _show_gallery(alpha: str, form: AuditFormat) -> bool:
     with progress("auditing the gallery of broken mechanisms"):
         caught = [catch(exhibit, alpha=alpha) for exhibit in GALLERY]
     _print(form, {"exhibits": [one.to_dict() for one in caught]}, lambda: gallery_text(caught))
-    # Here an exhibit that gets away is the failure.
+    # Here an exhibit that is not caught is the failure.
     return not all(one.caught for one in caught)
 
 

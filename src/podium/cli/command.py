@@ -1,4 +1,4 @@
-"""What every command shares: three options, and what happens when something goes wrong."""
+"""What every command shares: three options and the handling of errors."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from podium.cli.console import Settings, using
+from podium.cli.console import Settings, use_settings
 from podium.cli.failures import report
 
 __all__ = ["Command", "Group", "command"]
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks and no progress on stderr.")]
-NoColor = Annotated[bool, typer.Option("--no-color", help="No colours; the variable NO_COLOR says the same.")]
-Debug = Annotated[bool, typer.Option("--debug", help="With an error, show where it happened. Never shows values.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No messages or progress on stderr.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="No colours; the variable NO_COLOR does the same.")]
+Debug = Annotated[bool, typer.Option("--debug", help="On an error, show where it happened, without values.")]
 
 _SHARED = {"quiet": Quiet, "no_color": NoColor, "debug": Debug}
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """The function as a command: a parameter that is a dataclass becomes its options, and the shared ones are added."""
+    """Turn a function into a command: dataclass parameters become options, and the shared options are added."""
     signature = inspect.signature(function, eval_str=True)
     groups = {name: one.annotation for name, one in signature.parameters.items() if inspect.isclass(one.annotation)}
     groups = {name: group for name, group in groups.items() if dataclasses.is_dataclass(group)}
 
     @functools.wraps(function)
     def run(*arguments: Any, quiet: bool, no_color: bool, debug: bool, **options: Any) -> None:
-        with using(Settings(quiet=quiet, color=not no_color, debug=debug)):
+        with use_settings(Settings(quiet=quiet, color=not no_color, debug=debug)):
             try:
-                function(*arguments, **_grouped(options, groups))
+                function(*arguments, **_group_options(options, groups))
             except (typer.Exit, typer.Abort):
                 raise
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - reported by its type
@@ -53,7 +53,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options_of(group: type) -> list[inspect.Parameter]:
-    """An option for each field of a group, with the field's type, help and default."""
+    """One option for each field of a group, with the field's type, help and default."""
     hints = get_type_hints(group, include_extras=True)
     return [_option(one.name, hints[one.name], one.default) for one in dataclasses.fields(group)]
 
@@ -63,8 +63,8 @@ def _option(name: str, annotation: object, default: object) -> inspect.Parameter
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=missing, annotation=annotation)
 
 
-def _grouped(options: dict[str, Any], groups: dict[str, Any]) -> dict[str, Any]:
-    """The options, with those of each group put together."""
+def _group_options(options: dict[str, Any], groups: dict[str, Any]) -> dict[str, Any]:
+    """Collect the options of each group into its dataclass."""
     made = {
         name: group(**{one.name: options.pop(one.name) for one in dataclasses.fields(group)})
         for name, group in groups.items()
@@ -73,13 +73,13 @@ def _grouped(options: dict[str, Any], groups: dict[str, Any]) -> dict[str, Any]:
 
 
 class Command(TyperCommand):
-    """A command whose options are given once, unless they are made to be repeated.
+    """A command whose options may be given once, unless they are declared repeatable.
 
-    The last of two values would win silently, and nobody would see that the other one does not hold.
+    Otherwise the last value would win silently.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; a second value for an option that takes one is a usage error."""
+        """Parse the command line; repeating an option that takes one value is a usage error."""
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
             for option, times in Counter(order).items():
@@ -93,17 +93,17 @@ def _takes_one(option: Any) -> bool:
     return option.param_type_name == "option" and not (option.multiple or option.count or option.is_eager)
 
 
-_KEEP_ONE = "Keep the one that you mean."
+_KEEP_ONE = "Keep the one you mean."
 _HINTS = {
-    "--user": "The unit of protection is one column: put several together into one column of the table, and name that.",
+    "--user": "The unit of protection is one column: combine several into one column of the table, and name that one.",
 }
 
 
 class Group(TyperGroup):
-    """The root command: usage errors look like all others."""
+    """The root command, which reports usage errors like all others."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
-        """Run, and exit with the code of what happened."""
+        """Run, and exit with the code of the outcome."""
         try:
             code = super().main(*arguments, **{**options, "standalone_mode": False})
         except typer.TyperException as error:

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The app with all its commands."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ app: typer.Typer = typer.Typer(
     context_settings=_SETTINGS,
 )
 _budget = typer.Typer(
-    help="The budget of a data set: create, look at, check, change it.",
+    help="Create, inspect, verify and change the budgets of data sets.",
     invoke_without_command=True,
     rich_markup_mode=None,
     context_settings=_SETTINGS,
 )
 app.add_typer(_budget, name="budget")
 _token = typer.Typer(
-    help="The tokens of a service: make one, list them, revoke one.",
+    help="Create, list and revoke the tokens of a service.",
     invoke_without_command=True,
     rich_markup_mode=None,
     context_settings=_SETTINGS,

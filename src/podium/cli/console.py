@@ -1,4 +1,4 @@
-"""The two streams: nothing but the result on stdout; messages and progress on stderr."""
+"""Console output: results on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["Settings", "on_terminal", "print_result", "progress", "say", "settings", "using"]
+__all__ = ["Settings", "on_terminal", "print_result", "progress", "say", "settings", "use_settings"]
 
-_PATIENCE = 1.0
-_TICK = 0.2
-_NARROWEST = 40
+_DELAY_SECONDS = 1.0
+_TICK_SECONDS = 0.2
+_MIN_WIDTH = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every command lets its user choose."""
+    """Options that every command has."""
 
     quiet: bool = False
     color: bool = True
@@ -39,8 +39,8 @@ def settings() -> Settings:
 
 
 @contextmanager
-def using(chosen: Settings) -> Iterator[None]:
-    """Make these the settings until the end of the block."""
+def use_settings(chosen: Settings) -> Iterator[None]:
+    """Use these settings inside the block."""
     token = _settings.set(chosen)
     try:
         yield
@@ -49,12 +49,12 @@ def using(chosen: Settings) -> Iterator[None]:
 
 
 def on_terminal() -> bool:
-    """Whether a person reads stdout, who gets tables with lines and colours; a pipe gets plain text."""
+    """Whether stdout is a terminal, which gets styled tables; a pipe gets plain text."""
     return sys.stdout.isatty()
 
 
 def print_result(result: str | RenderableType) -> None:
-    """Write a text or a drawing to stdout; markup in a text is text."""
+    """Write text or a renderable to stdout; markup in text is not interpreted."""
     if isinstance(result, str):
         sys.stdout.write(result if result.endswith("\n") else f"{result}\n")
         sys.stdout.flush()
@@ -63,7 +63,7 @@ def print_result(result: str | RenderableType) -> None:
 
 
 def say(message: str) -> None:
-    """A remark on stderr, unless --quiet."""
+    """Print a message on stderr, unless --quiet."""
     if not settings().quiet:
         sys.stderr.write(f"{message}\n")
         sys.stderr.flush()
@@ -71,15 +71,15 @@ def say(message: str) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Show that something goes on, once it takes longer than a second: a spinner and the time, nothing of the data.
+    """Show a spinner and the elapsed time once a task takes longer than a second.
 
-    How far an engine has come depends on rows, and would be seen before anything is settled.
+    The engine's own progress is not shown: it depends on rows, and would be visible before anything is settled.
     """
     if settings().quiet:
         yield
         return
     done = threading.Event()
-    ticking = threading.Thread(target=_tell, args=(what, done, time.monotonic()), daemon=True)
+    ticking = threading.Thread(target=_show_progress, args=(what, done, time.monotonic()), daemon=True)
     ticking.start()
     try:
         yield
@@ -88,25 +88,25 @@ def progress(what: str) -> Iterator[None]:
         ticking.join()
 
 
-def _tell(what: str, done: threading.Event, start: float) -> None:
-    if done.wait(_PATIENCE):
+def _show_progress(what: str, done: threading.Event, start: float) -> None:
+    if done.wait(_DELAY_SECONDS):
         return
     if not sys.stderr.isatty():
         say(f"{what} ...")
         done.wait()
         return
-    with _console(stderr=True).status(_elapsed(what, start)) as spinner:
-        while not done.wait(_TICK):
-            spinner.update(_elapsed(what, start))
+    with _console(stderr=True).status(_elapsed_text(what, start)) as spinner:
+        while not done.wait(_TICK_SECONDS):
+            spinner.update(_elapsed_text(what, start))
 
 
-def _elapsed(what: str, start: float) -> str:
+def _elapsed_text(what: str, start: float) -> str:
     return f"{what}, {time.monotonic() - start:.0f} s (Ctrl-C stops it)"
 
 
 def _console(*, stderr: bool) -> Console:
-    from rich.console import Console  # a third of a second that help and errors need not wait for
+    from rich.console import Console  # takes a third of a second, which help and errors do not need
 
     console = Console(stderr=stderr, highlight=False, no_color=None if settings().color else True)
-    console.width = max(console.width, _NARROWEST)
+    console.width = max(console.width, _MIN_WIDTH)
     return console

@@ -21,19 +21,19 @@ def demo(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--folder", metavar="DIR", help="Keep the table here (events.parquet); by default it is temporary."
+            "--folder", metavar="DIR", help="Keep the table here, as events.parquet; it is temporary by default."
         ),
     ] = None,
     k: K = 10,
     epsilon: Annotated[
-        str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")
+        str, typer.Option("--epsilon", metavar="NUMBER", help="Total privacy loss of the answer.")
     ] = "1",
-    delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The slack of the promise.")] = "1e-6",
+    delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="Delta of the guarantee.")] = "1e-6",
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: PlotFile = None,
 ) -> None:
-    """Make up a table of readers and articles; ask for its top 10.
+    """Generate a synthetic table of readers and release its top 10.
 
     \b
     Example:

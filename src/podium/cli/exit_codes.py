@@ -1,4 +1,4 @@
-"""The exit codes: one table, from which the code, ``podium --help`` and the documentation are made."""
+"""Exit codes: one table that the code, ``podium --help`` and the documentation share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNEXPECTED, USAGE, UNSOUND, REFUTED, INTERRUPTED = 1, 2, 7, 8, 130
 
 @dataclass(frozen=True, slots=True)
 class ExitCode:
-    """A code, what it means for whoever called, and the errors that lead to it."""
+    """A code, its meaning for the caller, and the errors that map to it."""
 
     code: int
     meaning: str
@@ -31,34 +31,34 @@ class ExitCode:
 
 
 EXIT_CODES = (
-    ExitCode(0, "answered, also with fewer than k items"),
-    ExitCode(UNEXPECTED, "podium itself failed: a defect, please report it", (errors.PodiumError,)),
+    ExitCode(0, "success, including an answer with fewer than k items"),
+    ExitCode(UNEXPECTED, "internal error: a bug in podium, please report it", (errors.PodiumError,)),
     ExitCode(
         USAGE,
-        "the command or the question is wrong; nothing was read",
+        "invalid command or question; nothing was read",
         (errors.InvalidArgument, errors.QuestionRefused, errors.UnknownColumn),
     ),
-    ExitCode(3, "the budget does not allow it; nothing was read", (errors.BudgetError, errors.DatasetLocked)),
+    ExitCode(3, "refused by the budget; nothing was read", (errors.BudgetError, errors.DatasetLocked)),
     ExitCode(
         4, "the data cannot be opened, or a library is missing; nothing was read",
         (errors.SourceError, errors.MissingLibrary),
     ),
-    ExitCode(5, "the ledger cannot be opened, or does not know the data set", (errors.LedgerError,)),
+    ExitCode(5, "the ledger cannot be opened, or the data set is not registered", (errors.LedgerError,)),
     ExitCode(
-        6, "it failed after rows may have been read; what was reserved is forfeited",
+        6, "failed after rows may have been read; the reserved budget is forfeited",
         (errors.QuestionForfeited, errors.SourceFailure, errors.EntropyFailure),
     ),
-    ExitCode(UNSOUND, "the ledger contradicts itself", (errors.LedgerTampered,)),
-    ExitCode(REFUTED, "an audit refuted a claim, or could not be made", (errors.AuditError,)),
-    ExitCode(9, "the answer is on stdout, because its file could not be written", (errors.OutputFailed,)),
-    ExitCode(INTERRUPTED, "interrupted (Ctrl-C); what was reserved is forfeited"),
+    ExitCode(UNSOUND, "the ledger failed verification", (errors.LedgerTampered,)),
+    ExitCode(REFUTED, "an audit refuted a claim, or could not run", (errors.AuditError,)),
+    ExitCode(9, "the output file could not be written; the answer is on stdout", (errors.OutputFailed,)),
+    ExitCode(INTERRUPTED, "interrupted (Ctrl-C); the reserved budget is forfeited"),
 )  # fmt: skip
 
 _CODES = {error: entry.code for entry in EXIT_CODES for error in entry.errors}
 
 
 def exit_code_of(error: errors.PodiumError) -> int:
-    """The code of the closest ancestor in the table."""
+    """The code of an error, or of its closest ancestor in the table."""
     return next(_CODES[cls] for cls in type(error).__mro__ if cls in _CODES)
 
 

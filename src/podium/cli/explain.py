@@ -28,14 +28,14 @@ def explain(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]", help="A release as JSON; - reads it from stdin. Without it: the general text."
+            metavar="[FILE]", help="A release as JSON, or - for stdin. Without it, explain releases in general."
         ),
     ] = None,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """What a release means: who is protected, and from what.
+    """Explain a release: who is protected, and from what.
 
-    Also how well, by which theorem, and what has to be true for it.
+    It also says how strong the protection is, which theorem proves it, and what that theorem assumes.
 
     \b
     Examples:
@@ -49,7 +49,7 @@ def explain(
     if form is Format.JSON:
         print_document({"sections": [{"title": section.title, "text": section.text} for section in sections]})
         return
-    print_result("\n\n".join(f"{section.title}\n{_wrapped(section.text)}" for section in sections))
+    print_result("\n\n".join(f"{section.title}\n{_wrap(section.text)}" for section in sections))
 
 
 def _release(file: str) -> Release:
@@ -65,5 +65,5 @@ def _release(file: str) -> Release:
     return podium.Release.from_json(text)
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)

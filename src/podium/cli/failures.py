@@ -1,4 +1,4 @@
-"""Errors as a person reads them: three lines and an exit code, never a traceback unless --debug asks for one."""
+"""Errors for people: a few lines and an exit code, with a traceback only under --debug."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ __all__ = ["debug_text", "failure_text", "interruption_text", "report", "usage_t
 
 _PACKAGE = Path(__file__).parents[1]
 _UNEXPECTED = (
-    "podium failed in a way that it should not.",
-    "What went wrong is withheld, because it may quote private rows.",
-    "Run the command again with --debug, and report the places that it prints.",
+    "podium failed because of an internal error.",
+    "The details are withheld, because they may quote private rows.",
+    "Run the command again with --debug, and report the locations that it prints.",
 )
-_INTERRUPTED = ("nothing was released.", "What a ledger had reserved, if anything, stays charged.")
+_INTERRUPTED = ("nothing was released.", "Any budget that was reserved stays charged.")
 
 
 def failure_text(error: BaseException) -> str:
-    """What / allowed / next, under the name of the error."""
+    """The error's name, then what is wrong, what is allowed and what to do."""
     return _block(type(error).__name__, error.lines if isinstance(error, PodiumError) else _UNEXPECTED)
 
 
 def interruption_text(error: BaseException) -> str:
-    """That it was interrupted, and what became of what was reserved."""
+    """That the command was interrupted, and what happened to the reserved budget."""
     notes: list[str] = getattr(error, "__notes__", [])
     said = [sentence for note in notes for sentence in PodiumError(note).lines]
     return _block("Interrupted", said or _INTERRUPTED)
 
 
 def usage_text(error: typer.TyperException) -> str:
-    """A command line that cannot be understood, and where to read how it is written."""
+    """A usage error, and where to find help."""
     context = getattr(error, "ctx", None)
     command = "podium" if context is None else context.command_path
     said = " ".join(error.format_message().replace("Value error, ", "").split())
@@ -43,15 +43,15 @@ def usage_text(error: typer.TyperException) -> str:
 
 
 def debug_text(error: BaseException) -> str:
-    """Where it happened: places in podium's own code, the innermost last. No values, no other library's words."""
+    """Locations in podium's own code, innermost last, without values or other libraries' messages."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
-    places = [f"  {_place(frame)}" for frame in ours] or ["  (the places are withheld: rows may have been read)"]
+    places = [f"  {_place(frame)}" for frame in ours] or ["  (the locations are withheld: rows may have been read)"]
     return "\n".join(["Traceback (podium's own code, without values):", *places])
 
 
 def report(error: BaseException, *, debug: bool) -> int:
-    """Write an error to stderr; its exit code."""
+    """Write an error to stderr and return its exit code."""
     if isinstance(error, KeyboardInterrupt):
         text, code = interruption_text(error), INTERRUPTED
     elif isinstance(error, typer.TyperException):

@@ -1,4 +1,4 @@
-"""``podium mechanisms``: what there is, when to use it, what it guarantees."""
+"""``podium mechanisms``: which mechanisms there are, when to use them, what they guarantee."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["mechanisms"]
 def mechanisms(
     *,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One mechanism, with its guarantee and where it comes from.")
+        str | None, typer.Argument(metavar="[NAME]", help="Show one mechanism, with its guarantee and source.")
     ] = None,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """The mechanisms: when to use which, and what each guarantees.
+    """List the mechanisms: when to use each, and what it guarantees.
 
-    'podium top' picks one by itself; all of them are in podium.mechanisms for Python.
+    'podium top' chooses one automatically; Python users find all of them in podium.mechanisms.
 
     \b
     Examples:

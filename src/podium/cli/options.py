@@ -1,4 +1,4 @@
-"""Options that several commands share, spelled the same in all of them."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ __all__ = [
     "Types",
     "User",
     "Where",
-    "declared_types",
+    "parse_types",
 ]  # fmt: skip
 
 
 class Format(StrEnum):
-    """How to print what is not a release."""
+    """Output format of everything but releases."""
 
     TABLE = "table"
     JSON = "json"
 
 
 class ReleaseFormat(StrEnum):
-    """How to print a release."""
+    """Output format of a release."""
 
     TABLE = "table"
     JSON = "json"
@@ -62,14 +62,14 @@ class ReleaseFormat(StrEnum):
 
 
 class BadLines(StrEnum):
-    """What becomes of lines of a file that are not records."""
+    """How to treat malformed lines of a file."""
 
     REFUSE = "refuse"
     DROP = "drop"
 
 
 class Mechanism(StrEnum):
-    """How to answer from an unknown domain; the plan picks by itself."""
+    """Mechanisms for an unknown domain; by default the planner chooses."""
 
     AUTO = "auto"
     LIMITED_DOMAIN = "limited-domain"
@@ -80,42 +80,44 @@ SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A Parquet, CSV or JSON file, a pattern, a folder of Parquet files, a DuckDB file, or a database URL.",
+        help="A Parquet, CSV or JSON file, a glob, a folder of Parquet files, a DuckDB file, or a database URL.",
     ),
 ]
 SourceOption = Annotated[
-    str, typer.Option("--source", metavar="SOURCE", help="The table: a file, a pattern, a folder or a database URL.")
+    str,
+    typer.Option("--source", metavar="SOURCE", help="The table: a file, a glob, a folder or a database URL."),
 ]
-User = Annotated[str, typer.Option("--user", metavar="COL", help="The column that says who: the unit of protection.")]
-K = Annotated[int, typer.Option("--k", "-k", metavar="N", help="How many items to ask for.")]
-Epsilon = Annotated[
-    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")
-]
+User = Annotated[str, typer.Option("--user", metavar="COL", help="User column: the unit of protection.")]
+K = Annotated[int, typer.Option("--k", "-k", metavar="N", help="Number of items to release.")]
+Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="Total privacy loss of the answer.")]
 Delta = Annotated[
     str | None,
     typer.Option(
-        "--delta", metavar="NUMBER", help="The slack of the promise, such as 1e-8; needed unless the items are known."
+        "--delta",
+        metavar="NUMBER",
+        help="Delta of the guarantee, such as 1e-8; needed unless the items are known.",
     ),
 ]
 MaxItemsPerUser = Annotated[
     int | None,
-    typer.Option("--max-items-per-user", metavar="N", help="Count at most N items of each user, chosen at random."),
+    typer.Option("--max-items-per-user", metavar="N", help="Count at most N items per user, chosen at random."),
 ]
 DomainSize = Annotated[
-    int | None, typer.Option("--domain-size", metavar="N", help="The items are known: the numbers 0 to N-1.")
+    int | None, typer.Option("--domain-size", metavar="N", help="The items are known: the integers 0 to N-1.")
 ]
 KBar = Annotated[
-    int | None, typer.Option("--k-bar", metavar="N", help="How many of the largest items compete, if they are unknown.")
+    int | None,
+    typer.Option("--k-bar", metavar="N", help="Number of largest items that compete, if unknown."),
 ]
 MechanismOption = Annotated[
     Mechanism,
     typer.Option(
         "--mechanism",
-        help="How to answer if the items are unknown; auto picks.",
+        help="Mechanism to use if the items are unknown.",
     ),
 ]
 Unordered = Annotated[
-    bool, typer.Option("--unordered", help="The order does not matter: a known domain can then be answered better.")
+    bool, typer.Option("--unordered", help="Release an unordered set, which is more accurate on a known domain.")
 ]
 LedgerOption = Annotated[
     str | None,
@@ -125,59 +127,59 @@ LedgerOption = Annotated[
     ),
 ]  # fmt: skip
 DatasetOption = Annotated[
-    str | None, typer.Option("--dataset", metavar="NAME", help="The name under which the budget was created.")
+    str | None, typer.Option("--dataset", metavar="NAME", help="Name under which the budget was created.")
 ]
 AnalystOption = Annotated[
-    str | None, typer.Option("--analyst", metavar="NAME", help="Who asks, where the budget has caps per analyst.")
+    str | None, typer.Option("--analyst", metavar="NAME", help="Who asks, if the budget has caps per analyst.")
 ]
-Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Which table of a database.")]
+Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Table of the database.")]
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", metavar="EXPR", help="Only rows like these: \"country = 'DE'\". Repeated: all must hold."),
+    typer.Option(
+        "--where",
+        metavar="EXPR",
+        help="Filter rows, such as \"country = 'DE'\". Repeated: all must hold.",
+    ),
 ]
 Types = Annotated[
     list[str] | None,
     typer.Option(
         "--types", metavar="COL=TYPE",
-        help="The type of a CSV or JSON column, such as user_id=integer or price=decimal(2). May be repeated.",
+        help="Type of a CSV or JSON column, such as user_id=integer or price=decimal(2). May be repeated.",
     ),
 ]  # fmt: skip
 BadLinesOption = Annotated[
     BadLines,
-    typer.Option(
-        "--bad-lines", help="Lines of a CSV or JSON file that are not records: refuse the file, or drop them."
-    ),
+    typer.Option("--bad-lines", help="On malformed lines of a CSV or JSON file: refuse the file, or drop the lines."),
 ]
 Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", help="How a CSV or JSON file is encoded, such as windows-1252.")
+    str, typer.Option("--encoding", metavar="NAME", help="Encoding of a CSV or JSON file, such as windows-1252.")
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show the plan, the most it can cost and the SQL; read nothing.")
-]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, its maximum cost and the SQL; read nothing.")]
 AnswerEvery = Annotated[
     str | None,
     typer.Option(
         "--answer-every", metavar="SECONDS",
-        help="Answer or fail a whole number of these periods after asking, so that the time tells less about rows.",
+        help="Delay the answer to a multiple of SECONDS, which limits what its timing reveals.",
     ),
 ]  # fmt: skip
-Force = Annotated[bool, typer.Option("--force", help="The table is a copy of the registered one: use it anyway.")]
+Force = Annotated[bool, typer.Option("--force", help="Use the table although it is not the registered one but a copy.")]
 ReleaseFormatOption = Annotated[
     ReleaseFormat,
     typer.Option(
         "--format", "-f",
-        help="How to write the answer; csv is safe to open in a spreadsheet, csv-raw is not; parquet needs --output.",
+        help="Output format; csv is safe to open in a spreadsheet, csv-raw is not; parquet needs --output.",
     ),
 ]  # fmt: skip
-TextFormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write it.")]
+TextFormatOption = Annotated[Format, typer.Option("--format", "-f", help="Output format.")]
 OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of stdout.")
 ]
-PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")]
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")]
 
 
-def declared_types(types: list[str] | None) -> dict[str, str] | None:
-    """The columns and types of --types, given one by one or separated by commas."""
+def parse_types(types: list[str] | None) -> dict[str, str] | None:
+    """Parse the columns and types of --types, repeated or separated by commas."""
     if not types:
         return None
     declared = {}

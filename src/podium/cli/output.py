@@ -1,4 +1,4 @@
-"""Where a release goes: checked before anything is paid, written after."""
+"""Writing a release: the destination is checked before anything is paid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podium import Plan, Release
 
 __all__ = [
-    "Output", "check_picture", "json_text", "print_document", "print_plan", "release_document", "replacing",
+    "Output", "check_picture", "json_text", "print_document", "print_plan", "release_document", "replace_file",
 ]  # fmt: skip
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -27,14 +27,14 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A format, and the files that the user named."""
+    """A format, and the output files that the user named."""
 
     format: ReleaseFormat
     path: Path | None = None
     plot: Path | None = None
 
     def check(self) -> None:
-        """Raise while it still costs nothing: an answer that cannot be written is paid for in vain."""
+        """Raise before anything is charged: an answer that cannot be written would be paid for in vain."""
         if self.format is ReleaseFormat.PARQUET and self.path is None:
             raise InvalidArgument(
                 "format",
@@ -48,16 +48,16 @@ class Output:
             check_picture(self.plot)
 
     def write(self, release: Release, *, items: Sequence[str] | None = None, heading: str | None = None) -> None:
-        """Write the release; ``items`` are the names of the item columns, if they are known."""
+        """Write the release; ``items`` are the names of the item columns, if known."""
         heading = heading or ", ".join(items or ["item"])
         if self.path is None:
-            print_result(self._drawing(release, heading) if self._drawn() else self._text(release, heading, items))
+            print_result(self._drawing(release, heading) if self._is_drawing() else self._text(release, heading, items))
         else:
             try:
-                with replacing(self.path) as file:
+                with replace_file(self.path) as file:
                     self._write_file(file, release, heading, items)
             except OSError:
-                # It is paid for, so it must not be lost; a table of bytes is of no use on a terminal.
+                # The answer is paid for and must not be lost; Parquet is of no use on a terminal, so print JSON.
                 print_result(json_text(release_document(release)))
                 raise OutputFailed(str(self.path)) from None
         if self.plot is not None:
@@ -75,7 +75,7 @@ class Output:
         else:
             file.write_text(f"{self._text(release, heading, items).rstrip()}\n", encoding="utf-8")
 
-    def _drawn(self) -> bool:
+    def _is_drawing(self) -> bool:
         return self.format is ReleaseFormat.TABLE and on_terminal()
 
     @staticmethod
@@ -97,8 +97,8 @@ class Output:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file beside this one, which takes its place when it is complete; what is not a plain file is written to."""
+def replace_file(path: Path) -> Iterator[Path]:
+    """Write to a temporary file that replaces this one on success; anything but a regular file is written directly."""
     if path.exists() and not path.is_file():
         yield path
         return
@@ -111,7 +111,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_picture(path: Path) -> None:
-    """Raise unless a picture can be drawn and written there."""
+    """Raise unless a plot can be drawn and written there."""
     if path.suffix.lower() not in _PICTURES:
         raise InvalidArgument("plot", str(path), allowed=f"a file that ends in {', '.join(_PICTURES)}")
     if importlib.util.find_spec("matplotlib") is None:
@@ -138,19 +138,19 @@ def release_document(release: Release) -> dict[str, Any]:
 
 
 def json_text(document: object, *, indent: int | None = None) -> str:
-    """JSON without signs that a terminal would obey."""
+    """JSON without terminal control characters."""
     from podium.present import json
 
     return json.json_text(document, indent=indent)
 
 
 def print_document(document: object) -> None:
-    """JSON on stdout, indented: for what is read as often by people."""
+    """Print indented JSON on stdout."""
     print_result(json_text(document, indent=2))
 
 
 def print_plan(plan: Plan, form: Format | ReleaseFormat) -> None:
-    """The plan and the SQL, as text or JSON."""
+    """Print the plan and its SQL, as text or JSON."""
     if form == ReleaseFormat.JSON:
         print_document(plan.to_dict())
     elif form == ReleaseFormat.TABLE:

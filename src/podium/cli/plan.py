@@ -1,4 +1,4 @@
-"""``podium plan``: what a question would do, from public facts alone."""
+"""``podium plan``: plan a question from public facts alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from podium.cli.options import (
     Unordered,
 )
 from podium.cli.output import print_document
-from podium.cli.recall import Described, Exponent, Items, ItemsPerUser, RecallPlot, Skew, Users
+from podium.cli.recall import Exponent, Items, ItemsPerUser, RecallPlot, Skew, TableDescription, Users
 
 __all__ = ["plan"]
 
@@ -27,11 +27,12 @@ __all__ = ["plan"]
 def plan(
     *,
     k: K = 10,
-    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer.")],
+    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="Total privacy loss of the answer.")],
     delta: Annotated[
-        str, typer.Option("--delta", metavar="NUMBER", help="The slack of the promise; 0 only if the items are known.")
+        str,
+        typer.Option("--delta", metavar="NUMBER", help="Delta of the guarantee; 0 only if the items are known."),
     ] = "0",
-    counts: Annotated[bool, typer.Option("--counts", help="Also measure how many users each item has.")] = False,
+    counts: Annotated[bool, typer.Option("--counts", help="Also estimate how many users each item has.")] = False,
     max_items_per_user: MaxItemsPerUser = None,
     domain_size: DomainSize = None,
     k_bar: KBar = None,
@@ -45,13 +46,13 @@ def plan(
     plot: RecallPlot = None,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """What a question would do, before there is any data.
+    """Plan a question before there is any data.
 
-    Shows the mechanism, what the answer can cost, and its reach: how far an item must stand out to come back. A larger
-    epsilon, a smaller k or a known domain lowers it.
+    Shows the mechanism, the maximum cost of the answer, and its reach: how far an item must stand out to be released. A
+    larger epsilon, a smaller k or a known domain lowers it.
 
-    If you describe the table (--users, --items, --items-per-user), the plan is tried on synthetic tables like it, and
-    the share of the true top k that comes back is shown. No real table is looked at.
+    If you describe the table (--users, --items, --items-per-user), the plan is simulated on synthetic tables like it to
+    predict recall, the share of the true top k that is released. No real table is read.
 
     \b
     Examples:
@@ -70,7 +71,7 @@ def plan(
         mechanism=mechanism.value, ordered=not unordered,
     )  # fmt: skip
     planned = Plan.of(strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)))
-    described = Described(
+    described = TableDescription(
         users=users, items=items, items_per_user=items_per_user, exponent=exponent, skew=skew, plot=plot
     )
     expected = described.expect(facts, epsilon, delta)

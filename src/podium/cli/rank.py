@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.ask import Place, Shown, ask
+from podium.cli.ask import DataOptions, OutputOptions, ask
 from podium.cli.options import K, SourceArgument, Unordered, User, Where
 
 __all__ = ["rank"]
 
 
 class Method(StrEnum):
-    """How comparisons become scores."""
+    """How comparisons are turned into scores."""
 
     AUTO = "auto"
     SPECTRAL = "spectral"
@@ -24,49 +24,51 @@ class Method(StrEnum):
 
 
 class Selection(StrEnum):
-    """How the best are selected from the scores."""
+    """How the best items are selected from the scores."""
 
     AUTO = "auto"
     EXPONENTIAL = "exponential"
     NOISY = "noisy"
 
 
-Winner = Annotated[str, typer.Option("--winner", metavar="COL", help="The column of what was preferred.")]
-Loser = Annotated[str, typer.Option("--loser", metavar="COL", help="The column of what it was preferred to.")]
+Winner = Annotated[str, typer.Option("--winner", metavar="COL", help="Column of the preferred item.")]
+Loser = Annotated[str, typer.Option("--loser", metavar="COL", help="Column of the item it was preferred to.")]
 PerPair = Annotated[
     int,
     typer.Option(
         "--comparisons-per-pair",
         metavar="N",
-        help="How many users are expected to prefer one item of a pair to the other; more of them change nothing.",
+        help="Expected number of users who prefer one item of a pair to the other; further ones have no effect.",
     ),
 ]
 ItemsFile = Annotated[
     Path | None,
-    typer.Option("--items", metavar="FILE", help="The items, in a column called item: all pairs of them count."),
+    typer.Option("--items", metavar="FILE", help="The items, in a column named item: all their pairs count."),
 ]
 PairsFile = Annotated[
     Path | None,
-    typer.Option("--pairs", metavar="FILE", help="The pairs that count, in columns called like --winner and --loser."),
+    typer.Option("--pairs", metavar="FILE", help="The pairs that count, in columns named like --winner and --loser."),
 ]
 PerUser = Annotated[
     int | None,
     typer.Option(
-        "--max-comparisons-per-user", metavar="N", help="Count at most N comparisons of each user, at random."
+        "--max-comparisons-per-user", metavar="N", help="Count at most N comparisons per user, chosen at random."
     ),
 ]
 MethodOption = Annotated[
-    Method, typer.Option("--method", help="How comparisons become scores; auto tries on synthetic comparisons.")
+    Method, typer.Option("--method", help="How to turn comparisons into scores; auto decides on synthetic comparisons.")
 ]
 Mixing = Annotated[
     str | None,
-    typer.Option("--mixing", metavar="NUMBER", help="For spectral: more needs less noise and is less faithful."),
+    typer.Option("--mixing", metavar="NUMBER", help="For spectral: larger means less noise but more bias."),
 ]
 Normalisation = Annotated[
     int | None,
-    typer.Option("--normalisation", metavar="N", help="For spectral: at least the pairs of any one item."),
+    typer.Option("--normalisation", metavar="N", help="For spectral: upper bound on the number of pairs of any item."),
 ]
-SelectionOption = Annotated[Selection, typer.Option("--mechanism", help="How the best are selected from the scores.")]
+SelectionOption = Annotated[
+    Selection, typer.Option("--mechanism", help="How to select the best items from the scores.")
+]
 
 
 def rank(
@@ -86,12 +88,12 @@ def rank(
     mixing: Mixing = None,
     normalisation: Normalisation = None,
     mechanism: SelectionOption = Selection.AUTO,
-    place: Place,
-    shown: Shown,
+    data_options: DataOptions,
+    output_options: OutputOptions,
 ) -> None:
-    """The k best items by who was preferred to whom, privately.
+    """Release the k best items of pairwise comparisons, privately.
 
-    What can be compared is public: --items or --pairs. Comparisons of anything else are dropped.
+    The items or pairs that can be compared are public (--items or --pairs). All other comparisons are dropped.
 
     \b
     Examples:
@@ -107,4 +109,4 @@ def rank(
         ordered=not unordered, where=where, max_comparisons_per_user=max_comparisons_per_user, method=method.value,
         mixing=mixing, normalisation=normalisation, mechanism=mechanism.value,
     )  # fmt: skip
-    ask(question, source=source, user=user, place=place, shown=shown, items=["item"])
+    ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=["item"])

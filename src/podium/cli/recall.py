@@ -1,4 +1,4 @@
-"""What ``podium plan`` expects of a table that the user describes: options, a line of text, JSON, a picture."""
+"""Predicted recall for ``podium plan``, on a table that the user describes: options, text, JSON and a plot."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from podium.planning.facts import Facts
     from podium.planning.prediction import Prediction, Prior
 
-__all__ = ["Described", "Exponent", "Items", "ItemsPerUser", "RecallPlot", "Skew", "Users"]
+__all__ = ["Exponent", "Items", "ItemsPerUser", "RecallPlot", "Skew", "TableDescription", "Users"]
 
-_AROUND = tuple(Fraction(2) ** power for power in range(-3, 4))
+_EPSILON_FACTORS = tuple(Fraction(2) ** power for power in range(-3, 4))
 
-Users = Annotated[
-    int | None, typer.Option("--users", metavar="N", help="Predict recall: about how many users the table has.")
-]
-Items = Annotated[int | None, typer.Option("--items", metavar="N", help="Predict recall: how many different items.")]
+Users = Annotated[int | None, typer.Option("--users", metavar="N", help="Predict recall: approximate number of users.")]
+Items = Annotated[int | None, typer.Option("--items", metavar="N", help="Predict recall: number of distinct items.")]
 ItemsPerUser = Annotated[
     str | None,
-    typer.Option("--items-per-user", metavar="NUMBER", help="Predict recall: how many items a user has on average."),
+    typer.Option("--items-per-user", metavar="NUMBER", help="Predict recall: average number of items per user."),
 ]
 Exponent = Annotated[
     str | None,
     typer.Option(
-        "--exponent", metavar="NUMBER", help="Item i is about i^-exponent as popular as the first; 1 if not given."
+        "--exponent",
+        metavar="NUMBER",
+        help="Item i is about i^-exponent as popular as the first; default 1.",
     ),
 ]
 Skew = Annotated[
@@ -42,17 +42,18 @@ Skew = Annotated[
     typer.Option(
         "--skew",
         metavar="NUMBER",
-        help="How unequally active users are: 0 all alike, 1 (if not given) as in most logs.",
+        help="How unevenly active users are: 0 is all alike, 1 (the default) is typical of logs.",
     ),
 ]
 RecallPlot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw predicted recall over epsilon: .png, .svg or .pdf.")
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Plot recall against epsilon: .png, .svg or .pdf."),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Described:
-    """A table as described on the command line, and where a picture of its recall goes."""
+class TableDescription:
+    """A table as described on the command line, and where to write a plot of its recall."""
 
     users: int | None
     items: int | None
@@ -82,8 +83,8 @@ class Described:
         shape = {name: value for name, value in (("exponent", self.exponent), ("skew", self.skew)) if value is not None}
         return Prior(users=self.users or 0, items=self.items or 0, items_per_user=self.items_per_user or "0", **shape)
 
-    def expect(self, facts: Facts, epsilon: str, delta: str) -> Expected | None:
-        """What to expect, on synthetic tables; None where nothing was described."""
+    def expect(self, facts: Facts, epsilon: str, delta: str) -> Expectation | None:
+        """Predicted recall on synthetic tables; None if no table was described."""
         prior = self.prior()
         if prior is None:
             return None
@@ -91,21 +92,21 @@ class Described:
         from podium.planning.prediction import predict_recall
 
         chosen = positive_fraction(epsilon, "epsilon")
-        epsilons = [chosen] if self.plot is None else [chosen * factor for factor in _AROUND]
+        epsilons = [chosen] if self.plot is None else [chosen * factor for factor in _EPSILON_FACTORS]
         with progress("planning"):
             predicted = predict_recall(facts, prior, epsilons=epsilons, delta=delta)
-        return Expected(prior, facts.k, predicted, epsilons.index(chosen))
+        return Expectation(prior, facts.k, predicted, epsilons.index(chosen))
 
-    def draw(self, expected: Expected | None) -> None:
-        """The picture, where one is wanted."""
+    def draw(self, expected: Expectation | None) -> None:
+        """Write the plot, if one was requested."""
         if expected is not None and self.plot is not None:
             expected.draw(self.plot)
             say(f"wrote {self.plot}")
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """Predicted recall, at the chosen epsilon and perhaps at others."""
+class Expectation:
+    """Predicted recall at the chosen epsilon, and at others if they are plotted."""
 
     prior: Prior
     k: int
@@ -113,7 +114,7 @@ class Expected:
     chosen: int
 
     def sentence(self) -> str:
-        """For people."""
+        """One sentence of text."""
         at = self.predicted[self.chosen]
         return (
             f"{at.mean:.2f} ±{at.error:.2f} of the true top {self.k}, in {len(at.recalls)} tables like this: "
@@ -121,7 +122,7 @@ class Expected:
         )
 
     def document(self) -> dict[str, Any]:
-        """For other programs."""
+        """The prediction as JSON."""
         return {
             "prior": dataclasses.asdict(self.prior),
             **self.predicted[self.chosen].to_dict(),
@@ -129,7 +130,7 @@ class Expected:
         }
 
     def draw(self, path: Path) -> None:
-        """Recall against epsilon, the chosen one marked."""
+        """Plot recall against epsilon, with the chosen epsilon marked."""
         from podium.present.plots import plot_recall
 
         def each(of: Callable[[Prediction], float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""``podium serve``: many analysts, one budget."""
+"""``podium serve``: an HTTP service for many analysts and one budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Config", "require_service", "serve", "settings_in"]
 Config = Annotated[
     Path,
     typer.Option(
-        "--config", "-c", metavar="FILE", envvar="PODIUM_CONFIG", show_envvar=True, help="The settings, a TOML file."
+        "--config", "-c", metavar="FILE", envvar="PODIUM_CONFIG", show_envvar=True, help="Settings, a TOML file."
     ),
 ]
 
@@ -28,11 +28,13 @@ Config = Annotated[
 def serve(
     *,
     config: Config,
-    check: Annotated[bool, typer.Option("--check", help="Open everything once, say what was found, and stop.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Open everything once, report what was found, and exit.")
+    ] = False,
 ) -> None:
-    """Answer questions over HTTP, with pages for browsers.
+    """Serve an HTTP API and web pages.
 
-    The settings name the ledger, the data sets and their budgets; docs/service.md explains them.
+    The settings name the ledger, the data sets and their budgets; docs/service.md describes them.
 
     \b
     Examples:
@@ -47,18 +49,18 @@ def serve(
         print_facts(server.check(settings))
         return
     address = f"http://{settings.server.host}:{settings.server.port}"
-    server.serve(settings, config, listening=lambda: say(f"listening on {address} (Ctrl-C stops it)"))
+    server.serve(settings, config, on_listening=lambda: say(f"listening on {address} (Ctrl-C stops it)"))
 
 
 def settings_in(config: Path) -> Settings:
-    """The settings in a file."""
+    """Load the settings from a file."""
     from podium.service.settings import load
 
     return load(config)
 
 
 def require_service() -> None:
-    """Raise while nothing was opened yet."""
+    """Raise if the service's libraries are not installed."""
     for library in ("fastapi", "uvicorn", "jinja2"):
         if importlib.util.find_spec(library) is None:
             raise MissingLibrary(library, purpose="podium serve", extra="service")

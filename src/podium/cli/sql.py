@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.ask import AnswerFlags, Place, Shown, ask
+from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
 from podium.cli.options import SourceOption, User
 
 __all__ = ["sql"]
@@ -16,19 +16,19 @@ def sql(
     text: Annotated[
         str,
         typer.Argument(
-            metavar="SELECT", help="The question. FROM names the data set, or without one the file or table."
+            metavar="SELECT", help="The question. FROM names the data set, or the file or table if there is none."
         ),
     ],
     *,
     source: SourceOption,
     user: User,
-    flags: AnswerFlags,
-    place: Place,
-    shown: Shown,
+    answer_options: AnswerOptions,
+    data_options: DataOptions,
+    output_options: OutputOptions,
 ) -> None:
-    """The same as 'podium top', for a question written as SQL.
+    """Answer a question like that of 'podium top', written as SQL.
 
-    One shape is answered: SELECT item, COUNT(DISTINCT user) AS n FROM table [WHERE ...] GROUP BY item ORDER BY n DESC
+    One form is supported: SELECT item, COUNT(DISTINCT user) AS n FROM table [WHERE ...] GROUP BY item ORDER BY n DESC
     LIMIT k. Anything else is refused before a row is read.
 
     \b
@@ -39,5 +39,5 @@ def sql(
     """
     from podium.query import Question
 
-    question = Question(sql=text, **flags.options())
-    ask(question, source=source, user=user, place=place, shown=shown, items=None)
+    question = Question(sql=text, **answer_options.options())
+    ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=None)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.ask import AnswerFlags, Place, Shown, ask
+from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
 from podium.cli.options import K, SourceArgument, User, Where
 
 __all__ = ["top"]
@@ -16,19 +16,20 @@ def top(
     source: SourceArgument,
     *,
     item: Annotated[
-        list[str], typer.Option("--item", metavar="COL", help="What to rank. Repeated: values together are one item.")
+        list[str],
+        typer.Option("--item", metavar="COL", help="Column to rank. Repeat it to rank combinations."),
     ],
     user: User,
     k: K = 10,
     where: Where = None,
-    flags: AnswerFlags,
-    place: Place,
-    shown: Shown,
+    answer_options: AnswerOptions,
+    data_options: DataOptions,
+    output_options: OutputOptions,
 ) -> None:
-    """The k items with the most distinct users, privately.
+    """Release the k items with the most distinct users, privately.
 
-    Without a ledger the question is asked once, and --epsilon and --delta are its total. With a ledger the answer is
-    paid from the budget of a data set, and asking the same again is free.
+    Without a ledger, --epsilon and --delta are the total for this one question. With a ledger, the answer is charged to
+    the budget of a data set, and repeating the same question is free.
 
     \b
     Examples:
@@ -40,5 +41,5 @@ def top(
     """
     from podium.query import Question
 
-    question = Question(item=tuple(item), k=k, where=tuple(where or ()), **flags.options())
-    ask(question, source=source, user=user, place=place, shown=shown, items=item)
+    question = Question(item=tuple(item), k=k, where=tuple(where or ()), **answer_options.options())
+    ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=item)

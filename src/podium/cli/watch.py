@@ -1,4 +1,4 @@
-"""``podium watch``: a new top k every period, inside one budget."""
+"""``podium watch``: a new top k every period, within one budget."""
 
 from __future__ import annotations
 
@@ -28,36 +28,41 @@ from podium.cli.options import (
     Types,
     User,
     Where,
-    declared_types,
+    parse_types,
 )
-from podium.cli.output import Output, json_text, print_document, release_document, replacing
+from podium.cli.output import Output, json_text, print_document, release_document, replace_file
 from podium.errors import InvalidArgument, OutputFailed
 
 __all__ = ["watch"]
 
 
 def watch(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A file, a pattern, a folder or a database URL.")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A file, a glob, a folder or a database URL.")],
     *,
-    item: Annotated[list[str], typer.Option("--item", metavar="COL", help="What to rank. Repeated: one item.")],
+    item: Annotated[
+        list[str],
+        typer.Option("--item", metavar="COL", help="Column to rank. Repeat it to rank combinations."),
+    ],
     user: User,
-    time: Annotated[str, typer.Option("--time", metavar="COL", help="When: a column of dates or timestamps, in UTC.")],
-    start: Annotated[str, typer.Option("--start", metavar="TIME", help="Where the first period starts: 2026-01-01.")],
-    periods: Annotated[int, typer.Option("--periods", metavar="N", help="How many periods the budget must last for.")],
-    every: Annotated[str, typer.Option("--every", help="How long a period is: hour, day, week or month.")] = "day",
+    time: Annotated[str, typer.Option("--time", metavar="COL", help="Column of dates or timestamps, in UTC.")],
+    start: Annotated[str, typer.Option("--start", metavar="TIME", help="Start of the first period: 2026-01-01.")],
+    periods: Annotated[
+        int, typer.Option("--periods", metavar="N", help="Number of periods that the budget must cover.")
+    ],
+    every: Annotated[str, typer.Option("--every", help="Length of a period: hour, day, week or month.")] = "day",
     window: Annotated[
         str | None,
-        typer.Option("--window", metavar="SPAN", help="What a list is about: its period, '7 days', or 'growing'."),
+        typer.Option("--window", metavar="SPAN", help="Rows that a list covers: its period, '7 days', or 'growing'."),
     ] = None,
     k: K = 10,
     epsilon: Epsilon = None,
     delta: Delta = None,
     unit: Annotated[
-        str, typer.Option("--unit", help="Who is promised epsilon: user (whole schedule) or user-period (one period).")
+        str, typer.Option("--unit", help="Unit of protection: user (whole schedule) or user-period (one period).")
     ] = "user",
     where: Where = None,
     domain: Annotated[
-        Path | None, typer.Option("--domain", metavar="FILE", help="The items are known: a list.")
+        Path | None, typer.Option("--domain", metavar="FILE", help="File that lists the items, if they are known.")
     ] = None,
     domain_size: DomainSize = None,
     rediscover: Annotated[
@@ -65,13 +70,13 @@ def watch(
     ] = None,
     max_items_per_user: MaxItemsPerUser = None,
     until: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="Leave out periods that end later than this.")
+        str | None, typer.Option("--until", metavar="TIME", help="Skip periods that end later than this.")
     ] = None,
     catch_up: Annotated[
-        bool, typer.Option("--catch-up", help="Ask about all periods that are due, also if they are more than ten.")
+        bool, typer.Option("--catch-up", help="Answer all periods that are due, even if there are more than ten.")
     ] = False,
     ledger: LedgerOption = None,
-    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The name of the budget.")] = "schedule",
+    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="Name of the budget.")] = "schedule",
     analyst: AnalystOption = None,
     table: Table = None,
     types: Types = None,
@@ -82,19 +87,20 @@ def watch(
     form: Annotated[ReleaseFormat, typer.Option("--format", "-f", help="table, json or csv.")] = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the lists over time: .png, .svg or .pdf.")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also plot the lists over time: .png, .svg or .pdf.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what comes back and what it costs; read nothing, register nothing.")
+        bool,
+        typer.Option("--dry-run", help="Show what is released and what it costs; read and register nothing."),
     ] = False,
 ) -> None:
-    """A new private top k every period, inside one budget.
+    """Release a private top k every period, within one budget.
 
-    Run it as often as you like: periods that are over are answered once, in order, and told again free of charge.
-    Everything that is known about the schedule is in the ledger, so it goes on after a crash.
+    Run it as often as you like: each completed period is answered once, in order, and repeated free of charge. The
+    schedule is kept in the ledger, so it resumes after a crash.
 
-    --unit user promises epsilon to every user for the whole schedule. --unit user-period promises it for the rows
-    that a user has in one period: whoever appears in more periods loses more, and --dry-run says how much.
+    With --unit user, epsilon covers each user over the whole schedule. With --unit user-period, it covers a user's rows
+    in one period: users who appear in several periods lose more, and --dry-run says how much.
 
     \b
     Examples:
@@ -110,7 +116,7 @@ def watch(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
         domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user, table=table,
-        types=declared_types(types), bad_lines=bad_lines.value,
+        types=parse_types(types), bad_lines=bad_lines.value,
         encoding=encoding, analyst=analyst, force=force, answer_every=answer_every,
     ) as monitor:  # fmt: skip
         if dry_run:
@@ -142,7 +148,7 @@ def _write(lists: dict[str, podium.Release], form: ReleaseFormat, path: Path | N
         print_result(text)
         return
     try:
-        with replacing(path) as file:
+        with replace_file(path) as file:
             file.write_text(f"{text.rstrip()}\n", encoding="utf-8")
     except OSError:
         print_result(text)

@@ -1,4 +1,4 @@
-"""The service: many analysts, one budget, an API and pages to look at; and the client that speaks to it.
+"""The service: an HTTP API and web pages for many analysts who share one budget.
 
-``podium serve`` starts it. Nothing here is imported by the library itself, and the client needs no web library.
+``podium serve`` starts it. The library itself imports nothing from here.
 """

@@ -1,4 +1,4 @@
-"""The app: routes, errors in one shape, and what happens when a worker starts and stops."""
+"""The app: routes, error handlers, and start-up and shutdown of a worker."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ __all__ = ["create_app", "from_environment"]
 
 _STATIC = Path(__file__).parent / "pages" / "static"
 _DESCRIPTION = """\
-The top k of a table, private for every user in it. Questions are paid from one budget for each data set; the same
-question again is free. Every error is a problem of RFC 9457 with the library's own message.
+The top k of a table, private for every user in it. Questions are charged to one budget per data set; repeating a
+question is free. Every error is an RFC 9457 problem with the library's own message.
 """
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """An app for one worker."""
+    """Create the app of one worker."""
     parts = Service(settings)
 
     @asynccontextmanager
@@ -64,21 +64,21 @@ def create_app(settings: Settings) -> FastAPI:
     for router in (main_pages.router, ask_pages.router, owner_pages.router):
         app.include_router(router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
-    app.add_exception_handler(PodiumError, _failed)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(PodiumError, _handle_error)
+    app.add_exception_handler(RequestValidationError, _handle_invalid)
+    app.add_exception_handler(HTTPException, _handle_http_error)
     app.add_middleware(Envelope, service=parts)
     return app
 
 
 def from_environment() -> FastAPI:
-    """The app of a worker that ``podium serve`` started."""
+    """Create the app of a worker that ``podium serve`` started."""
     configure()
     return create_app(load(os.environ[CONFIG_VARIABLE]))
 
 
 def _open_all(parts: Service) -> None:
-    """Open what can be opened; what cannot is tried again when it is needed."""
+    """Open all data sets; those that fail are tried again when needed."""
     try:
         names = parts.datasets.names()
     except PodiumError as error:
@@ -92,8 +92,8 @@ def _open_all(parts: Service) -> None:
     log("started", datasets=names)
 
 
-async def _failed(request: Request, error: Exception) -> Response:
-    """What the library or the service refused."""
+async def _handle_error(request: Request, error: Exception) -> Response:
+    """Respond to an error of the library or the service."""
     if wants_page(request):
         return error_page(request, error)
     headers = {}
@@ -107,28 +107,28 @@ async def _failed(request: Request, error: Exception) -> Response:
     return Response(body, status, media_type=MEDIA_TYPE, headers=headers)
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
-    """A body or parameter of the wrong shape: where and what, without repeating what was sent."""
+async def _handle_invalid(request: Request, error: Exception) -> Response:
+    """Respond to a malformed body or parameter: say where and what, without echoing the value."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
     first = found[0] if found else {"loc": ("request",), "msg": "not valid"}
     where = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier())
     text = (
         f"The request is not valid at {where}: {first['msg']}. There are {len(found)} such problems. "
-        "The address /openapi.json describes what is allowed; nothing was charged."
+        "See /openapi.json for what is allowed; nothing was charged."
     )
-    return await _failed(request, Refusal(422, text, error="InvalidRequest"))
+    return await _handle_error(request, Refusal(422, text, error="InvalidRequest"))
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    """No such route, or not with this method."""
+async def _handle_http_error(request: Request, error: Exception) -> Response:
+    """Respond to an unknown route or method."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     texts = {
-        404: "There is nothing at this address. /openapi.json lists the addresses there are. Check it.",
-        405: "This address does not know that method. /openapi.json lists those it knows. Use one of them.",
+        404: "There is nothing at this address. /openapi.json lists all addresses. Check it.",
+        405: "This address does not support that method. /openapi.json lists the methods it supports. Use one of them.",
     }
     text = texts.get(status, "The request could not be understood. /openapi.json describes what is allowed.")
     refusal = Refusal(status, text, error={404: "NotFound", 405: "MethodNotAllowed"}.get(status, "BadRequest"))
-    answer = await _failed(request, refusal)
+    answer = await _handle_error(request, refusal)
     for name, value in (getattr(error, "headers", None) or {}).items():
         answer.headers[name] = value
     return answer

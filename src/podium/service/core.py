@@ -1,4 +1,4 @@
-"""The parts of a running service, and the one way in which a question is planned or answered."""
+"""The parts of a running service, and the one path by which a question is planned or answered."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_STREAMS = 8
 
 
 class Service:
-    """Everything that routes need; one for each worker."""
+    """Everything that routes need; one per worker."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -52,45 +52,45 @@ class Service:
         self.failures: Rate = Rate("attempts without a valid token", limits.failures_per_minute)
 
     def check_streams(self, token: Token) -> None:
-        """Raise if a token follows many jobs already: each holds a connection."""
+        """Raise if a token has too many event streams open: each holds a connection."""
         if self.streams[token.id] >= _MAX_STREAMS:
             raise too_many_streams(_MAX_STREAMS)
 
     async def plan(self, dataset: str, request: QuestionRequest, token: Token) -> Plan:
-        """What a question would do, in time or not at all."""
+        """Plan a question within the time limit."""
         seconds = self.settings.limits.plan_seconds
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(self._planned(dataset, request, token)), seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(self._submit_plan(dataset, request, token)), seconds)
         except TimeoutError:
             raise plan_too_long(seconds) from None
 
     def plan_here(self, dataset: str, request: QuestionRequest, token: Token) -> Plan:
-        """The same, for a thread that may wait."""
+        """The same, blocking the calling thread."""
         seconds = self.settings.limits.plan_seconds
-        planned = self._planned(dataset, request, token)
+        planned = self._submit_plan(dataset, request, token)
         try:
             return planned.result(seconds)
         except TimeoutError:
             planned.cancel()
             raise plan_too_long(seconds) from None
 
-    def _planned(self, dataset: str, request: QuestionRequest, token: Token) -> Future[Plan]:
+    def _submit_plan(self, dataset: str, request: QuestionRequest, token: Token) -> Future[Plan]:
         return self.planner.submit(
             Line(token.name, dataset),
             lambda: self.datasets.get(dataset).curator.plan_question(request.question, epsilon=request.epsilon),
         )
 
     async def ask(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Release:
-        """Ask when the turn of this analyst comes, and wait for the answer."""
+        """Queue a question for this analyst and wait for the answer."""
         line = Line(token.name, dataset)
         return await self.runner.run(line, lambda: self.answer(dataset, request, token, idempotency_key))
 
     def answer(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Release:
-        """Ask, in this thread. Whether the token still holds is looked up first: it may have waited for its turn."""
+        """Answer in this thread. The token is checked again first: it may have ended while the question waited."""
         found = self.tokens.get(token.id)
         if found is None or not (found.valid and found.reaches(dataset) and found.role.covers(Role.ANALYST)):
             raise token_ended()
-        key = None if idempotency_key is None else _own(token, idempotency_key)
+        key = None if idempotency_key is None else _analyst_key(token, idempotency_key)
         try:
             return self.datasets.get(dataset).curator.ask(
                 request.question, epsilon=request.epsilon, analyst=token.name, idempotency_key=key
@@ -101,7 +101,7 @@ class Service:
             raise InvalidArgument(error.name, idempotency_key, allowed=error.allowed, hint=error.hint) from None
 
     def start(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Job:
-        """Ask in the background. The plan is made first, so that a question that cannot be asked fails at once."""
+        """Ask in the background. The question is planned first, so that an invalid one fails at once."""
         self.plan_here(dataset, request, token)
         job = self.jobs.add(dataset, token, request)
         try:
@@ -110,21 +110,21 @@ class Service:
                 lambda: run_job(self.jobs, job, lambda: self.answer(dataset, request, token, idempotency_key)),
             )
         except Refusal as refusal:
-            # Nobody will work on it, so that it must not wait for ever on the page of its analyst.
+            # Nothing will run this job, so it must not stay queued for ever on its analyst's page.
             self.jobs.move(job.id, JobState.FAILED, problem=problem(refusal, request_id=job.id))
             raise
         return job
 
     def close(self) -> None:
-        """End what is being read, then close everything."""
+        """Finish running questions, then close everything."""
         self.planner.stop()
         self.runner.stop()
         self.datasets.close()
         self.state.close()
 
 
-def _own(token: Token, key: str) -> str:
-    """The ledger knows one set of keys for each data set; analysts must not meet in it."""
+def _analyst_key(token: Token, key: str) -> str:
+    """Derive a key per analyst: the ledger has one set of keys per data set, and analysts must not collide in it."""
     if not 0 < len(key) <= 200 or not key.isprintable():
         raise InvalidArgument("idempotency_key", key, allowed="a printable text of 1 to 200 characters")
     return hashlib.sha256(f"{token.name}\0{key}".encode("utf-8", "surrogatepass")).hexdigest()

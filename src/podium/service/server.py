@@ -1,4 +1,4 @@
-"""Starting the workers, and checking what they would start with."""
+"""Start the workers, or check their settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["check", "run_workers", "serve"]
 
 
 def check(settings: Settings) -> list[tuple[str, str]]:
-    """Open everything once, as a worker would, and say what was found. Data sets are registered if they are not."""
+    """Open everything once, as a worker would, and report what was found. Registers new data sets."""
     state = open_state(settings.state)
     datasets = Datasets(settings, state)
     try:
@@ -33,10 +33,10 @@ def check(settings: Settings) -> list[tuple[str, str]]:
     return [*found, ("address", f"http://{server.host}:{server.port}"), ("workers", str(server.workers))]
 
 
-def serve(settings: Settings, config: Path, *, listening: Callable[[], None]) -> None:
-    """Run until stopped; ``listening`` is called when the address is ours.
+def serve(settings: Settings, config: Path, *, on_listening: Callable[[], None]) -> None:
+    """Run until stopped; ``on_listening`` is called once the address is bound.
 
-    On SIGTERM connections get the time that the settings give them, and what is being read may end.
+    On SIGTERM, connections get the time that the settings allow, and running questions may finish.
     """
     os.environ[CONFIG_VARIABLE] = str(config.absolute())
     server = settings.server
@@ -52,16 +52,16 @@ def serve(settings: Settings, config: Path, *, listening: Callable[[], None]) ->
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=server.shutdown_seconds,
-            # By name: a worker that had to import it before it runs would seem dead to the one that started it.
+            # By name: importing it before the worker runs would make the worker seem dead to its supervisor.
             http="podium.service.http.connections:Connection",
-            # Nothing here speaks it, and an upgraded connection would have no deadline.
+            # WebSockets are not used, and an upgraded connection would have no deadline.
             ws="none",
         ),
-        listening,
+        on_listening,
     )
 
 
-def run_workers(config: uvicorn.Config, listening: Callable[[], None] = lambda: None) -> None:
+def run_workers(config: uvicorn.Config, on_listening: Callable[[], None] = lambda: None) -> None:
     """Run the workers of an app on one socket."""
     try:
         listener = config.bind_socket()
@@ -72,9 +72,9 @@ def run_workers(config: uvicorn.Config, listening: Callable[[], None] = lambda: 
             allowed=f"a port of {config.host} that is free and that this account may listen on",
             hint="Stop what listens there, or set another host or port under [server].",
         ) from None
-    listening()
-    # Connections inherit it. Without it the body of an answer waits 40 ms for the receipt of its headers, because
-    # the event loop sets it only on sockets that were made with their protocol named.
+    on_listening()
+    # Connections inherit it. Without it a response body waits 40 ms for the ACK of its headers, because the event
+    # loop sets it only on sockets that were created with an explicit protocol.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         if config.workers > 1:
@@ -82,7 +82,7 @@ def run_workers(config: uvicorn.Config, listening: Callable[[], None] = lambda: 
         else:
             uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
-        # Ctrl-C is how people stop it; the server has ended in order by then.
+        # Ctrl-C is the usual way to stop; the server has shut down cleanly by then.
         pass
     finally:
         listener.close()

@@ -1,7 +1,7 @@
-"""What the owner writes down: where the ledger is, which data sets there are, and how the server behaves.
+"""The owner's settings: the ledger, the data sets and the server.
 
-A TOML file, read with exact decimals; a few environment variables override it. Everything is checked before anything
-is opened, and an unknown key is an error: a misspelt limit must not be a missing one.
+They are a TOML file, read with exact decimals; a few environment variables override it. Everything is checked before
+anything is opened, and an unknown key is an error: a misspelt limit must not silently be absent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from podium.ledger import Budget
 __all__ = ["CONFIG_VARIABLE", "DatasetSettings", "Limits", "Server", "Settings", "dataset_name", "load", "read"]
 
 CONFIG_VARIABLE = "PODIUM_CONFIG"
-"""The environment variable that names the file; workers are told by it."""
+"""The environment variable that names the file; workers read it."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _OVERRIDES = {
@@ -40,7 +40,7 @@ T = TypeVar("T", "Server", "Limits")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where to listen. ``public_url`` is how browsers reach the service; with https, cookies are for https alone."""
+    """Where to listen. ``public_url`` is how browsers reach the service; with https, cookies are secure."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -57,9 +57,9 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one caller, or one request, may use. Rates, places and connections are those of each worker.
+    """What one caller or one request may use. Rates, queues and connections are per worker.
 
-    ``answer_every_seconds`` rounds up how long a question that reads rows takes, see ``Curator``.
+    ``answer_every_seconds`` delays answers to a multiple of it, see ``Curator``.
     """
 
     body_bytes: int = 65_536
@@ -82,7 +82,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSettings:
-    """A table, its user column, and the budget under which it is registered (None: it must be registered already)."""
+    """A table, its user column, and its budget (None: the data set must be registered already)."""
 
     name: str
     source: str
@@ -95,7 +95,7 @@ class DatasetSettings:
     force: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object from which ``read_dataset`` makes the same settings."""
+        """A JSON object that ``read_dataset`` turns back into the same settings."""
         budget = None if self.budget is None else self.budget.to_dict()
         return {
             "source": self.source, "user": self.user, "table": self.table,
@@ -106,8 +106,8 @@ class DatasetSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The whole file. ``state`` keeps tokens, sessions and jobs; ``registration`` is the folder whose files an owner
-    may register from the page (None: only what is in this file can be asked about)."""
+    """The whole file. ``state`` stores tokens, sessions and jobs; ``registration`` is the folder whose files an owner
+    may register on the page (None: only the data sets of this file are served)."""
 
     ledger: str
     state: str
@@ -118,7 +118,7 @@ class Settings:
 
 
 def load(path: Path | str, *, environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings in a file, with what the environment overrides."""
+    """Load the settings from a file, with overrides from the environment."""
     file = Path(path)
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
@@ -132,10 +132,10 @@ def load(path: Path | str, *, environment: Mapping[str, str] | None = None) -> S
 
 
 def read(document: Mapping[str, Any], *, folder: Path, environment: Mapping[str, str]) -> Settings:
-    """The settings in a parsed file; relative paths start at ``folder``."""
-    merged = _overridden(document, environment)
-    _only(merged, ("ledger", "state", "server", "limits", "registration", "datasets"), "")
-    ledger = _located(_text(merged.get("ledger"), "ledger"), folder)
+    """Build the settings from a parsed file; paths are relative to ``folder``."""
+    merged = _apply_overrides(document, environment)
+    _check_keys(merged, ("ledger", "state", "server", "limits", "registration", "datasets"), "")
+    ledger = _resolve(_text(merged.get("ledger"), "ledger"), folder)
     state = merged.get("state")
     registration = merged.get("registration")
     datasets = {
@@ -148,7 +148,7 @@ def read(document: Mapping[str, Any], *, folder: Path, environment: Mapping[str,
         )
     return Settings(
         ledger=ledger,
-        state=_default_state(ledger) if state is None else _located(_text(state, "state"), folder),
+        state=_default_state(ledger) if state is None else _resolve(_text(state, "state"), folder),
         datasets=datasets,
         server=_server(_table(merged.get("server", {}), "server")),
         limits=_section(Limits, _table(merged.get("limits", {}), "limits"), "limits"),
@@ -157,36 +157,36 @@ def read(document: Mapping[str, Any], *, folder: Path, environment: Mapping[str,
 
 
 def dataset_name(name: object) -> str:
-    """A name that fits into addresses and SQL alike."""
+    """Require a name that is safe in URLs and in SQL."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InvalidArgument(
-            "dataset", name, allowed="1 to 64 letters, digits, hyphens or underscores, not a sign first"
+            "dataset", name, allowed="1 to 64 letters, digits, hyphens or underscores, starting with a letter or digit"
         )
     return name
 
 
 def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSettings:
-    """One data set."""
+    """Build the settings of one data set."""
     prefix = f"datasets.{name}."
-    _only(raw, ("source", "user", "table", "types", "bad_lines", "encoding", "budget", "force", "insist"), prefix)
+    _check_keys(raw, ("source", "user", "table", "types", "bad_lines", "encoding", "budget", "force", "insist"), prefix)
     budget, types = raw.get("budget"), raw.get("types")
     table = raw.get("table")
     return DatasetSettings(
         name=name,
-        source=_located(_text(raw.get("source"), f"{prefix}source"), folder),
+        source=_resolve(_text(raw.get("source"), f"{prefix}source"), folder),
         user=_text(raw.get("user"), f"{prefix}user"),
         table=None if table is None else _text(table, f"{prefix}table"),
         types=None if types is None else {key: str(kind) for key, kind in _table(types, f"{prefix}types").items()},
         bad_lines=_text(raw.get("bad_lines", "refuse"), f"{prefix}bad_lines"),
         encoding=_text(raw.get("encoding", "utf-8"), f"{prefix}encoding"),
         budget=None if budget is None else _budget(_table(budget, f"{prefix}budget"), prefix),
-        # Definitions that were stored before it was called force.
+        # Definitions stored by earlier versions call it insist.
         force=_flag(raw.get("force", raw.get("insist", False)), f"{prefix}force"),
     )
 
 
 def _budget(raw: Mapping[str, Any], prefix: str) -> Budget:
-    _only(raw, tuple(part.name for part in fields(Budget)), f"{prefix}budget.")
+    _check_keys(raw, tuple(part.name for part in fields(Budget)), f"{prefix}budget.")
     try:
         return Budget(**raw)
     except TypeError:
@@ -210,19 +210,19 @@ def _server(raw: Mapping[str, Any]) -> Server:
 
 def _section(cls: type[T], raw: Mapping[str, Any], name: str) -> T:
     known = {part.name: part for part in fields(cls)}
-    _only(raw, tuple(known), f"{name}.")
-    return cls(**{key: _typed(value, known[key].type, f"{name}.{key}") for key, value in raw.items()})
+    _check_keys(raw, tuple(known), f"{name}.")
+    return cls(**{key: _check_type(value, known[key].type, f"{name}.{key}") for key, value in raw.items()})
 
 
-def _typed(value: object, kind: object, name: str) -> Any:
+def _check_type(value: object, kind: object, name: str) -> Any:
     if kind in ("int", "int | None"):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise InvalidArgument(name, value, allowed="a whole number above 0")
+            raise InvalidArgument(name, value, allowed="an integer above 0")
         return value
     return _flag(value, name) if kind == "bool" else _text(value, name)
 
 
-def _overridden(document: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+def _apply_overrides(document: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     merged: dict[str, Any] = {**document, "server": {**_table(document.get("server", {}), "server")}}
     for variable, (key, kind) in _OVERRIDES.items():
         if variable not in environment:
@@ -231,7 +231,7 @@ def _overridden(document: Mapping[str, Any], environment: Mapping[str, str]) -> 
         try:
             (merged[section] if section else merged)[name] = kind(environment[variable])
         except ValueError:
-            raise InvalidArgument(variable, environment[variable], allowed="a whole number") from None
+            raise InvalidArgument(variable, environment[variable], allowed="an integer") from None
     return merged
 
 
@@ -242,8 +242,8 @@ def _default_state(ledger: str) -> str:
     return str(Path(ledger.removeprefix("sqlite:///")).with_name("service.db"))
 
 
-def _located(text: str, folder: Path) -> str:
-    """A path in full; a URL as it is."""
+def _resolve(text: str, folder: Path) -> str:
+    """Make a path absolute; leave a URL as it is."""
     if "://" in text and not text.startswith("sqlite:///"):
         return text
     return str((folder / text.removeprefix("sqlite:///")).absolute())
@@ -255,7 +255,7 @@ def _folder(path: Path) -> Path:
     return path.resolve()
 
 
-def _only(raw: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+def _check_keys(raw: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
     for key in raw:
         if key not in known:
             raise InvalidArgument(f"{prefix}{key}", raw[key], allowed=f"one of the keys {', '.join(sorted(known))}")
@@ -269,7 +269,7 @@ def _table(value: object, name: str) -> Mapping[str, Any]:
 
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str) or not value:
-        raise InvalidArgument(name, value, allowed="a text that is not empty")
+        raise InvalidArgument(name, value, allowed="a string that is not empty")
     return value
 
 

@@ -1,1 +1,1 @@
-"""What the service and its client say to each other: questions, refusals, and errors as problems."""
+"""The protocol between the service and its client: questions, refusals, and errors as RFC 9457 problems."""

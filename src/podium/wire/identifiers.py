@@ -8,5 +8,5 @@ __all__ = ["new_id"]
 
 
 def new_id() -> str:
-    """A name that nobody can guess."""
+    """A random identifier that cannot be guessed."""
     return system_bits().read(16).hex()

@@ -1,6 +1,6 @@
-"""Errors as RFC 9457 problems, and back: one shape for every error, with the library's own words.
+"""Errors as RFC 9457 problems, with the library's own messages.
 
-``problem`` makes the JSON object, ``restored`` the same exception again, on the other side of the network.
+``problem`` builds the JSON object on the server, ``restore_error`` the same exception on the client.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
 from podium.wire.refusals import Refusal
 
-__all__ = ["MEDIA_TYPE", "STATUSES", "UNEXPECTED", "problem", "restored", "status_of"]
+__all__ = ["MEDIA_TYPE", "STATUSES", "UNEXPECTED", "problem", "restore_error", "status_of"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -36,11 +36,11 @@ STATUSES: Mapping[type[errors.PodiumError], int] = {
     errors.MissingLibrary: 501,
     errors.PodiumError: 500,
 }
-"""Which status each error has; one that is not listed has that of its nearest ancestor."""
+"""The status of each error; an error that is not listed has that of its nearest ancestor."""
 
 UNEXPECTED = (
-    "The service failed in a way that it should not. What went wrong is withheld, because it may quote private rows. "
-    "Report the request id to whoever runs the service."
+    "The service failed because of an internal error. The details are withheld, because they may quote private rows. "
+    "Report the request id to the operator of the service."
 )
 
 _FIELDS = (
@@ -65,13 +65,13 @@ def status_of(error: BaseException) -> int:
     if isinstance(error, Refusal):
         return error.status
     if isinstance(error, errors.InvalidArgument) and error.name == "idempotency_key":
-        # What the key was first used for is the trouble, not how it is written.
+        # A valid key is in conflict with its first use; a malformed one is invalid.
         return 409 if isinstance(error.value, str) and error.value.isprintable() and error.value else 422
     return next((STATUSES[cls] for cls in type(error).__mro__ if cls in STATUSES), 500)
 
 
 def problem(error: BaseException, *, request_id: str) -> dict[str, Any]:
-    """The error as an object: its class in ``error``, its message in ``detail``, its public fields by name."""
+    """The error as a JSON object: class in ``error``, message in ``detail``, public fields by name."""
     status = status_of(error)
     known = isinstance(error, errors.PodiumError)
     name = "UnexpectedFailure"
@@ -88,13 +88,13 @@ def problem(error: BaseException, *, request_id: str) -> dict[str, Any]:
     }
 
 
-def restored(document: Mapping[str, Any], status: int) -> Exception:
-    """The exception that a problem describes; a ``Refusal`` where it is none of the library's."""
+def restore_error(document: Mapping[str, Any], status: int) -> Exception:
+    """The exception that a problem describes; a ``Refusal`` if it is not one of the library's."""
     detail = str(document.get("detail", f"The service answered with status={status}."))
     cls = _PUBLIC.get(str(document.get("error")))
     if cls is None or not issubclass(cls, errors.PodiumError):
         return Refusal(status, detail, error=str(document.get("error", "Refusal")))
-    # The text is the whole message already, so the constructor, which would write it again, is passed over.
+    # The text is the complete message, so the constructor, which would compose it again, is bypassed.
     error = cls.__new__(cls)
     Exception.__init__(error, detail)
     try:
@@ -105,7 +105,7 @@ def restored(document: Mapping[str, Any], status: int) -> Exception:
 
 
 def _restore_fields(error: Exception, document: Mapping[str, Any]) -> None:
-    """Set the public fields of an error; raises where a field has another type than the service sends."""
+    """Set the public fields of an error; raise if a field has an unexpected type."""
     for name in _FIELDS:
         if name in document:
             setattr(error, name, _field(name, document[name]))

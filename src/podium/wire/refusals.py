@@ -1,4 +1,4 @@
-"""What the service refuses by itself, before the library is asked: who is calling, how often, how much."""
+"""Refusals of the service itself, before it calls the library: authentication, rates and sizes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class Refusal(PodiumError):
-    """A request that is answered with an error of the service's own; ``retry_after`` says when to come back."""
+    """An error of the service itself; ``retry_after`` is the number of seconds to wait before a retry."""
 
     def __init__(self, status: int, text: str, *, error: str = "Refusal", retry_after: int | None = None) -> None:
         self.status = status
@@ -37,7 +37,7 @@ def _rebuild(status: int, text: str, error: str, retry_after: int | None) -> Ref
 
 
 def not_signed_in() -> Refusal:
-    """No token, or one that opens nothing; which of the two is not told."""
+    """No token, or an invalid one; the response does not say which."""
     return Refusal(
         401,
         "The request has no valid token. A token is sent as 'Authorization: Bearer podium_...'. "
@@ -47,68 +47,68 @@ def not_signed_in() -> Refusal:
 
 
 def forbidden(what: str, allowed: str) -> Refusal:
-    """A valid token that may not do this."""
+    """A valid token without permission."""
     return Refusal(403, f"This token may not {what}. Allowed: {allowed}. Ask the owner.", error="Forbidden")
 
 
 def not_found(what: str) -> Refusal:
-    """Nothing there, or nothing that this token may know of: the two look the same."""
+    """Missing, or outside the token's scope: the two look the same."""
     return Refusal(404, f"{what} does not exist, or is outside the scope of this token. Check the address.",
                    error="NotFound")  # fmt: skip
 
 
-def too_large(most: int) -> Refusal:
-    """A body above the limit."""
+def too_large(maximum: int) -> Refusal:
+    """A body over the limit."""
     return Refusal(
-        413, f"The body of the request is too large. Allowed: at most {most} bytes. Ask a shorter question.",
+        413, f"The body of the request is too large. Allowed: at most {maximum} bytes. Ask a shorter question.",
         error="TooLarge",
     )  # fmt: skip
 
 
 def ambiguous_length() -> Refusal:
-    """A body whose end two headers say differently."""
+    """A body whose length the headers state in two ways."""
     return Refusal(
         400,
-        "The request has a Transfer-Encoding where only a Content-Length, or neither, may be. Allowed: one of the two, "
-        "and HTTP/1.1 for the first. Send the length alone.",
+        "The request has a Transfer-Encoding together with a Content-Length, or in HTTP/1.0. Allowed: one of the two, "
+        "and HTTP/1.1 for the first. Send a Content-Length only.",
         error="BadRequest",
     )
 
 
-def too_many_waiting(number: int, most: int) -> Refusal:
-    """More questions of one analyst than may wait."""
+def too_many_waiting(number: int, maximum: int) -> Refusal:
+    """Too many queued questions of one analyst."""
     return Refusal(
         429,
-        f"There are {number} questions of yours waiting. Allowed: {most} at a time. "
+        f"You have {number} questions waiting. Allowed: {maximum} at a time. "
         "Nothing was charged; ask again when some of them are answered.",
         error="TooMany",
         retry_after=5,
     )
 
 
-def too_many_streams(most: int) -> Refusal:
-    """More streams of events of one token than may be open."""
+def too_many_streams(maximum: int) -> Refusal:
+    """Too many open event streams of one token."""
     return Refusal(
         429,
-        f"There are {most} streams of events open with this token. Allowed: {most} at a time. Close one, or ask for "
-        "the state of a job instead.",
+        f"This token has {maximum} event streams open. Allowed: {maximum} at a time. Close one, or ask for the state "
+        "of a job instead.",
         error="TooMany",
         retry_after=5,
     )
 
 
 def token_ended() -> Refusal:
-    """A question whose token was valid when it was asked, and was not any more when its turn came."""
+    """A question whose token was revoked or expired while it waited in the queue."""
     return Refusal(
         401,
-        "The token of this question was revoked or has expired before its turn came. Nothing was read or charged. "
+        "The token of this question was revoked or expired while the question waited. Nothing was read or charged. "
         "Ask again with a valid token.",
         error="TokenEnded",
     )
 
 
 def plan_too_long(seconds: int) -> Refusal:
-    """A plan that was not ready in time."""
+    """A plan that timed out."""
     return Refusal(
         503,
         f"The plan was not ready in time. Allowed: {seconds} seconds. Nothing was charged; ask for fewer items or "
@@ -119,10 +119,10 @@ def plan_too_long(seconds: int) -> Refusal:
 
 
 def too_many(what: str, per_minute: int, retry_after: int) -> Refusal:
-    """A rate above the limit."""
+    """A rate over the limit."""
     return Refusal(
         429,
-        f"There were too many {what}. Allowed: {per_minute} in a minute. Try again in {retry_after} seconds.",
+        f"There were too many {what}. Allowed: {per_minute} per minute. Try again in {retry_after} seconds.",
         error="TooMany",
         retry_after=retry_after,
     )

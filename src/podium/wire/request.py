@@ -1,4 +1,4 @@
-"""A question as it is sent: a JSON body, a form of a page, a line of SQL; checked for its shape, not its meaning."""
+"""A question as sent in a JSON body, a form or SQL: its shape is checked here, its meaning by the library."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _NEEDED = {
     "loser": "the column of the items that were not preferred",
     "comparisons_per_pair": "how many users are expected to prefer one item of a pair to the other",
 }
-"""What a ranking must state beside its winner, and what that is."""
+"""What a ranking must state besides its winner, with a description."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRequest:
-    """A question, and the epsilon of its answer where the owner's plan is not to decide."""
+    """A question, and the epsilon of its answer if it overrides the owner's plan."""
 
     question: Question | RankingQuestion
     epsilon: str | None = None
 
     @classmethod
     def of(cls, *, epsilon: Number | None = None, **parts: Any) -> QuestionRequest:
-        """From what a body names; None stands for what it leaves out."""
+        """Build a request from the fields of a body; None means that a field is absent."""
         given = {name: value for name, value in parts.items() if value is not None}
         ranking = "winner" in given
         strange = sorted(set(given) - (_RANKING if ranking else _QUESTION))
@@ -43,35 +43,35 @@ class QuestionRequest:
             if ranking and name not in given:
                 raise InvalidArgument(name, None, allowed=meaning)
         stated: dict[str, Any] = {
-            name: _listed(name, value) if name in _LISTS else value for name, value in given.items()
+            name: _as_list(name, value) if name in _LISTS else value for name, value in given.items()
         }
         if "mixing" in stated:
             stated["mixing"] = str(stated["mixing"])
         try:
             question = RankingQuestion(**stated) if ranking else Question(**stated)
         except InvalidArgument as error:
-            # Quoted as it was sent: a question holds tuples where a body has one name.
+            # Quote the value as it was sent: a question holds tuples where a body has one name.
             value = given.get(error.name)
             raise InvalidArgument(error.name, value, allowed=error.allowed, hint=error.hint) from None
         return cls(question, None if epsilon is None else str(epsilon))
 
     @property
     def heading(self) -> str:
-        """What the column of the items is called, where the question names it."""
+        """The heading of the item column, if the question names it."""
         return ", ".join(self.question.item) if isinstance(self.question, Question) and self.question.item else "item"
 
     @property
     def options(self) -> dict[str, Any]:
-        """What is asked beyond the items and k."""
+        """The options of the question besides items and k."""
         return {name: value for name, value in self.to_dict().items() if name not in ("item", "k", "sql")}
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON body that asks it."""
+        """The JSON body of the request."""
         body = self.question.to_dict()
         return body if self.epsilon is None else {**body, "epsilon": self.epsilon}
 
     def to_text(self) -> str:
-        """One text for equal questions."""
+        """Canonical text: equal questions have equal text."""
         return json.dumps(self.to_dict(), sort_keys=True)
 
     @classmethod
@@ -85,8 +85,8 @@ class QuestionRequest:
         raise InvalidArgument("question", text, allowed="what QuestionRequest.to_text wrote")
 
 
-def _listed(name: str, value: Any) -> list[Any]:
-    # A text would be the path of a file on the server; a frame would be read as the names of its columns.
+def _as_list(name: str, value: Any) -> list[Any]:
+    # A string would be a path on the server; iterating over a data frame would yield its column names.
     if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__") or hasattr(value, "columns"):
         shown = value if isinstance(value, str) else type(value).__name__
         raise InvalidArgument(name, shown, allowed="a list of items")

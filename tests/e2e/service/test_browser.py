@@ -20,7 +20,7 @@ PICTURES = os.environ.get("PODIUM_SCREENSHOTS")
 # How long a page takes is not what these tests are about; a machine at work on other tests takes its time.
 expect.set_options(timeout=60_000)
 
-SMALL = {"Total epsilon": "1", "Total delta": "1e-6", "Items, in all questions together": "6", "Questions": "3"}
+SMALL = {"Total epsilon": "1", "Total delta": "1e-6", "Items, over all questions": "6", "Questions": "3"}
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def ask(page: Page, server: Running, dataset: str, k: int, *, counts: bool = Fal
     page.get_by_label("Rank the values of").select_option("article")
     page.get_by_label("How many (k)").fill(str(k))
     if counts:
-        page.get_by_label("Also measure how many users each item has").check()
+        page.get_by_label("Also estimate how many users each item has").check()
     page.get_by_role("button", name="Show what it would cost").first.click()
     expect(page.get_by_text("it cannot be undone")).to_be_visible()
     page.get_by_role("button", name="Ask and spend").click()
@@ -86,16 +86,16 @@ def test_register_ask_confirm_see_download_run_out_and_sign_out(
         page.get_by_role("link", name="Owner").click()
         page.locator("summary", has_text="Register a file").click()
         page.get_by_label("Name of the data set").fill("clicks")
-        page.get_by_label("Column that says who").fill("user_id")
+        page.get_by_label("User column").fill("user_id")
         for label, text in SMALL.items():
             page.get_by_label(label, exact=True).fill(text)
         page.get_by_role("button", name="Register").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("clicks")
         page.goto(f"{server.url}/owner")
-        page.locator("summary", has_text="Make a token").click()
+        page.locator("summary", has_text="Issue a token").click()
         page.get_by_label("Name", exact=True).fill("ana")
         page.get_by_label("Data set", exact=True).select_option("clicks")
-        page.get_by_role("button", name="Make a token").click()
+        page.get_by_role("button", name="Issue a token").click()
         secret = page.locator("#secret").inner_text()
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
@@ -158,7 +158,7 @@ def test_the_keyboard_is_enough(server: Running, browser: Browser) -> None:
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("Data sets")
         page.keyboard.press("Tab")
-        expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
         page.keyboard.press("Enter")
         # A link within the page is followed by and by, like any other.
         expect(page.locator("#main")).to_be_focused()

@@ -128,9 +128,7 @@ def test_ctrl_c_without_a_ledger(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     took, ran = interrupted("top", "long.duckdb", *ASK, *TOTAL, "--debug", ready=lambda: any(spill.glob("podium-*")))
     assert took < 20
     assert (ran.returncode, ran.stdout) == (130, "")
-    assert ran.stderr.endswith(
-        "Interrupted: nothing was released.\n  What a ledger had reserved, if anything, stays charged.\n"
-    )
+    assert ran.stderr.endswith("Interrupted: nothing was released.\n  Any budget that was reserved stays charged.\n")
     assert "podium/cli/top.py:" in ran.stderr
     assert "duckdb_connection" not in ran.stderr
 

@@ -170,7 +170,7 @@ def test_tokens_are_made_listed_and_revoked_by_the_command_line(tmp_path: Path) 
     assert everything.exit_code == 0
     unknown = run_podium("token", "revoke", "0" * 32, "--config", str(config))
     assert unknown.exit_code == 2
-    assert "'podium token list' shows the tokens there are." in unknown.stderr
+    assert "'podium token list' shows all tokens." in unknown.stderr
     refused = run_podium("token", "create", "x", "--config", str(config), "--dataset", "views", "--role", "king")
     assert "role='king' is not valid. Allowed: viewer, analyst, owner." in " ".join(
         line.strip() for line in refused.stderr.splitlines()

@@ -25,7 +25,7 @@ from podium.errors import (
 )
 from podium.ledger import Budget
 from podium.service.settings import Settings, load, read
-from podium.wire.problems import problem, restored
+from podium.wire.problems import problem, restore_error
 from podium.wire.request import QuestionRequest
 
 GOOD: dict[str, Any] = {
@@ -84,7 +84,7 @@ def test_a_damaged_question(document: Any) -> None:
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_an_error_arrives_as_it_was_sent(error: PodiumError) -> None:
-    found = restored(problem(error, request_id="1"), 500)
+    found = restore_error(problem(error, request_id="1"), 500)
     assert type(found) is type(error)
     assert isinstance(found, PodiumError)
     assert (str(found), found.lines) == (str(error), error.lines)
@@ -94,7 +94,7 @@ def test_an_error_arrives_as_it_was_sent(error: PodiumError) -> None:
 @given(damaged(st.sampled_from([problem(error, request_id="1") for error in ERRORS])), st.integers(400, 599))
 def test_a_damaged_problem_is_still_an_error(document: Any, status: int) -> None:
     if isinstance(document, dict):
-        error = restored(document, status)
+        error = restore_error(document, status)
         assert isinstance(error, PodiumError)
         assert isinstance(str(error), str)
         assert error.lines

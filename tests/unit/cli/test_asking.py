@@ -210,7 +210,7 @@ def test_a_short_list_from_json_says_what_its_columns_are() -> None:
     ask = ("top", "tags.jsonl", "--user", "user_id", *TOTAL, "-k", "1")
     ran = podium(*ask, "--item", "tags")
     assert "0 of 1: no item stood out" in ran.stdout
-    assert "a list is one item as a whole: check tags, or declare a list with --types 'tags=list(text)'" in ran.stderr
+    assert "a list counts as one item: check tags, or declare a list with --types 'tags=list(text)'" in ran.stderr
     declared = podium(*ask, "--item", "tags", "--types", "tags=list(text)")
     assert "   1  b\n" in declared.stdout
     assert "list" not in declared.stderr

@@ -215,7 +215,7 @@ def test_recover_gives_up_what_another_machine_left_open(monkeypatch: pytest.Mon
         ledger.reserve("views", Selection("0.05"), "a question")
     assert succeeded("budget", "recover", *LEDGER) == "1 reservation still open\n"
     assert succeeded("budget", "recover", *LEDGER, "--force") == (
-        "gave up reservation 2 of 'views'\n0 reservations still open\n"
+        "forfeited reservation 2 of 'views'\n0 reservations still open\n"
     )
     (status,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
     assert (status["failures"], status["open_reservations"]) == (1, 0)

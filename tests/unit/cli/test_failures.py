@@ -64,7 +64,7 @@ def test_a_value_with_a_full_stop_does_not_break_a_line() -> None:
 def test_an_interruption_says_what_is_forfeited() -> None:
     interruption = KeyboardInterrupt()
     assert interruption_text(interruption) == (
-        "Interrupted: nothing was released.\n  What a ledger had reserved, if anything, stays charged."
+        "Interrupted: nothing was released.\n  Any budget that was reserved stays charged."
     )
     interruption.add_note(errors.interruption_note("views", Fraction(1, 3), Fraction(1, 10**6)))
     assert interruption_text(interruption) == (
@@ -85,9 +85,9 @@ def test_a_defect_shows_neither_its_text_nor_its_values(debug: bool, monkeypatch
     ran = podium("top", "views.parquet", *ASK, *TOTAL, *["--debug"] * debug)
     assert (ran.exit_code, ran.stdout) == (1, "")
     assert ran.stderr.endswith(
-        "KeyError: podium failed in a way that it should not.\n"
-        "  What went wrong is withheld, because it may quote private rows.\n"
-        "  Run the command again with --debug, and report the places that it prints.\n"
+        "KeyError: podium failed because of an internal error.\n"
+        "  The details are withheld, because they may quote private rows.\n"
+        "  Run the command again with --debug, and report the locations that it prints.\n"
     )
     assert "SECRET" not in ran.stderr
     assert ("podium/cli/top.py:" in ran.stderr) is debug
@@ -105,7 +105,9 @@ def test_debug_shows_the_places_of_an_error_in_our_code() -> None:
 
 
 def test_debug_has_no_places_where_rows_may_have_been_read() -> None:
-    assert debug_text(errors.SourceFailure()).split("\n")[1] == ("  (the places are withheld: rows may have been read)")
+    assert debug_text(errors.SourceFailure()).split("\n")[1] == (
+        "  (the locations are withheld: rows may have been read)"
+    )
 
 
 def test_quiet_says_nothing_but_errors() -> None:

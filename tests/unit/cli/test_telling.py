@@ -13,7 +13,7 @@ from rich.text import Text
 from tests.support.command_line import ASK, TOTAL, create_budget, document, podium, succeeded
 from tools.cli_reference import help_texts
 
-from podium.cli.console import Settings, print_result, using
+from podium.cli.console import Settings, print_result, use_settings
 from podium.cli.options import Mechanism
 from podium.ledger import open_ledger
 from podium.planning.facts import MECHANISMS
@@ -220,7 +220,7 @@ def test_drawings_have_no_colour_if_none_is_wanted(
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     for color in (True, False):
-        with using(Settings(color=color)):
+        with use_settings(Settings(color=color)):
             print_result(Text("hello", style="red"))
         assert ("\x1b[31m" in capsys.readouterr().out) is color
 

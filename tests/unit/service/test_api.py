@@ -16,7 +16,7 @@ from podium.mechanisms import LimitedDomain
 from podium.present.tables import release_in
 from podium.release import Release
 from podium.service.api.records import Record
-from podium.service.api.routes import Form, rendered
+from podium.service.api.routes import Form, render_release
 
 QUESTION = {"item": "article", "k": 3}
 RELEASES = "/v1/datasets/views/releases"
@@ -53,7 +53,7 @@ def test_a_downloaded_csv_holds_no_formula() -> None:
     mechanism = LimitedDomain(1, 1, 1, "0.01")
     release = mechanism.release(Histogram.top_rows(["=cmd|'/C calc'!A0"], [9000], next_count=1))
     record = Record("views", "0" * 64, "now", '{"items": ["article"]}', "1", release)
-    assert rendered(record, Form.CSV).body == b'"rank","article"\n1,"\'=cmd|\'/C calc\'!A0"\n'
+    assert render_release(record, Form.CSV).body == b'"rank","article"\n1,"\'=cmd|\'/C calc\'!A0"\n'
 
 
 def test_an_answer_is_a_release_and_the_same_again_is_free(here: World) -> None:

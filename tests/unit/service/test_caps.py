@@ -90,6 +90,6 @@ def test_a_chain_that_is_not_sound_is_said_to_be_so_and_no_more(tmp_path: Path) 
             raw.execute("UPDATE analysts SET epsilon = '0'")
         told = here.call("GET", VERIFICATION, who="bob").json()
         assert (told["sound"], told["problem"]["sequence"]) == (False, None)
-        assert "its owner sees where" in told["problem"]["what"]
+        assert "its owner can see where" in told["problem"]["what"]
         here.give("olga", "owner")
         assert here.call("GET", VERIFICATION, who="olga").json()["problem"]["sequence"] == 3

@@ -204,6 +204,6 @@ def test_a_job_whose_worker_died_has_failed(here: World) -> None:
     found = here.call("GET", f"/v1/jobs/{job.id}").json()
     assert found["state"] == "failed"
     assert found["problem"]["detail"] == (
-        "The worker that answered this question has died. If rows were being read, what was reserved for it is "
-        "forfeited. Ask again: an answer that had been settled is free."
+        "The worker that ran this question has died. If rows were being read, its reservation is forfeited. "
+        "Ask again: an answer that was already settled is free."
     )

@@ -75,7 +75,7 @@ def test_rates_hold_for_each_token(tmp_path: Path) -> None:
         refused = answers[-1]
         assert refused.json()["error"] == "TooMany"
         assert refused.json()["detail"].startswith(
-            "There were too many questions. Allowed: 2 in a minute. Try again in "
+            "There were too many questions. Allowed: 2 per minute. Try again in "
         )
         assert 1 <= int(refused.headers["retry-after"]) <= 30
         assert [here.call("GET", "/v1").status_code for _ in range(3)] == [200, 200, 429]
@@ -89,7 +89,7 @@ def test_plans_have_a_rate_of_their_own(tmp_path: Path) -> None:
     with world(tmp_path, limits={"plans_per_minute": 2}) as here:
         plans = [here.call("POST", PLAN, {"item": "article"}) for _ in range(3)]
         assert [plan.status_code for plan in plans] == [200, 200, 429]
-        assert plans[-1].json()["detail"].startswith("There were too many plans. Allowed: 2 in a minute.")
+        assert plans[-1].json()["detail"].startswith("There were too many plans. Allowed: 2 per minute.")
         assert here.call("POST", PLAN, {"item": "article"}, who="bob").status_code == 200
 
 

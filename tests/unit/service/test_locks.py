@@ -10,7 +10,7 @@ from tests.unit.service.test_pages import Browser
 
 from podium.errors import DatasetLocked
 from podium.privacy import Selection
-from podium.wire.problems import restored
+from podium.wire.problems import restore_error
 
 RELEASES = "/v1/datasets/views/releases"
 QUESTION = {"item": "article", "k": 2}
@@ -28,7 +28,7 @@ def test_one_analyst_is_locked_out_and_let_in_again(tmp_path: Path) -> None:
         fail(here, "ana")
         refused = here.call("POST", RELEASES, QUESTION)
         assert (refused.status_code, refused.json()["analyst"], refused.json()["failures"]) == (423, "ana", 3)
-        error = restored(refused.json(), 423)
+        error = restore_error(refused.json(), 423)
         assert isinstance(error, DatasetLocked)
         assert (error.analyst, error.failures) == ("ana", 3)
         assert here.call("POST", RELEASES, QUESTION, who="bob").status_code == 200

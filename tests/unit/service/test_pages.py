@@ -261,7 +261,7 @@ def test_a_page_offers_to_ask_again_only_what_is_free(here: World) -> None:
     ):
         asked = here.call("POST", "/v1/datasets/views/releases", body).json()
         page = html.unescape(browser.get(f"/datasets/views/releases/{asked['entry']}").text).replace("'", '"')
-        assert ("Asking it again is free" in page) == (offered is not None)
+        assert ("Repeating the question is free" in page) == (offered is not None)
         if offered is not None:
             assert offered in page
             sent = json.loads(re.findall(r"-d \"(\{.*\})\"", page)[0])
@@ -280,7 +280,7 @@ def test_a_ranking_has_a_page_and_files(tmp_path: Path) -> None:
         page = browser.get(place)
         assert page.status_code == 200
         assert "top 2 of a ranking of better over worse" in page.text
-        assert "Asking it again is free" not in page.text
+        assert "Repeating the question is free" not in page.text
         assert browser.get(f"{place}.csv").text.splitlines() == ['"rank","item"', '1,"f0"', '2,"f1"']
         assert here.call("GET", f"/v1{place}?format=csv").text == browser.get(f"{place}.csv").text
         for suffix in ("json", "parquet", "svg", "card.json"):

@@ -123,7 +123,7 @@ def test_lines_are_bounded_for_each_analyst_and_never_closed_to_who_has_nothing(
     with hall(parallel=1, queued=4, each=3) as here:
         here.ask(GREEDY, 4)
         here.begun(1)
-        with pytest.raises(Refusal, match="There are 3 questions of yours waiting") as refused:
+        with pytest.raises(Refusal, match="You have 3 questions waiting") as refused:
             here.ask(GREEDY)
         assert refused.value.status == 429
         here.ask(HONEST)

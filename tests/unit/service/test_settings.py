@@ -53,18 +53,18 @@ def test_a_shared_ledger_keeps_the_state_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"ledger": ""}, "ledger='' is not valid. Allowed: a text that is not empty."),
+        ({"ledger": ""}, "ledger='' is not valid. Allowed: a string that is not empty."),
         ({"ledgre": "x"}, ("ledgre='x' is not valid. Allowed: one of the keys datasets, ledger, limits, registration, "
                           "server, state.")),
         ({"datasets": {}}, ("datasets={} is not valid. Allowed: one [datasets.NAME] or more. "
                            "Or name a folder as registration.")),
         ({"datasets": {"a b": DATASET}}, ("dataset='a b' is not valid. Allowed: 1 to 64 letters, digits, hyphens or "
-                                         "underscores, not a sign first.")),
-        ({"server": {"port": 0}}, "server.port=0 is not valid. Allowed: a whole number above 0."),
+                                         "underscores, starting with a letter or digit.")),
+        ({"server": {"port": 0}}, "server.port=0 is not valid. Allowed: an integer above 0."),
         ({"server": {"port": 70_000}}, "server.port=70000 is not valid. Allowed: 1 to 65535."),
         ({"server": {"public_url": "ftp://x"}}, (
             "server.public_url='ftp://x' is not valid. Allowed: http:// or https:// and a host, without a path.")),
-        ({"limits": {"body_bytes": True}}, "limits.body_bytes=True is not valid. Allowed: a whole number above 0."),
+        ({"limits": {"body_bytes": True}}, "limits.body_bytes=True is not valid. Allowed: an integer above 0."),
         ({"datasets": {"v": {**DATASET, "budget": {"items": 1}}}}, (
             "datasets.v.budget=['items'] is not valid. Allowed: epsilon, items and questions, and a delta unless it is "
             "pure.")),

@@ -100,7 +100,7 @@ MUTANTS = (
     ),
     Mutant(
         "service/api/records.py",
-        "own = {one.hash for one in entries if one.kind is Kind.SETTLED and _seen(one, entries, token.name)}",
+        "own = {one.hash for one in entries if one.kind is Kind.SETTLED and _has_seen(one, entries, token.name)}",
         "own = {one.hash for one in entries if one.kind is Kind.SETTLED}",
         "whose a release is that an analyst has not seen is not told",
         ("unit/service/test_caps.py::test_others_releases_are_hidden_until_they_are_paid_for",),

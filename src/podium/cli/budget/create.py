@@ -1,4 +1,4 @@
-"""``podium budget create``: fix the total of a data set, once and for all."""
+"""``podium budget create``: register a data set with its total."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from podium.cli.options import (
     TextFormatOption,
     Types,
     User,
-    declared_types,
+    parse_types,
 )
 
 __all__ = ["create"]
@@ -32,24 +32,26 @@ def create(
     user: User,
     epsilon: Annotated[
         str,
-        typer.Option("--epsilon", metavar="NUMBER", help="For everything that is ever released about the data set."),
+        typer.Option("--epsilon", metavar="NUMBER", help="Total for everything ever released about the data set."),
     ],
     delta: Annotated[
-        str, typer.Option("--delta", metavar="NUMBER", help="The same for delta; 0 allows only known domains.")
+        str, typer.Option("--delta", metavar="NUMBER", help="Total delta; 0 allows only known domains.")
     ] = "0",
-    items: Annotated[int, typer.Option("--items", metavar="N", help="How many items the budget should last for.")],
-    questions: Annotated[int, typer.Option("--questions", metavar="N", help="In how many questions.")],
+    items: Annotated[int, typer.Option("--items", metavar="N", help="Number of items that the budget should cover.")],
+    questions: Annotated[
+        int, typer.Option("--questions", metavar="N", help="Number of questions that the budget should cover.")
+    ],
     max_questions: Annotated[
         int | None,
         typer.Option(
             "--max-questions",
             metavar="N",
-            help="No more are answered, however cheap; ten times --questions if left out.",
+            help="Hard limit on questions, however cheap; default ten times --questions.",
         ),
     ] = None,
     epsilon_per_analyst: Annotated[
         str | None,
-        typer.Option("--epsilon-per-analyst", metavar="NUMBER", help="A second cap, for each analyst alone."),
+        typer.Option("--epsilon-per-analyst", metavar="NUMBER", help="Additional cap for each analyst."),
     ] = None,
     delta_per_analyst: Annotated[
         str | None, typer.Option("--delta-per-analyst", metavar="NUMBER", help="The same for delta.")
@@ -59,14 +61,14 @@ def create(
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
     force: Annotated[
-        bool, typer.Option("--force", help="Register the table although it has a budget under another name.")
+        bool, typer.Option("--force", help="Register the table even if it has a budget under another name.")
     ] = False,
     form: TextFormatOption = Format.TABLE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what the budget allows; register nothing.")] = False,
 ) -> None:
     """Register a data set with the total that all answers share.
 
-    The total cannot be lowered afterwards, and the promise rests on it.
+    The total cannot be lowered afterwards: the guarantee rests on it.
 
     \b
     Example:
@@ -84,7 +86,7 @@ def create(
         return
     with podium.Curator(
         source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table,
-        types=declared_types(types), bad_lines=bad_lines.value, encoding=encoding,
+        types=parse_types(types), bad_lines=bad_lines.value, encoding=encoding,
         force=force,
     ) as curator:  # fmt: skip
         status = curator.status

@@ -1,4 +1,4 @@
-"""``podium budget data-version``: say that the data changed."""
+"""``podium budget data-version``: record that the data changed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["data_version"]
 
 def data_version(
     dataset: DatasetArgument,
-    version: Annotated[str, typer.Argument(metavar="VERSION", help="A label of yours, such as a date.")],
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="A label, such as a date.")],
     *,
     ledger: RequiredLedger,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """Say that the data changed: questions are answered anew.
+    """Record that the data changed: questions are answered anew.
 
-    They cost again, once, from the same total: it covers every version of the data together.
+    Each question is charged again, once, to the same total, which covers all versions of the data together.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``podium budget history``: everything that was charged to a data set."""
+"""``podium budget history``: the ledger entries of a data set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def history(
     form: TextFormatOption = Format.TABLE,
     plot: PlotFile = None,
 ) -> None:
-    """Every entry of a data set, the oldest first.
+    """List every entry of a data set, oldest first.
 
     \b
     Examples:

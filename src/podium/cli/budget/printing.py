@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DatasetArgument", "OptionalDataset", "RequiredLedger", "print_facts", "print_status", "print_totals"]
 
-DatasetArgument = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the data set.")]
+DatasetArgument = Annotated[str, typer.Argument(metavar="DATASET", help="Name of the data set.")]
 OptionalDataset = Annotated[
-    str | None, typer.Argument(metavar="[DATASET]", help="The name of the data set; without it, all of them.")
+    str | None, typer.Argument(metavar="[DATASET]", help="Name of the data set; all of them by default.")
 ]
 RequiredLedger = Annotated[
     str,
@@ -30,14 +30,14 @@ RequiredLedger = Annotated[
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Labels and texts, wrapped on a terminal."""
+    """Print labels and texts, wrapped on a terminal."""
     from podium.present.text.terminal import fact_lines, facts_table
 
     print_result(facts_table(facts) if on_terminal() else fact_lines(facts))
 
 
 def print_status(status: Status, form: Format) -> None:
-    """Where a data set stands, as ``podium budget show`` prints it."""
+    """Print the status of a data set as ``podium budget show`` does."""
     from podium.present.text.accounts import status_facts
 
     if form is Format.JSON:
@@ -47,7 +47,7 @@ def print_status(status: Status, form: Format) -> None:
 
 
 def print_totals(totals: Totals, form: Format, *, user: str | None) -> None:
-    """What a budget would promise and allow, and whom it would protect."""
+    """Print what a budget would guarantee and allow, and its unit of protection."""
     from podium.present.text.accounts import totals_facts, unit_sentence
 
     if form is Format.JSON:

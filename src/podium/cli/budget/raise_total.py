@@ -1,4 +1,4 @@
-"""``podium budget raise``: a larger total, on the record."""
+"""``podium budget raise``: raise a total and record it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ def raise_(
     dataset: DatasetArgument,
     *,
     ledger: RequiredLedger,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="The new total.")] = None,
+    epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="New total.")] = None,
     delta: Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="The same for delta.")] = None,
     items: Annotated[
-        int | None, typer.Option("--items", metavar="N", help="How many items the whole budget should last for.")
+        int | None, typer.Option("--items", metavar="N", help="Number of items that the whole budget should cover.")
     ] = None,
-    questions: Annotated[int | None, typer.Option("--questions", metavar="N", help="In how many questions.")] = None,
+    questions: Annotated[
+        int | None,
+        typer.Option("--questions", metavar="N", help="Number of questions that the whole budget should cover."),
+    ] = None,
     max_questions: Annotated[
-        int | None, typer.Option("--max-questions", metavar="N", help="How many questions are answered at most.")
+        int | None, typer.Option("--max-questions", metavar="N", help="Hard limit on questions.")
     ] = None,
     epsilon_per_analyst: Annotated[
-        str | None, typer.Option("--epsilon-per-analyst", metavar="NUMBER", help="The cap for each analyst alone.")
+        str | None, typer.Option("--epsilon-per-analyst", metavar="NUMBER", help="Cap for each analyst.")
     ] = None,
     delta_per_analyst: Annotated[
         str | None, typer.Option("--delta-per-analyst", metavar="NUMBER", help="The same for delta.")
@@ -35,10 +38,10 @@ def raise_(
     form: TextFormatOption = Format.TABLE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would allow; change nothing.")] = False,
 ) -> None:
-    """Raise the total of a data set: the old promise ends.
+    """Raise the total of a data set, ending the old guarantee.
 
-    What is not given stays as it is. A total can be raised, never lowered. The ledger records it, and the promise says
-    from then on how often it was raised.
+    Values that are not given stay as they are. A total can be raised, never lowered. The ledger records each raise, and
+    the guarantee states how often the total was raised.
 
     \b
     Examples:
@@ -57,7 +60,7 @@ def raise_(
         totals = registered.totals
         present = totals.budget.to_dict()
         if podium.Budget(**{**present, "max_questions": None}) == totals.budget:
-            # It followed from the number of questions, and does so again.
+            # It was the default, derived from the number of questions, and stays so.
             present["max_questions"] = None
         budget = podium.Budget(**{**present, **{name: value for name, value in given.items() if value is not None}})
         if dry_run:

@@ -1,4 +1,4 @@
-"""``podium budget recover``: give up questions whose process will not come back."""
+"""``podium budget recover``: forfeit reservations whose process is gone."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def recover(
     ledger: RequiredLedger,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Also what other machines hold open: only when nothing runs there any more."),
+        typer.Option("--force", help="Include reservations of other machines; only if nothing runs there any more."),
     ] = False,
 ) -> None:
-    """Give up questions that nobody will answer any more.
+    """Forfeit reservations whose process has died.
 
     What they reserved stays charged.
 
-    On the machine that asked this happens by itself. From another one nobody can tell whether a process still runs:
-    --force says that none does.
+    On the machine that asked, this happens automatically. Another machine cannot tell whether a process still runs:
+    --force asserts that none does.
 
     \b
     Examples:
@@ -35,9 +35,9 @@ def recover(
     from podium.ledger import open_ledger
 
     with open_ledger(ledger, create=False) as opened:
-        # Opening it gave up what this machine can know of.
+        # Opening the ledger already forfeited what this machine knows to be dead.
         forfeited = opened.recover(force=force)
         left = sum(opened.status(name).open_reservations for name in opened.datasets())
     for entry in forfeited:
-        print_result(f"gave up reservation {entry.reservation} of {entry.dataset!r}")
+        print_result(f"forfeited reservation {entry.reservation} of {entry.dataset!r}")
     print_result(f"{left} reservation{'s' * (left != 1)} still open")

@@ -1,4 +1,4 @@
-"""``podium budget show``: where data sets stand."""
+"""``podium budget show``: the status of data sets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["show"]
 
 
 def show(dataset: OptionalDataset = None, *, ledger: RequiredLedger, form: TextFormatOption = Format.TABLE) -> None:
-    """What is promised and spent, and how far the rest goes.
+    """Show what is guaranteed, spent and left.
 
     \b
     Examples:

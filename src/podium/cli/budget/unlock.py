@@ -1,4 +1,4 @@
-"""``podium budget unlock``: let questions in again after failures."""
+"""``podium budget unlock``: allow questions again after failures."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def unlock(
     *,
     ledger: RequiredLedger,
     analyst: Annotated[
-        str | None, typer.Option("--analyst", metavar="NAME", help="Only this analyst; everybody if left out.")
+        str | None, typer.Option("--analyst", metavar="NAME", help="Unlock only this analyst; everybody by default.")
     ] = None,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """Let questions in again after too many have failed.
+    """Allow questions again after too many have failed.
 
-    An analyst is locked out after three failures of their own, everybody after ten times as many. Find out first why
-    they failed: that they did is not covered by the promise. What they had reserved stays charged.
+    An analyst is locked out after three failed questions, everybody after ten times as many. First find out why they
+    failed: a failure itself is not covered by the guarantee. What was reserved stays charged.
 
     \b
     Examples:

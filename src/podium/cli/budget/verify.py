@@ -1,4 +1,4 @@
-"""``podium budget verify``: walk the chain and compute every sum again."""
+"""``podium budget verify``: walk the chain and recompute every sum."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def verify(
         typer.Option(
             "--receipt",
             metavar="HASH|FILE",
-            help="What must be there: the hash of an entry, a release as JSON, which must say what was settled, or "
-            "what --format json printed earlier. May be repeated.",
+            help="Must be in the ledger: the hash of an entry, a release as JSON (compared with what was settled), or "
+            "the output of an earlier --format json. May be repeated.",
         ),
     ] = None,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """Check a ledger: every hash, every sum, every rule.
+    """Verify a ledger: every hash, every sum, every rule.
 
-    Exits with 7 if something is wrong. A receipt, kept elsewhere, shows that nobody rewrote the whole ledger or put
-    back an old copy of it. A release is compared with the one that was settled, in all its parts, and what was compared
-    is printed; a hash alone shows only that there is such an entry.
+    Exits with 7 if verification fails. A receipt kept elsewhere shows that nobody rewrote the whole ledger or restored
+    an old copy. A release is compared in full with the one that was settled, and the output says what was compared; a
+    hash alone shows only that the entry exists.
 
     \b
     Examples:
@@ -75,7 +75,7 @@ def _claims(receipt: str, dataset: str | None) -> list[Claim]:
     document = _document(receipt)
     claims: list[Claim] = []
     if _is_hash(document.get("entry")):
-        # An entry and nothing else is a hash in a file; whatever else is said must have been settled.
+        # An entry alone is a hash in a file; anything else in it must match what was settled.
         claims = [Claim(document["entry"], document=document if len(document) > 1 else None)]
     elif isinstance(document.get("heads"), dict) and all(map(_is_hash, document["heads"].values())):
         claims = [Claim(head, dataset=name) for name, head in document["heads"].items() if dataset in (None, name)]

@@ -1,4 +1,4 @@
-"""``podium token create``: let somebody ask, until a day."""
+"""``podium token create``: issue a token that expires."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def create(
     dataset: Annotated[
         list[str], typer.Option("--dataset", metavar="NAME", help="A data set, or * for all. May be repeated.")
     ],
-    days: Annotated[int, typer.Option("--days", metavar="N", help="How long it is valid.")] = 90,
+    days: Annotated[int, typer.Option("--days", metavar="N", help="Days until it expires.")] = 90,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
-    """Make a token and print it, once: it is stored as a hash.
+    """Issue a token and print it once; only its hash is stored.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""``podium token list``: who may ask."""
+"""``podium token list``: all tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["list_"]
 
 
 def list_(*, config: Config, form: TextFormatOption = Format.TABLE) -> None:
-    """All tokens, without their secrets.
+    """List all tokens, without their secrets.
 
     \b
     Example:

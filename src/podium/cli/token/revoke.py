@@ -1,4 +1,4 @@
-"""``podium token revoke``: end a token at once."""
+"""``podium token revoke``: revoke a token immediately."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["revoke"]
 def revoke(
     id_: Annotated[str, typer.Argument(metavar="ID", help="The id that 'podium token list' shows.")], *, config: Config
 ) -> None:
-    """End a token, and the sessions that were opened with it, at once.
+    """Revoke a token and end its sessions immediately.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The bodies of requests, as OpenAPI shows them. Meaning is checked by the library, whose messages are better."""
+"""Request bodies, as OpenAPI shows them. The library checks their meaning, with better messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Body(BaseModel):
 
 
 class QuestionBody(_Body):
-    """The top k of a column, SQL that means the same, or a ranking from comparisons."""
+    """The top k of a column, the same as SQL, or a ranking from comparisons."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -38,29 +38,29 @@ class QuestionBody(_Body):
     )  # fmt: skip
 
     item: _Text | Annotated[list[_Text], Field(min_length=1, max_length=16)] | None = Field(
-        None, description="The column to rank, or several."
+        None, description="Column to rank, or several."
     )
-    k: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="How many items; 10 if not given.")
+    k: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="Number of items; default 10.")
     sql: StrictStr | None = Field(None, description="The question as SQL, instead of item and k.")
-    where: StrictStr | list[StrictStr] | None = Field(None, description="Which rows count; of several, all must hold.")
-    epsilon: _Number | None = Field(None, description="A total for this release; else the owner's plan decides.")
-    counts: StrictBool = Field(False, description="Also measure how many users each item has.")
+    where: StrictStr | list[StrictStr] | None = Field(None, description="Filter on rows; of several, all must hold.")
+    epsilon: _Number | None = Field(None, description="Total for this release; default: the owner's plan.")
+    counts: StrictBool = Field(False, description="Also estimate how many users each item has.")
     max_items_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
-    domain: list[_DomainItem] | None = Field(None, description="The items, where they are known beforehand.")
+    domain: list[_DomainItem] | None = Field(None, description="The items, if they are known.")
     domain_size: Annotated[StrictInt, Field(ge=1, le=2**63 - 1)] | None = Field(
-        None, description="The items are the numbers from 0 on."
+        None, description="The items are the integers from 0 to domain_size - 1."
     )
     k_bar: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = None
     mechanism: Annotated[StrictStr, Field(max_length=64)] = "auto"
 
-    ordered: StrictBool = Field(True, description="False: the order of the items does not matter.")
-    winner: _Text | None = Field(None, description="A ranking from comparisons instead: the column of those preferred.")
-    loser: _Text | None = Field(None, description="The column of those that were not.")
+    ordered: StrictBool = Field(True, description="False: release an unordered set.")
+    winner: _Text | None = Field(None, description="For a ranking from comparisons: column of the preferred item.")
+    loser: _Text | None = Field(None, description="Column of the item it was preferred to.")
     comparisons_per_pair: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = Field(
-        None, description="How many users are expected to prefer one item of a pair to the other."
+        None, description="Expected number of users who prefer one item of a pair to the other."
     )
-    items: list[_Scalar] | None = Field(None, description="What can be compared: all pairs of these.")
-    pairs: list[list[_Scalar]] | None = Field(None, description="What can be compared: these pairs.")
+    items: list[_Scalar] | None = Field(None, description="Items that can be compared: all their pairs count.")
+    pairs: list[list[_Scalar]] | None = Field(None, description="Pairs that can be compared.")
     max_comparisons_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
     method: Annotated[StrictStr, Field(max_length=64)] | None = None
     mixing: _Number | None = None
@@ -72,7 +72,7 @@ class QuestionBody(_Body):
 
 
 class BudgetBody(_Body):
-    """A total, and the plan of the owner."""
+    """A total, and the owner's plan for spending it."""
 
     epsilon: _Number
     delta: _Number | None = None
@@ -81,7 +81,7 @@ class BudgetBody(_Body):
     epsilon_per_analyst: _Number | None = None
     delta_per_analyst: _Number | None = None
     max_questions: Annotated[StrictInt, Field(ge=1, le=10**10)] | None = Field(
-        None, description="No more are answered; ten times as many as questions if not given."
+        None, description="Hard limit on questions; default ten times questions."
     )
 
     def budget(self) -> Budget:
@@ -91,7 +91,7 @@ class BudgetBody(_Body):
 
 
 class RegistrationBody(_Body):
-    """A file of the registration folder, under a name."""
+    """A file of the registration folder, and its name as a data set."""
 
     name: _Text
     source: _Text
@@ -106,13 +106,13 @@ class DataVersionBody(_Body):
 
 
 class UnlockBody(_Body):
-    """Who may ask again."""
+    """Who to unlock."""
 
-    analyst: _Text | None = Field(None, description="Only this analyst; everybody if not given.")
+    analyst: _Text | None = Field(None, description="Only this analyst; default: everybody.")
 
 
 class TokenBody(_Body):
-    """A token to be made."""
+    """A token to issue."""
 
     model_config = ConfigDict(
         extra="forbid",

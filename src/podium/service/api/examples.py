@@ -1,4 +1,4 @@
-"""Examples for OpenAPI: what answers and errors look like."""
+"""Example responses for OpenAPI."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _EXCEEDED: Final = {
 }
 _TEXTS: Final = {
     401: "No valid token.",
-    403: "The role or scope of the token does not allow it.",
-    404: "Nothing there, or outside the token's scope.",
-    409: "The budget, or an idempotency key, does not allow it.",
+    403: "The role or scope of the token does not permit it.",
+    404: "Not found, or outside the token's scope.",
+    409: "Refused by the budget, or in conflict with an idempotency key.",
     413: "The body is too large.",
     422: "The question is not valid; nothing was charged.",
-    423: "Too many questions failed; the owner must look first.",
+    423: "Locked after too many failed questions; the owner must unlock it.",
     429: "Too many requests.",
-    500: "The question failed after rows may have been read; what was reserved is forfeited.",
+    500: "The question failed after rows may have been read; its reservation is forfeited.",
     503: "The ledger, the data or the service is not available; nothing was charged.",
 }
 
@@ -59,7 +59,7 @@ PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def example(shown: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
-    """What a successful answer looks like."""
+    """A successful response with this example."""
     return {200: {"content": {"application/json": {"example": shown}}}}
 
 

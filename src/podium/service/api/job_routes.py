@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from podium.service.api.examples import PROBLEMS
 from podium.service.core import Service
-from podium.service.http.access import Caller, role_of, service
+from podium.service.http.access import Caller, require_role, service
 from podium.service.ops.jobs import JobState
 from podium.service.store.tokens import Role, Token
 
@@ -20,23 +20,23 @@ __all__ = ["JobId", "events_of", "router"]
 
 router: APIRouter = APIRouter(prefix="/v1/jobs", responses=PROBLEMS)
 
-JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="From the Location of the answer that started it.")]
+JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="From the Location header of the 202 response.")]
 
 _POLL_SECONDS = 0.25
-_POLLS_BETWEEN_SIGNS_OF_LIFE = 60
+_POLLS_PER_KEEPALIVE = 60
 
 
-@router.get("/{id_}", summary="Where a question stands", name="job")
+@router.get("/{id_}", summary="State of a job", name="job")
 def job(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
-    """Queued, reading, done, failed or cancelled; when it is done, the release's hash."""
-    role_of(token, Role.ANALYST)
+    """Queued, reading, done, failed or cancelled; once done, with the hash of the release."""
+    require_role(token, Role.ANALYST)
     return service(request).jobs.get(id_, token).to_json()
 
 
-@router.delete("/{id_}", summary="Cancel a question")
+@router.delete("/{id_}", summary="Cancel a job")
 def cancel(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
-    """Free while it is queued. While it is read, the answer is settled and kept; asking again is then free."""
-    role_of(token, Role.ANALYST)
+    """Free while it is queued. If it is already reading, the answer is settled and kept; asking again is then free."""
+    require_role(token, Role.ANALYST)
     parts = service(request)
     parts.jobs.get(id_, token)
     parts.jobs.move(id_, JobState.CANCELLED)
@@ -45,12 +45,12 @@ def cancel(request: Request, id_: JobId, token: Caller) -> dict[str, Any]:
 
 @router.get(
     "/{id_}/events",
-    summary="Where a question stands, as server-sent events",
-    responses={200: {"content": {"text/event-stream": {}}, "description": "One event for each state, until the last."}},
+    summary="State of a job, as server-sent events",
+    responses={200: {"content": {"text/event-stream": {}}, "description": "One event per state, until the job ends."}},
 )
 async def events(request: Request, id_: JobId, token: Caller) -> StreamingResponse:
     """Events named ``state``, whose data is the job."""
-    role_of(token, Role.ANALYST)
+    require_role(token, Role.ANALYST)
     parts = service(request)
     await asyncio.to_thread(parts.jobs.get, id_, token)
     parts.check_streams(token)
@@ -58,7 +58,7 @@ async def events(request: Request, id_: JobId, token: Caller) -> StreamingRespon
 
 
 async def events_of(parts: Service, id_: str, token: Token) -> AsyncIterator[str]:
-    """The events, one for each state that was seen."""
+    """The events, one per observed state."""
     parts.streams[token.id] += 1
     try:
         async for event in _events(parts, id_, token):
@@ -74,7 +74,7 @@ async def _events(parts: Service, id_: str, token: Token) -> AsyncIterator[str]:
         if found.state is not last:
             last = found.state
             yield f"event: state\ndata: {json.dumps(found.to_json())}\n\n"
-        elif polls % _POLLS_BETWEEN_SIGNS_OF_LIFE == 0:
+        elif polls % _POLLS_PER_KEEPALIVE == 0:
             yield ": still there\n\n"
         if found.state.final:
             return

@@ -1,4 +1,4 @@
-"""API v1: what owners do. Totals are raised, never lowered; tokens are given within one's own scope."""
+"""API v1: routes for owners. Totals are raised, never lowered; owners issue tokens within their own scope."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fastapi.responses import JSONResponse
 from podium.service.api.bodies import BudgetBody, DataVersionBody, RegistrationBody, TokenBody, UnlockBody
 from podium.service.api.examples import PROBLEMS
 from podium.service.core import Service
-from podium.service.http.access import Access, Caller, access, everything, role_of, service
+from podium.service.http.access import Access, Caller, access, require_all_datasets, require_role, service
 from podium.service.store.tokens import Role, Token
 from podium.wire.refusals import forbidden, not_found
 
-__all__ = ["give_token", "own_tokens", "revoke_token", "router"]
+__all__ = ["issue_token", "own_tokens", "revoke_token", "router"]
 
 router: APIRouter = APIRouter(prefix="/v1", responses=PROBLEMS)
 
@@ -24,8 +24,8 @@ TokenId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The id of a
 
 @router.post("/datasets", status_code=201, summary="Register a file of the registration folder")
 def register(request: Request, token: Caller, body: RegistrationBody) -> dict[str, Any]:
-    """The total is fixed from then on. Needs an owner's token for all data sets."""
-    everything(token)
+    """The total cannot be lowered afterwards. Needs an owner's token for all data sets."""
+    require_all_datasets(token)
     parts = service(request)
     parts.datasets.register(body.name, body.source, user=body.user, budget=body.budget.budget())
     return parts.records.budget(body.name, token)
@@ -33,43 +33,43 @@ def register(request: Request, token: Caller, body: RegistrationBody) -> dict[st
 
 @router.post("/datasets/{dataset}/total", summary="Raise the total")
 def raise_total(granted: Owning, body: BudgetBody) -> dict[str, Any]:
-    """The promise made before no longer holds: the larger total does."""
+    """The earlier guarantee ends and is replaced by that of the larger total."""
     granted.service.datasets.require(granted.dataset)
     return granted.service.datasets.ledger.raise_total(granted.dataset, body.budget()).to_dict()
 
 
-@router.post("/datasets/{dataset}/data-version", summary="Say that the data changed")
+@router.post("/datasets/{dataset}/data-version", summary="Record that the data changed")
 def set_data_version(granted: Owning, body: DataVersionBody) -> dict[str, Any]:
-    """Questions asked before cost again, once."""
+    """Questions asked before are charged again, once."""
     granted.service.datasets.require(granted.dataset)
     return granted.service.datasets.ledger.set_data_version(granted.dataset, body.data_version).to_dict()
 
 
-@router.post("/datasets/{dataset}/unlock", summary="Let questions in again after failures")
+@router.post("/datasets/{dataset}/unlock", summary="Allow questions again after failures")
 def unlock(granted: Owning, body: UnlockBody | None = None) -> dict[str, Any]:
-    """For one analyst, or for everybody. What failed questions had reserved stays charged."""
+    """For one analyst, or for everybody. What failed questions reserved stays charged."""
     granted.service.datasets.require(granted.dataset)
     analyst = None if body is None else body.analyst
     return granted.service.datasets.ledger.unlock(granted.dataset, analyst=analyst).to_dict()
 
 
-@router.get("/tokens", summary="The tokens within the owner's scope")
+@router.get("/tokens", summary="List the tokens within the owner's scope")
 def tokens(request: Request, token: Caller) -> dict[str, Any]:
-    """Without their secrets, which nobody knows but their holders."""
-    role_of(token, Role.OWNER)
+    """Without their secrets, which are not stored."""
+    require_role(token, Role.OWNER)
     return {"tokens": [one.to_json() for one in own_tokens(service(request), token)]}
 
 
-@router.post("/tokens", status_code=201, summary="Make a token")
+@router.post("/tokens", status_code=201, summary="Issue a token")
 def create_token(request: Request, token: Caller, body: TokenBody) -> JSONResponse:
-    """The secret is in this answer and nowhere else."""
-    secret, made = give_token(service(request), token, **body.model_dump())
+    """Only this response contains the secret."""
+    secret, made = issue_token(service(request), token, **body.model_dump())
     return JSONResponse({**made.to_json(), "secret": secret}, 201)
 
 
 @router.delete("/tokens/{id_}", summary="Revoke a token")
 def delete_token(request: Request, id_: TokenId, token: Caller) -> dict[str, Any]:
-    """It and the sessions opened with it end at once."""
+    """The token and its sessions end immediately."""
     return revoke_token(service(request), token, id_).to_json()
 
 
@@ -78,11 +78,11 @@ def own_tokens(parts: Service, owner: Token) -> list[Token]:
     return [one for one in parts.tokens.all() if owner.contains(one.datasets)]
 
 
-def give_token(
+def issue_token(
     parts: Service, owner: Token, *, name: str, role: str, datasets: list[str], days: int
 ) -> tuple[str, Token]:
     """A new token, within the scope of its giver."""
-    role_of(owner, Role.OWNER)
+    require_role(owner, Role.OWNER)
     if not owner.contains(datasets):
         raise forbidden(
             f"give access to {', '.join(datasets)}", f"tokens for {', '.join(owner.datasets)}, or for some of these"
@@ -92,8 +92,8 @@ def give_token(
 
 
 def revoke_token(parts: Service, owner: Token, id_: str) -> Token:
-    """End a token of one's own scope."""
-    role_of(owner, Role.OWNER)
+    """Revoke a token within the owner's scope."""
+    require_role(owner, Role.OWNER)
     found = parts.tokens.get(id_)
     if found is None or not owner.contains(found.datasets):
         raise not_found("this token")

@@ -1,7 +1,7 @@
-"""What the ledger holds, for those who may see it: releases by their permalinks, budgets, the chain.
+"""Access to the ledger on behalf of tokens: releases by permalink, budgets, the chain.
 
-Where analysts have caps of their own, the promise to each rests on what that analyst has seen. Then only the owner sees
-everything; others see what they asked for or have paid for, and nothing that was computed from the rest.
+If analysts have caps, the guarantee for each rests on what that analyst has seen. Then only the owner sees everything;
+analysts see what they asked or paid for, and nothing that was computed from the rest.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from podium.wire.refusals import forbidden, not_found
 
 __all__ = ["Record", "Records"]
 
-_KEPT = 1_024
-_UNSOUND = "its entries and sums contradict each other; its owner sees where"
+_MAX_CACHED = 1_024
+_UNSOUND = "its entries and sums contradict each other; its owner can see where"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A release with its place in the ledger."""
+    """A release with its ledger entry."""
 
     dataset: str
     entry: str
@@ -39,20 +39,25 @@ class Record:
     release: Release
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def question_document(self) -> dict[str, Any]:
         """The canonical question."""
         found: dict[str, Any] = json.loads(self.question)
         return found
 
     @property
     def items(self) -> list[str]:
-        """The names of the item columns; what a ranking releases is neither of the columns that it compares."""
-        asked = self.asked
+        """The names of the item columns; a ranking releases neither of the columns that it compares."""
+        asked = self.question_document
         return ["item"] if asked.get("ranking") is not None else [str(name) for name in asked.get("items", ["item"])]
 
     def summary(self) -> dict[str, Any]:
-        """Without the answer."""
-        return {"entry": self.entry, "at": self.at, "question": self.asked, "data_version": self.data_version}
+        """The record without the answer."""
+        return {
+            "entry": self.entry,
+            "at": self.at,
+            "question": self.question_document,
+            "data_version": self.data_version,
+        }
 
 
 class Records:
@@ -64,8 +69,8 @@ class Records:
         self._lock = Lock()
 
     def release(self, dataset: str, entry: str, token: Token) -> Record:
-        """The release that was settled under that hash."""
-        if not self._capped(dataset, token):
+        """The release settled in the entry with that hash."""
+        if not self._is_capped(dataset, token):
             with self._lock:
                 kept = self._kept.get((dataset, entry))
             if kept is not None:
@@ -75,12 +80,12 @@ class Records:
         if found is None:
             raise not_found("this release")
         record = _record(found, entries)
-        if not self._capped(dataset, token):
+        if not self._is_capped(dataset, token):
             with self._lock:
                 self._kept[dataset, entry] = record
-                while len(self._kept) > _KEPT:
+                while len(self._kept) > _MAX_CACHED:
                     self._kept.popitem(last=False)
-        elif not _seen(found, entries, token.name):
+        elif not _has_seen(found, entries, token.name):
             raise forbidden(
                 "see this release, because every analyst of this data set has a cap",
                 "releases that you asked for; ask the same question, and it is charged to your cap",
@@ -88,14 +93,14 @@ class Records:
         return record
 
     def releases(self, dataset: str, token: Token) -> list[Record]:
-        """All releases that the token may see, the newest first."""
+        """All releases that the token may see, newest first."""
         entries = self._history(dataset)
-        capped = self._capped(dataset, token)
+        capped = self._is_capped(dataset, token)
         settled = [one for one in reversed(entries) if one.kind is Kind.SETTLED]
-        return [_record(one, entries) for one in settled if not capped or _seen(one, entries, token.name)]
+        return [_record(one, entries) for one in settled if not capped or _has_seen(one, entries, token.name)]
 
     def budget(self, dataset: str, token: Token) -> dict[str, Any]:
-        """Where the data set stands; for an analyst with a cap, where that analyst stands."""
+        """The status of the data set, or of the analyst if analysts have caps."""
         status = self._datasets.status(dataset)
         document = {**status.to_dict(), "left": left_sentence(status)}
         if token.role is Role.OWNER:
@@ -113,19 +118,19 @@ class Records:
         return {**public, **{name: document[name] for name in names}}
 
     def status(self, dataset: str) -> Status:
-        """Where the data set stands, for pages that choose what to show."""
+        """The full status of the data set, for pages that choose what to show."""
         return self._datasets.status(dataset)
 
     def history(self, dataset: str, token: Token) -> list[Entry]:
-        """The entries that the token may see, the oldest first."""
+        """The entries that the token may see, oldest first."""
         entries = self._history(dataset)
-        if not self._capped(dataset, token):
+        if not self._is_capped(dataset, token):
             return list(entries)
         own = {one.sequence for one in entries if one.analyst == token.name}
-        return _renumbered([one for one in entries if one.sequence in own or one.reservation in own or _public(one)])
+        return _renumber([one for one in entries if one.sequence in own or one.reservation in own or _is_public(one)])
 
     def history_document(self, dataset: str, token: Token) -> list[dict[str, Any]]:
-        """The same as JSON; only the owner reads who asked."""
+        """The same as JSON; only the owner sees who asked."""
         hidden = () if token.role is Role.OWNER else ("analyst", "details")
         return [
             {
@@ -137,37 +142,37 @@ class Records:
         ]
 
     def verification(self, dataset: str, receipts: list[str], token: Token) -> dict[str, Any]:
-        """Walk the chain, and look for receipts in it.
+        """Verify the chain, and look for receipts in it.
 
-        Where analysts have caps, how long it is tells what others asked: then an analyst learns whether it is sound,
-        and whether releases of their own are in it.
+        If analysts have caps, the length of the chain reveals how much others asked: then an analyst learns only
+        whether it is sound and whether it holds their own releases.
         """
         self._datasets.require(dataset)
         ledger = self._datasets.ledger
         try:
-            capped = self._capped(dataset, token)
+            capped = self._is_capped(dataset, token)
         except LedgerTampered:
-            # Whether there are caps is not known then, so that nothing is told but this.
+            # Whether analysts have caps is then unknown, so nothing else is revealed.
             return _own_document(dataset, (), _UNSOUND)
         if not capped:
             return ledger.verify(dataset, receipts=receipts).to_dict()
         if not ledger.verify(dataset).sound:
             return _own_document(dataset, (), _UNSOUND)
         entries = ledger.history(dataset)
-        own = {one.hash for one in entries if one.kind is Kind.SETTLED and _seen(one, entries, token.name)}
+        own = {one.hash for one in entries if one.kind is Kind.SETTLED and _has_seen(one, entries, token.name)}
         missing = next((hash_ for hash_ in receipts if hash_ not in own), None)
         if missing is not None:
             return _own_document(dataset, (), f"no release of yours has the hash {missing!r} of a receipt")
         return _own_document(dataset, receipts, None)
 
-    def capped(self, dataset: str) -> bool:
-        """Whether every analyst has a cap."""
+    def has_caps(self, dataset: str) -> bool:
+        """Whether analysts have caps."""
         return self._datasets.status(dataset).totals.per_analyst is not None
 
-    def _capped(self, dataset: str, token: Token) -> bool:
+    def _is_capped(self, dataset: str, token: Token) -> bool:
         if token.role is Role.OWNER:
             return False
-        return self.capped(dataset)
+        return self.has_caps(dataset)
 
     def _history(self, dataset: str) -> tuple[Entry, ...]:
         self._datasets.require(dataset)
@@ -187,7 +192,7 @@ def _record(settled: Entry, entries: tuple[Entry, ...]) -> Record:
     )
 
 
-def _seen(settled: Entry, entries: tuple[Entry, ...], analyst: str) -> bool:
+def _has_seen(settled: Entry, entries: tuple[Entry, ...], analyst: str) -> bool:
     asked = entries[(settled.reservation or 0) - 1]
     return asked.analyst == analyst or any(
         one.kind is Kind.SEEN and one.reservation == settled.reservation and one.analyst == analyst for one in entries
@@ -195,7 +200,7 @@ def _seen(settled: Entry, entries: tuple[Entry, ...], analyst: str) -> bool:
 
 
 def _own_document(dataset: str, receipts: Iterable[str], problem: str | None) -> dict[str, Any]:
-    """What an analyst with a cap learns from a verification: no number of entries, no head."""
+    """A verification for an analyst with a cap: without the number of entries and the head."""
     return {
         "sound": problem is None,
         "receipts": [
@@ -206,8 +211,8 @@ def _own_document(dataset: str, receipts: Iterable[str], problem: str | None) ->
     }
 
 
-def _renumbered(entries: list[Entry]) -> list[Entry]:
-    """Numbered as they are shown: the ledger's own numbers tell how many there are of others."""
+def _renumber(entries: list[Entry]) -> list[Entry]:
+    """Number the entries as shown: the ledger's own numbers reveal how many others there are."""
     numbers = {one.sequence: place for place, one in enumerate(entries, start=1)}
     return [
         replace(
@@ -219,5 +224,5 @@ def _renumbered(entries: list[Entry]) -> list[Entry]:
     ]
 
 
-def _public(entry: Entry) -> bool:
+def _is_public(entry: Entry) -> bool:
     return entry.kind in (Kind.REGISTERED, Kind.RAISED, Kind.RELABELLED, Kind.UNLOCKED)

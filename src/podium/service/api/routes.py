@@ -20,28 +20,28 @@ from podium.service.core import Service
 from podium.service.http.access import Access, Caller, access, service
 from podium.service.store.tokens import Role, Token
 
-__all__ = ["dataset_document", "listed", "rendered", "router"]
+__all__ = ["dataset_document", "dataset_documents", "render_release", "router"]
 
 router: APIRouter = APIRouter(prefix="/v1", responses=PROBLEMS)
 
 EntryHash = Annotated[
-    str, Path(pattern="^[0-9a-f]{64}$", description="The ledger's entry that settled it.", examples=["0" * 64])
+    str, Path(pattern="^[0-9a-f]{64}$", description="Hash of the ledger entry that settled it.", examples=["0" * 64])
 ]
 IdempotencyKey = Annotated[
     str | None,
     Header(
         min_length=1, max_length=200,
-        description="The same key again returns the first answer and charges nothing. Keys are yours alone.",
+        description="Repeating a key returns the first answer free of charge. Keys are per analyst.",
     ),
 ]  # fmt: skip
-Prefer = Annotated[str | None, Header(description="respond-async: answer with a job at once.", max_length=200)]
+Prefer = Annotated[str | None, Header(description="respond-async: return a job immediately.", max_length=200)]
 
 Viewing = Annotated[Access, Depends(access(Role.VIEWER))]
 Analysing = Annotated[Access, Depends(access(Role.ANALYST))]
 
 
 class Form(StrEnum):
-    """How a release is written."""
+    """Format of a release."""
 
     JSON = "json"
     CSV = "csv"
@@ -49,9 +49,9 @@ class Form(StrEnum):
     CARD = "card"
 
 
-@router.get("", summary="What this is, and what the token may do", responses=example({"version": podium.__version__}))
+@router.get("", summary="The version and the token", responses=example({"version": podium.__version__}))
 def about(request: Request, token: Caller) -> dict[str, Any]:
-    """The version, and the caller's token without its secret."""
+    """The version, the caller's token without its secret, and the data sets in its scope."""
     return {
         "service": "podium",
         "version": podium.__version__,
@@ -63,11 +63,11 @@ def about(request: Request, token: Caller) -> dict[str, Any]:
 @router.get("/datasets", summary="The data sets in the token's scope")
 def datasets(request: Request, token: Caller) -> dict[str, Any]:
     """Names, columns, the unit of protection, and what is left."""
-    return {"datasets": listed(service(request), token)}
+    return {"datasets": dataset_documents(service(request), token)}
 
 
-def listed(parts: Service, token: Token) -> list[dict[str, Any]]:
-    """All data sets in scope; one that cannot be opened says so and does not hide the others."""
+def dataset_documents(parts: Service, token: Token) -> list[dict[str, Any]]:
+    """All data sets in scope; one that cannot be opened is marked as unavailable."""
     found = []
     for name in parts.datasets.visible(token):
         try:
@@ -100,15 +100,15 @@ def dataset_document(parts: Service, name: str, token: Token) -> dict[str, Any]:
 
 @router.post("/datasets/{dataset}/plan", summary="What a question would do and cost; free")
 async def plan(granted: Analysing, body: QuestionBody) -> dict[str, Any]:
-    """The mechanism, the SQL, the most it can cost and its reach. No row is read."""
+    """The mechanism, the SQL, the maximum cost and the reach. No row is read."""
     granted.service.plans.take(granted.token.id)
     return (await granted.service.plan(granted.dataset, body.request(), granted.token)).to_dict()
 
 
 @router.post(
     "/datasets/{dataset}/releases",
-    summary="Ask; it cannot be undone",
-    responses={**RELEASE, 202: {"description": "A job was started; its address is in Location."}},
+    summary="Ask a question; it cannot be undone",
+    responses={**RELEASE, 202: {"description": "A job was started; its address is in the Location header."}},
 )
 async def ask(
     request: Request,
@@ -117,7 +117,7 @@ async def ask(
     idempotency_key: IdempotencyKey = None,
     prefer: Prefer = None,
 ) -> Response:
-    """The answer, paid from the budget, or free if the same was asked before on the same data."""
+    """The answer, charged to the budget, or free if the same was asked before on the same data."""
     parts, question = granted.service, body.request()
     parts.questions.take(granted.token.id)
     if prefer is not None and "respond-async" in prefer:
@@ -131,7 +131,7 @@ async def ask(
 
 @router.get("/datasets/{dataset}/releases", summary="What was released so far")
 def releases(granted: Viewing) -> dict[str, Any]:
-    """The questions that were answered, the newest first, with the hashes that are their permalinks."""
+    """The answered questions, newest first, with the hashes for their permalinks."""
     found = granted.service.records.releases(granted.dataset, granted.token)
     return {"releases": [record.summary() for record in found]}
 
@@ -139,11 +139,11 @@ def releases(granted: Viewing) -> dict[str, Any]:
 @router.get("/datasets/{dataset}/releases/{entry}", summary="A release by its permalink", responses=RELEASE)
 def release(granted: Viewing, entry: EntryHash, format: Form = Form.JSON) -> Response:  # noqa: A002 - as in the CLI
     """The release as JSON, CSV or Parquet, or its card."""
-    return rendered(granted.service.records.release(granted.dataset, entry, granted.token), format)
+    return render_release(granted.service.records.release(granted.dataset, entry, granted.token), format)
 
 
-def rendered(record: Record, form: Form) -> Response:
-    """A release in one of its forms."""
+def render_release(record: Record, form: Form) -> Response:
+    """A release in one of its formats."""
     items = record.items if len(record.items) > 1 else record.items[0]
     name = f"{record.dataset}-{record.entry[:12]}"
     if form is Form.JSON:
@@ -157,28 +157,28 @@ def rendered(record: Record, form: Form) -> Response:
     return Response(written, media_type="application/vnd.apache.parquet", headers=attachment)
 
 
-@router.get("/datasets/{dataset}/budget", summary="What is promised, spent and left")
+@router.get("/datasets/{dataset}/budget", summary="What is guaranteed, spent and left")
 def budget(granted: Viewing) -> dict[str, Any]:
-    """Exact numbers as text."""
+    """Exact numbers are strings."""
     return granted.service.records.budget(granted.dataset, granted.token)
 
 
 @router.get("/datasets/{dataset}/history", summary="The entries of the chain")
 def history(granted: Viewing) -> dict[str, Any]:
-    """Every entry, the oldest first; who asked and with which events is for the owner."""
+    """Every entry, oldest first; only the owner sees who asked, and the details."""
     entries = granted.service.records.history_document(granted.dataset, granted.token)
     return {"dataset": granted.dataset, "entries": entries}
 
 
-@router.get("/datasets/{dataset}/verification", summary="Walk the chain and compute every sum again")
+@router.get("/datasets/{dataset}/verification", summary="Verify the chain and recompute every sum")
 def verification(
     granted: Viewing,
     receipt: Annotated[list[str] | None, Query(max_length=100, description="Hashes that must be in the chain.")] = None,
 ) -> dict[str, Any]:
     """Whether the ledger is sound, and the first problem if it is not.
 
-    Where every analyst has a cap, only the owner sees how long the chain is and where it ends, and receipts of others
-    count as missing.
+    If analysts have caps, only the owner sees the length and the head of the chain, and receipts of others count as
+    missing.
     """
     granted.service.questions.take(granted.token.id)
     return granted.service.records.verification(granted.dataset, receipt or [], granted.token)

@@ -1,4 +1,4 @@
-"""Who may do what: a valid token first, then its scope, then its role. Outside the scope nothing seems to exist."""
+"""Access control: a valid token, then its scope, then its role. What is out of scope seems not to exist."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from podium.service.store.tokens import EVERYTHING, Role, Token
 from podium.wire.refusals import forbidden, not_found, not_signed_in
 
 __all__ = [
-    "Access", "Caller", "DatasetName", "Holder", "access", "address_of", "caller", "check", "everything", "role_of",
-    "service",
+    "Access", "Caller", "DatasetName", "Holder", "access", "address_of", "caller", "check_access",
+    "require_all_datasets", "require_role", "service",
 ]  # fmt: skip
 
-_BEARER = HTTPBearer(auto_error=False, description="A token made by `podium token create`.")
+_BEARER = HTTPBearer(auto_error=False, description="A token issued by `podium token create`.")
 
 DatasetName = Annotated[
     str, Path(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", description="The name of the data set.", examples=["views"])
@@ -27,17 +27,17 @@ Holder = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
 
 
 def service(request: Request) -> Service:
-    """The parts of this app."""
+    """The service of this app."""
     found: Service = request.app.state.service
     return found
 
 
 def caller(request: Request, credentials: Holder) -> Token:
-    """The token of a request; guessing is slowed down for each address."""
+    """The token of a request; failed attempts are rate-limited per address."""
     parts = service(request)
     token = None if credentials is None else parts.tokens.find(credentials.credentials)
     if token is None:
-        # Only those without a token are slowed down: behind a proxy everybody has one address.
+        # Only callers without a valid token are limited by address: behind a proxy everybody shares one.
         parts.failures.take(address_of(request))
         raise not_signed_in()
     request.state.who = token.name
@@ -46,7 +46,7 @@ def caller(request: Request, credentials: Holder) -> Token:
 
 
 def address_of(request: Request) -> str:
-    """Where a request comes from."""
+    """The address of the caller."""
     return request.client.host if request.client is not None else "unknown"
 
 
@@ -55,7 +55,7 @@ Caller = Annotated[Token, Depends(caller)]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A token that may do what is asked on a data set."""
+    """A token with permission on a data set."""
 
     service: Service
     token: Token
@@ -63,30 +63,30 @@ class Access:
 
 
 def access(role: Role) -> Callable[[Request, str, Token], Access]:
-    """A dependency: the caller has this role, and the data set is in scope."""
+    """A dependency that requires this role on the data set."""
 
-    def granted(request: Request, dataset: DatasetName, token: Caller) -> Access:
-        check(token, dataset, role)
+    def grant(request: Request, dataset: DatasetName, token: Caller) -> Access:
+        check_access(token, dataset, role)
         return Access(service(request), token, dataset)
 
-    return granted
+    return grant
 
 
-def check(token: Token, dataset: str, role: Role) -> None:
+def check_access(token: Token, dataset: str, role: Role) -> None:
     """Raise unless the token has this role on the data set."""
     if not token.reaches(dataset):
         raise not_found(f"dataset={dataset!r}")
-    role_of(token, role)
+    require_role(token, role)
 
 
-def role_of(token: Token, role: Role) -> None:
+def require_role(token: Token, role: Role) -> None:
     """Raise unless the token has this role or a higher one."""
     if not token.role.covers(role):
         raise forbidden(f"do what needs the role {role.value}", f"what a {token.role.value} may do")
 
 
-def everything(token: Token) -> None:
+def require_all_datasets(token: Token) -> None:
     """Raise unless the token is an owner's for all data sets."""
-    role_of(token, Role.OWNER)
+    require_role(token, Role.OWNER)
     if EVERYTHING not in token.datasets:
         raise forbidden("do what needs the scope *", f"what concerns {', '.join(token.datasets)}")

@@ -1,9 +1,9 @@
-"""Connections: how long a request may take to arrive, and how many connections one address may hold.
+"""Connections: deadlines for the arrival of requests, and limits per address.
 
-Without deadlines, whoever sends half a request and stops holds a place for ever, and a thousand of them are all the
-places there are. Here a request that has not arrived in time is answered with 408 and its connection closed, and where
-places run out, a connection whose request has not arrived gives way to a new one: first of the same address, then of
-the address that holds the most. Requests that have arrived are answered.
+Without deadlines, a client that sends half a request and stops would hold a connection for ever, and a thousand of them
+would hold them all. Here a request that does not arrive in time is answered with 408 and its connection closed. When
+connections run out, one whose request has not arrived yet gives way to a new one: first of the same address, then of
+the address that holds the most. Requests that have arrived are always answered.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _PHRASES = {408: "Request Timeout", 503: "Service Unavailable"}
 
 @dataclass(slots=True)
 class Crowd:
-    """The connections of a worker by address, the oldest first."""
+    """The connections of a worker by address, oldest first."""
 
     limits: Limits
     _members: defaultdict[str, dict[Connection, None]] = field(default_factory=lambda: defaultdict(dict))
     _number: int = 0
 
     def enter(self, one: Connection) -> bool:
-        """Let it in, if need be in another's place; False if all there are have requests that must be answered."""
+        """Admit a connection, evicting another if needed; False if all others have requests to answer."""
         if len(self._members[one.address]) >= self.limits.connections_per_address:
             room = self._make_room([one.address])
         elif self._number >= self.limits.connections:
@@ -51,7 +51,7 @@ class Crowd:
         return room
 
     def leave(self, one: Connection) -> None:
-        """Forget it; it may have left before."""
+        """Remove a connection, if it is still there."""
         if one in self._members[one.address]:
             del self._members[one.address][one]
             self._number -= 1
@@ -69,7 +69,7 @@ class Crowd:
 
 
 class Connection(H11Protocol):
-    """One connection, which closes if what it waits for does not come."""
+    """A connection that closes if a request does not arrive in time."""
 
     def __init__(self, *arguments: Any, crowd: Crowd | None = None, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -80,11 +80,11 @@ class Connection(H11Protocol):
 
     @property
     def arriving(self) -> bool:
-        """Whether no whole request is here that would have to be answered."""
+        """Whether no complete request has arrived yet."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Look for a place."""
+        """Enter the crowd, or close if it is full."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
         if self._crowd.enter(self):
@@ -93,41 +93,41 @@ class Connection(H11Protocol):
             self._close(_full())
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
+        """Leave the crowd."""
         self._crowd.leave(self)
         self._forget()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Some bytes: they move a deadline only if with them a request, or its headers, are complete."""
+        """Process bytes; the deadline moves only when headers or a request are complete."""
         super().data_received(data)
         self._watch()
 
     def on_response_complete(self) -> None:
-        """The next request may come."""
+        """Wait for the next request."""
         super().on_response_complete()
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """What cannot be read is refused; after an answer there is nothing left but to close."""
+        """Refuse an unreadable request; once a response has begun, just close."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
             self.transport.close()
 
     def give_way(self) -> None:
-        """Close, because somebody else needs the place."""
+        """Close to make room for another connection."""
         self._close(_full() if self._begun else None)
 
     @property
     def _begun(self) -> bool:
-        """Whether a part of a request is here that nothing was answered to."""
+        """Whether part of a request has arrived and no response has started."""
         if self.conn.their_state is h11.IDLE:
             return bool(self.conn.trailing_data[0])
         return not self.cycle.response_started
 
     def _watch(self) -> None:
-        """A deadline for what is waited for now, counted from when the waiting began, not from the last byte."""
+        """Set the deadline for the current stage, counted from its start and not from the last byte."""
         state = self.conn.their_state
         stage = (state, self.cycle) if self.arriving and not self.transport.is_closing() else None
         if stage == self._stage:
@@ -151,18 +151,18 @@ class Connection(H11Protocol):
         if self.transport.is_closing():
             return
         if refusal is not None:
-            self.transport.write(_written(refusal))
+            self.transport.write(_response_bytes(refusal))
         self.transport.close()
 
 
 @cache
 def _crowd_of_worker() -> Crowd:
-    """That of this process, with the settings that its app was made from."""
+    """The crowd of this process, with the settings of its app."""
     return Crowd(load(os.environ[CONFIG_VARIABLE]).limits)
 
 
-def _written(refusal: Refusal) -> bytes:
-    """An answer before there is a request to answer."""
+def _response_bytes(refusal: Refusal) -> bytes:
+    """A complete response, sent before a request has arrived."""
     body = problem_body(refusal, new_id())
     head = (
         f"HTTP/1.1 {refusal.status} {_PHRASES[refusal.status]}\r\nContent-Type: {MEDIA_TYPE}\r\n"
@@ -174,7 +174,7 @@ def _written(refusal: Refusal) -> bytes:
 def _too_slow() -> Refusal:
     return Refusal(
         408,
-        "The request did not arrive in time. Allowed: the seconds that the settings give to headers and body. "
+        "The request did not arrive in time. Allowed: the seconds that the settings allow for headers and body. "
         "Send it again.",
         error="TooSlow",
     )

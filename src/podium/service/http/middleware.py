@@ -1,4 +1,4 @@
-"""What surrounds every request: an id, a limit on its body, headers that browsers heed, a line in the log, a count."""
+"""What every request gets: an id, a body limit, security headers, a log line and a count."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Envelope:
         self._headers = [*_HEADERS, *([_STRICT_TRANSPORT] if secure else [])]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; whatever fails becomes a problem without details."""
+        """Handle one request; an unexpected failure becomes a problem without details."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -52,8 +52,8 @@ class Envelope:
             _check_framing(scope)
             body = await _read(scope, receive, self._service.settings.limits.body_bytes)
             await self._app(scope, body, call.send)
-        except _NotWholeError:
-            # Nobody is there to be answered, and half a question is none.
+        except _IncompleteRequestError:
+            # The client is gone; a partial request is not processed.
             call.status = 408
         except Exception as error:  # noqa: BLE001 - its text may quote rows
             if not isinstance(error, Refusal):
@@ -61,9 +61,9 @@ class Envelope:
             if call.status == 0:
                 await call.fail(error)
         finally:
-            self._tell(scope, call)
+            self._log(scope, call)
 
-    def _tell(self, scope: Scope, call: _Call) -> None:
+    def _log(self, scope: Scope, call: _Call) -> None:
         route = getattr(scope.get("route"), "path", "unknown")
         who = scope["state"].get("who")
         self._service.metrics.count(_method(scope), route, call.status)
@@ -74,7 +74,7 @@ class Envelope:
 
 
 class _Call:
-    """One request on its way out."""
+    """The response to one request."""
 
     def __init__(self, scope: Scope, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         self.id, self.start, self.status = new_id(), time.monotonic(), 0
@@ -83,58 +83,58 @@ class _Call:
         state["request_id"] = self.id
 
     async def send(self, message: Message) -> None:
-        """Pass on, with our headers."""
+        """Send a message, with our headers added."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             given = message.get("headers", [])
             names = {name.lower() for name, _ in given}
-            # What was released or is left changes; what browsers keep, somebody else may find.
+            # Releases and budgets change, and a cached page could be found by somebody else.
             added = [*self._headers, (b"cache-control", b"no-store"), (b"x-request-id", self.id.encode())]
             message = {**message, "headers": [*given, *(pair for pair in added if pair[0] not in names)]}
         await self._send(message)
 
     async def fail(self, error: Exception) -> None:
-        """An answer for what nobody caught."""
+        """Respond to an unhandled error."""
         body, status = problem_body(error, self.id), status_of(error)
         headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
         if status == 400:
-            # Where a request ends is not agreed on, so what follows on this connection must not be taken for another.
+            # The end of the request is ambiguous, so nothing else on this connection may be parsed as a request.
             headers.append((b"connection", b"close"))
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body})
 
 
 def problem_body(error: BaseException, request_id: str) -> bytes:
-    """A problem as bytes; ASCII, because a text from a request may not be encodable otherwise."""
+    """A problem as bytes; ASCII, because text from a request may hold lone surrogates."""
     return json.dumps(problem(error, request_id=request_id), ensure_ascii=True).encode("ascii")
 
 
-class _NotWholeError(Exception):
+class _IncompleteRequestError(Exception):
     """The connection ended before the request did."""
 
 
 def _check_framing(scope: Scope) -> None:
-    """Raise if two programs could disagree about where the body ends: so requests are smuggled past proxies."""
+    """Raise if the end of the body is ambiguous, which would allow request smuggling past proxies."""
     names = [name.lower() for name, _ in scope["headers"]]
     if b"transfer-encoding" in names and (b"content-length" in names or scope.get("http_version") == "1.0"):
         raise ambiguous_length()
 
 
-async def _read(scope: Scope, receive: Receive, most: int) -> Receive:
-    """The whole body, or a refusal as soon as it is too long, whatever its headers say."""
+async def _read(scope: Scope, receive: Receive, maximum: int) -> Receive:
+    """Read the whole body; raise as soon as it is too long, whatever its headers say."""
     stated = dict(scope["headers"]).get(b"content-length", b"0")
-    if stated.isdigit() and int(stated) > most:
-        raise too_large(most)
+    if stated.isdigit() and int(stated) > maximum:
+        raise too_large(maximum)
     parts: list[bytes] = []
     more = True
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            raise _NotWholeError
+            raise _IncompleteRequestError
         parts.append(message.get("body", b""))
         more = message.get("more_body", False)
-        if sum(map(len, parts)) > most:
-            raise too_large(most)
+        if sum(map(len, parts)) > maximum:
+            raise too_large(maximum)
     waiting: list[Message] = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
     async def replay() -> Message:
@@ -144,6 +144,6 @@ async def _read(scope: Scope, receive: Receive, most: int) -> Receive:
 
 
 def _method(scope: Scope) -> str:
-    """The method, from a closed list: labels of a counter must not grow with what callers make up."""
+    """The method, from a closed list: callers must not be able to create metric labels."""
     known = ("GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS")
     return str(scope["method"]) if scope["method"] in known else "OTHER"

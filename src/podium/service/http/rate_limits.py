@@ -1,4 +1,4 @@
-"""Rates: a bucket for each caller, refilled steadily, in the memory of one worker."""
+"""Rate limits: a token bucket per caller, in the memory of one worker."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from podium.wire.refusals import too_many
 
 __all__ = ["Rate"]
 
-_KEPT = 10_000
+_MAX_CALLERS = 10_000
 
 
 class Rate:
-    """At most so many of something in a minute, for each caller."""
+    """At most ``per_minute`` requests of a kind, for each caller."""
 
     def __init__(self, what: str, per_minute: int) -> None:
-        self._what, self._most = what, per_minute
+        self._what, self._per_minute = what, per_minute
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = Lock()
 
     def take(self, caller: str) -> None:
-        """Count one; refused if the bucket is empty."""
+        """Take one from the caller's bucket; raises if it is empty."""
         moment = time.monotonic()
         with self._lock:
-            level, last = self._buckets.pop(caller, (float(self._most), moment))
-            level = min(float(self._most), level + (moment - last) * self._most / 60)
+            level, last = self._buckets.pop(caller, (float(self._per_minute), moment))
+            level = min(float(self._per_minute), level + (moment - last) * self._per_minute / 60)
             allowed = level >= 1
             self._buckets[caller] = (level - allowed, moment)
-            while len(self._buckets) > _KEPT:
+            while len(self._buckets) > _MAX_CALLERS:
                 self._buckets.popitem(last=False)
         if not allowed:
-            raise too_many(self._what, self._most, math.ceil((1 - level) * 60 / self._most))
+            raise too_many(self._what, self._per_minute, math.ceil((1 - level) * 60 / self._per_minute))

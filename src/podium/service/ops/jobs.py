@@ -1,10 +1,10 @@
-"""Questions that take longer than a request: queued, reading, done. Never how far, never rows.
+"""Jobs: questions that run longer than a request. Their state reveals neither progress nor rows.
 
 A job belongs to the token that started it and to its data set: another token of the same name does not see it.
 
-Jobs run in threads of the worker that took them, and their state is where all workers see it. Cancelling a queued
-question costs nothing. One that is being read cannot be stopped without forfeiting what was reserved, so its answer is
-settled and kept, and asking again is free.
+A job runs in a thread of the worker that accepted it; its state is stored where all workers see it. Cancelling a queued
+question is free. A running question cannot be stopped without forfeiting its reservation, so its answer is settled and
+kept, and asking again is free.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from podium.wire.request import QuestionRequest
 __all__ = ["Job", "JobState", "Jobs", "run_job"]
 
 _COLUMNS = "token, dataset, question, state, entry, problem, owner"
-_KEPT_SECONDS = 7 * 86_400
+_RETENTION_SECONDS = 7 * 86_400
 _POLL_SECONDS = 0.02
 _ATTEMPTS = 20
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued"
     READING = "reading"
@@ -46,13 +46,13 @@ class JobState(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the job has ended."""
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A question on its way."""
+    """A question that runs in the background."""
 
     id: str
     dataset: str
@@ -63,7 +63,7 @@ class Job:
     problem: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What its asker may see."""
+        """The job as its token may see it."""
         return {
             "id": self.id,
             "dataset": self.dataset,
@@ -81,10 +81,10 @@ class Jobs:
         self._state = state
 
     def add(self, dataset: str, token: Token, request: QuestionRequest) -> Job:
-        """A new job of this worker."""
+        """Add a job of this worker."""
         job = Job(new_id(), dataset, token, request, JobState.QUEUED)
-        with self._state.writing() as session:
-            session.run("DELETE FROM service_jobs WHERE created < ?", (now() - _KEPT_SECONDS,))
+        with self._state.write_transaction() as session:
+            session.run("DELETE FROM service_jobs WHERE created < ?", (now() - _RETENTION_SECONDS,))
             session.run(
                 "INSERT INTO service_jobs (id, dataset, analyst, token, question, state, owner, created) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -102,7 +102,7 @@ class Jobs:
         return job
 
     def get(self, id_: str, token: Token) -> Job:
-        """A job of this token; one whose worker has died has failed."""
+        """A job of this token; it has failed if its worker died."""
         rows = self._state.rows(f"SELECT {_COLUMNS} FROM service_jobs WHERE id = ?", (id_,))  # noqa: S608 - ours
         if not rows or rows[0][0] != token.id or not token.reaches(rows[0][1]):
             raise not_found("this job")
@@ -118,7 +118,7 @@ class Jobs:
         return self.get(id_, token)
 
     def wait(self, job: Job, seconds: float) -> Job:
-        """The job when it has ended, or after so long."""
+        """Wait until the job ends, for at most ``seconds``."""
         end = time.monotonic() + seconds
         found = self.get(job.id, job.token)
         while not found.state.final and time.monotonic() < end:
@@ -129,8 +129,8 @@ class Jobs:
     def move(
         self, id_: str, state: JobState, *, entry: str | None = None, problem: dict[str, Any] | None = None
     ) -> bool:
-        """Go on to the next state; False if the job had ended."""
-        with self._state.writing() as session:
+        """Move a job to another state; False if it has already ended."""
+        with self._state.write_transaction() as session:
             rows = session.rows(f"SELECT state FROM service_jobs WHERE id = ?{session.lock_rows}", (id_,))  # noqa: S608
             if not rows or JobState(rows[0][0]).final:
                 return False
@@ -142,19 +142,19 @@ class Jobs:
 
 
 def run_job(jobs: Jobs, job: Job, answer: Callable[[], Release]) -> None:
-    """Answer a job's question and write down what became of it."""
+    """Answer a job's question and record the outcome."""
     try:
         if not jobs.move(job.id, JobState.READING):
             return
         release = answer()
-    except Exception as error:  # noqa: BLE001 - told to the asker as a problem
+    except Exception as error:  # noqa: BLE001 - reported to the analyst as a problem
         _end(jobs, job, JobState.FAILED, problem=problem(error, request_id=job.id))
     else:
         _end(jobs, job, JobState.DONE, entry=release.paid.entry)
 
 
 def _end(jobs: Jobs, job: Job, state: JobState, **how: Any) -> None:
-    """Write down how it ended; a database that was stopped is waited for."""
+    """Record how the job ended, with retries while the database is down."""
     for attempt in range(_ATTEMPTS):
         with suppress(LedgerError):
             jobs.move(job.id, state, **how)
@@ -165,8 +165,8 @@ def _end(jobs: Jobs, job: Job, state: JobState, **how: Any) -> None:
 def _worker_gone() -> Refusal:
     return Refusal(
         503,
-        "The worker that answered this question has died. If rows were being read, what was reserved for it is "
-        "forfeited. Ask again: an answer that had been settled is free.",
+        "The worker that ran this question has died. If rows were being read, its reservation is forfeited. "
+        "Ask again: an answer that was already settled is free.",
         error="WorkerGone",
         retry_after=1,
     )

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line. They say who asked for which route and what became of it, never a value of a row."""
+"""Logs: one JSON object per line, with caller, route and outcome, never values of rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _logger = logging.getLogger("podium.service")
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON. Traces of exceptions are left out: their frames hold rows."""
+    """Formats a record as one line of JSON, without tracebacks, which could show rows."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Format a record."""
         facts: dict[str, Any] = getattr(record, "facts", {})
         line = {
             "at": dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(timespec="milliseconds"),
@@ -30,7 +30,7 @@ class JsonLines(logging.Formatter):
 
 
 def configure() -> None:
-    """Write the service's own log to stderr, and the server's remarks in the same form."""
+    """Write the logs of the service and of the server to stderr, in the same format."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("podium.service", "uvicorn", "uvicorn.error"):
@@ -41,5 +41,5 @@ def configure() -> None:
 
 
 def log(event: str, *, level: int = logging.INFO, **facts: Any) -> None:
-    """One line."""
+    """Log one event."""
     _logger.log(level, event, extra={"facts": facts})

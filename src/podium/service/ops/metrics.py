@@ -1,6 +1,6 @@
-"""Counters for Prometheus, of one worker. Nothing in them depends on rows: no durations, no sizes, no budgets.
+"""Prometheus counters of one worker. None depends on rows: no durations, no sizes, no budgets.
 
-How long a question took and how much of a budget is left depend on what came out; a scraper is not an analyst.
+Durations and remaining budgets depend on answers, and whoever scrapes metrics is not an analyst.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ __all__ = ["Metrics"]
 
 
 class Metrics:
-    """How many requests were answered, by route and status."""
+    """Counts answered requests by route and status."""
 
     def __init__(self) -> None:
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._lock = Lock()
 
     def count(self, method: str, route: str, status: int) -> None:
-        """One more request."""
+        """Count a request."""
         with self._lock:
             self._requests[method, route, status] += 1
 
     def text(self) -> str:
-        """The exposition format, version 0.0.4."""
+        """The counters in exposition format 0.0.4."""
         with self._lock:
             counted = sorted(self._requests.items())
         worker = f'worker="{os.getpid()}"'

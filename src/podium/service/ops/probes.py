@@ -1,4 +1,4 @@
-"""What machines ask: is it alive, is it ready, how much did it answer."""
+"""Liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from fastapi.responses import JSONResponse, Response
 
 from podium.errors import PodiumError
 from podium.service.api.examples import PROBLEMS
-from podium.service.http.access import Holder, caller, everything, service
+from podium.service.http.access import Holder, caller, require_all_datasets, service
 
 __all__ = ["router"]
 
 router: APIRouter = APIRouter(responses={503: PROBLEMS[503]})
 
 
-@router.get("/health", summary="Alive: the process answers")
+@router.get("/health", summary="Liveness: the process responds")
 async def health() -> dict[str, str]:
-    """No database is touched."""
+    """Uses no database."""
     return {"status": "alive"}
 
 
-@router.get("/ready", summary="Ready: ledger and state can be reached")
+@router.get("/ready", summary="Readiness: ledger and state are reachable")
 def ready(request: Request) -> JSONResponse:
-    """For load balancers: 503 while a question could not be answered."""
+    """For load balancers: 503 while questions cannot be answered."""
     parts = service(request)
     found: dict[str, Any] = {}
     for name, check in (("state", parts.datasets.names), ("ledger", parts.datasets.reach_ledger)):
@@ -40,8 +40,8 @@ def ready(request: Request) -> JSONResponse:
 
 @router.get("/metrics", summary="Counters for Prometheus", responses={401: PROBLEMS[401], 403: PROBLEMS[403]})
 def metrics(request: Request, credentials: Holder) -> Response:
-    """An owner's token for all data sets is needed, unless the settings make it public."""
+    """Needs an owner's token for all data sets, unless the settings make metrics public."""
     parts = service(request)
     if not parts.settings.server.public_metrics:
-        everything(caller(request, credentials))
+        require_all_datasets(caller(request, credentials))
     return Response(parts.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

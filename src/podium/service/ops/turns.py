@@ -1,9 +1,9 @@
-"""Whose turn it is: a few threads, and behind them a line for each analyst and data set, served in turn.
+"""Fair scheduling: a few threads, and a queue for each analyst and data set.
 
-One line for all would make everybody wait for whoever asks most. Here the next to be served is one of the analyst who
-has the fewest questions running; of several, who was served longest ago; and of their lines, that of the data set with
-the fewest questions running. The last free thread is kept for an analyst who has none: however long somebody's
-questions take, another's first one begins at once.
+With a single queue everybody would wait for whoever asks most. Here the next question is one of the analyst with the
+fewest running questions; among several, the one served longest ago; and among that analyst's queues, the data set with
+the fewest running questions. The last free thread is reserved for an analyst who has none running: however long other
+questions take, an analyst's first one starts at once.
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ __all__ = ["Line", "Runner"]
 
 T = TypeVar("T")
 
-_REMEMBERED = 10_000
-"""How many analysts' turns are kept; who was served before that has waited longest."""
+_MAX_ANALYSTS = 10_000
+"""Number of analysts whose last turn is remembered; all others count as waiting longest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Who asks about what."""
+    """A queue: the questions of one analyst about one data set."""
 
     analyst: str
     dataset: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Task:
     line: Line
     work: Callable[[], Any]
     future: Future[Any] = field(default_factory=Future)
 
 
 class Runner:
-    """The threads in which questions are answered: ``parallel`` at a time, ``queued`` behind them.
+    """Runs questions in threads: ``parallel`` at a time, with up to ``queued`` waiting.
 
-    One analyst may have ``each`` of these waiting. Who has nothing here is let in even where the lines are full.
+    One analyst may have ``each`` of these waiting. An analyst without any question is admitted even if the queues are
+    full.
     """
 
     def __init__(self, *, parallel: int, queued: int, each: int, name: str = "question") -> None:
         self._pool = ThreadPoolExecutor(parallel, thread_name_prefix=name)
         self._parallel, self._queued, self._each = parallel, queued, each
-        self._lines: OrderedDict[Line, deque[_Waiting]] = OrderedDict()
+        self._lines: OrderedDict[Line, deque[_Task]] = OrderedDict()
         self._turns: OrderedDict[str, int] = OrderedDict()
         self._analysts: Counter[str] = Counter()
         self._datasets: Counter[str] = Counter()
@@ -59,8 +60,8 @@ class Runner:
         self._lock = threading.Lock()
 
     def submit(self, line: Line, work: Callable[[], T]) -> Future[T]:
-        """Run it when its turn comes; refused if too many wait."""
-        waiting = _Waiting(line, work)
+        """Queue the work; raises if too much is waiting."""
+        waiting = _Task(line, work)
         with self._lock:
             self._admit(line.analyst)
             self._lines.setdefault(line, deque()).append(waiting)
@@ -68,11 +69,11 @@ class Runner:
         return waiting.future
 
     async def run(self, line: Line, work: Callable[[], T]) -> T:
-        """Run it and wait for it."""
+        """Queue the work and wait for its result."""
         return await asyncio.wrap_future(self.submit(line, work))
 
     def stop(self) -> None:
-        """Let what is being read end, however long that takes; what is queued is given up, free of charge."""
+        """Finish running questions, however long they take; cancel queued ones, free of charge."""
         with self._lock:
             self._stopping = True
             given_up = [waiting for line in self._lines.values() for waiting in line]
@@ -102,29 +103,29 @@ class Runner:
             )
 
     def _start_next(self) -> None:
-        """Fill the free threads; called with the lock held."""
+        """Start work on the free threads; the caller holds the lock."""
         while (free := self._parallel - self._analysts.total()) > 0:
             line = self._next(last=free == 1 and self._parallel > 1)
             if line is None:
                 return
-            self._pool.submit(self._serve, self._taken(line))
+            self._pool.submit(self._serve, self._take(line))
 
     def _next(self, *, last: bool) -> Line | None:
-        """The line to serve; lines that were served longest ago come first, and the first of equals is taken."""
+        """The queue to serve next; ties go to the queue served longest ago."""
         lines = (line for line in self._lines if not (last and self._analysts[line.analyst]))
         return min(lines, key=self._urgency, default=None)
 
     def _urgency(self, line: Line) -> tuple[int, int, int]:
         return self._analysts[line.analyst], self._turns.get(line.analyst, 0), self._datasets[line.dataset]
 
-    def _taken(self, line: Line) -> _Waiting:
+    def _take(self, line: Line) -> _Task:
         waiting = self._lines[line].popleft()
         self._analysts[line.analyst] += 1
         self._datasets[line.dataset] += 1
         self._turn += 1
         self._turns.pop(line.analyst, None)
         self._turns[line.analyst] = self._turn
-        while len(self._turns) > _REMEMBERED:
+        while len(self._turns) > _MAX_ANALYSTS:
             self._turns.popitem(last=False)
         if self._lines[line]:
             self._lines.move_to_end(line)
@@ -132,21 +133,21 @@ class Runner:
             del self._lines[line]
         return waiting
 
-    def _serve(self, waiting: _Waiting) -> None:
+    def _serve(self, waiting: _Task) -> None:
         if not waiting.future.set_running_or_notify_cancel():
-            self._ended(waiting.line)
+            self._finish(waiting.line)
             return
         try:
             result = waiting.work()
-        except BaseException as error:  # noqa: BLE001 - told to whoever waits for it
-            self._ended(waiting.line)
+        except BaseException as error:  # noqa: BLE001 - raised by the future
+            self._finish(waiting.line)
             waiting.future.set_exception(error)
         else:
-            self._ended(waiting.line)
+            self._finish(waiting.line)
             waiting.future.set_result(result)
 
-    def _ended(self, line: Line) -> None:
-        """Before the result is told: whoever asks next because of it has nothing running any more."""
+    def _finish(self, line: Line) -> None:
+        """Release the thread, before the result is set: a follow-up question must not find this one still running."""
         with self._lock:
             for counted, name in ((self._analysts, line.analyst), (self._datasets, line.dataset)):
                 counted[name] -= 1

@@ -1,4 +1,4 @@
-"""Pages: ask, see what it would cost, confirm, wait, see the release."""
+"""Pages: ask, preview the cost, confirm, wait, show the release."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from podium.privacy.costs import actual_cost
 from podium.service.api.bodies import QuestionBody
 from podium.service.api.job_routes import JobId, events_of
 from podium.service.api.records import Record
-from podium.service.api.routes import EntryHash, rendered
+from podium.service.api.routes import EntryHash, render_release
 from podium.service.api.routes import Form as ReleaseForm
-from podium.service.http.access import role_of, service
+from podium.service.http.access import require_role, service
 from podium.service.ops.jobs import Job, JobState
-from podium.service.pages.cookies import Form, Looking, Posted, View, view, whole
+from podium.service.pages.cookies import CurrentSession, Form, PostedForm, View, parse_integer, view
 from podium.service.pages.rendering import page
 from podium.service.pages.snippets import in_curl, in_python, in_shell
 from podium.service.pages.wording import asks_the_same, question_sentence, request_of
@@ -40,16 +40,16 @@ Viewing = Annotated[View, Depends(view(Role.VIEWER))]
 Analysing = Annotated[View, Depends(view(Role.ANALYST))]
 
 _NUMBERS = ("k", "max_items_per_user", "domain_size", "k_bar")
-_PATIENCE_SECONDS = 1.5
+_WAIT_SECONDS = 1.5
 _MISTAKES = (InvalidArgument, QuestionRefused, UnknownColumn)
 
 
-def _asked(fields: Form) -> QuestionRequest:
-    """The question in a form; a list of items is one a line."""
+def _parse_form(fields: Form) -> QuestionRequest:
+    """The question in a form; listed items are one per line."""
     given: dict[str, Any] = {name: value.strip() for name, value in fields.items() if name in _FIELDS}
     for name in _NUMBERS:
         if name in given:
-            given[name] = whole(given[name], name)
+            given[name] = parse_integer(given[name], name)
     if "counts" in given:
         given["counts"] = given["counts"] == "yes"
     if "domain" in given:
@@ -58,7 +58,7 @@ def _asked(fields: Form) -> QuestionRequest:
 
 
 def _require_sendable(question: QuestionRequest) -> None:
-    """What is previewed must be what confirming it accepts."""
+    """Raise unless the confirmation would accept what is previewed."""
     body = question.to_dict()
     try:
         QuestionBody.model_validate(body)
@@ -73,7 +73,7 @@ _FIELDS = ("item", "k", "sql", "where", "epsilon", "counts", "max_items_per_user
 
 @router.get("/datasets/{dataset}/ask")
 def ask(request: Request, granted: Analysing) -> Response:
-    """The form: columns to choose from, or SQL."""
+    """The form: a column to choose, or SQL."""
     return _ask_page(request, granted, Form(request.query_params))
 
 
@@ -88,12 +88,12 @@ def _ask_page(
     )  # fmt: skip
 
 
-async def _planned(request: Request, granted: Analysing) -> tuple[QuestionRequest, Plan] | PodiumError:
-    """The question of a link with its plan, or what is wrong with it; it may wait, so it holds no thread of pages."""
+async def _plan_link(request: Request, granted: Analysing) -> tuple[QuestionRequest, Plan] | PodiumError:
+    """The question of a link and its plan, or its error; async, because planning may have to wait."""
     fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
     granted.service.plans.take(granted.signed.token.id)
     try:
-        question = _asked(fields)
+        question = _parse_form(fields)
         planned = await granted.service.plan(granted.dataset, question, granted.signed.token)
         _require_sendable(question)
     except _MISTAKES as error:
@@ -105,9 +105,9 @@ async def _planned(request: Request, granted: Analysing) -> tuple[QuestionReques
 def preview(
     request: Request,
     granted: Analysing,
-    found: Annotated[tuple[QuestionRequest, Plan] | PodiumError, Depends(_planned)],
+    found: Annotated[tuple[QuestionRequest, Plan] | PodiumError, Depends(_plan_link)],
 ) -> Response:
-    """What it would do and cost; nothing is read or charged, so this is an ordinary link."""
+    """What the question would do and cost; nothing is read or charged, so GET is enough."""
     if isinstance(found, PodiumError):
         fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
         return _ask_page(request, granted, fields, lines=found.lines, status=422)
@@ -123,8 +123,8 @@ def preview(
 
 
 @router.post("/datasets/{dataset}/ask")
-def confirm(request: Request, granted: Analysing, form: Posted) -> Response:
-    """Ask for real. The key of the page makes a second click the same question."""
+def confirm(request: Request, granted: Analysing, form: PostedForm) -> Response:
+    """Ask the question. The page's key makes a second click the same question."""
     parts = granted.service
     parts.questions.take(granted.signed.token.id)
     try:
@@ -132,8 +132,8 @@ def confirm(request: Request, granted: Analysing, form: Posted) -> Response:
     except ValidationError:
         raise InvalidArgument("question", "this form", allowed="what the preview page sends") from None
     job = parts.start(granted.dataset, question, granted.signed.token, form.get("key"))
-    # Most questions are answered within a moment, and nobody need see a page in between.
-    return RedirectResponse(_place(parts.jobs.wait(job, _PATIENCE_SECONDS)), 303)
+    # Most questions are answered quickly enough to skip the waiting page.
+    return RedirectResponse(_place(parts.jobs.wait(job, _WAIT_SECONDS)), 303)
 
 
 def _place(job: Job) -> str:
@@ -143,14 +143,14 @@ def _place(job: Job) -> str:
 
 
 @router.get("/jobs/{id_}.json")
-def job_json(request: Request, id_: JobId, signed: Looking) -> dict[str, Any]:
-    """The twin of the page."""
+def job_json(request: Request, id_: JobId, signed: CurrentSession) -> dict[str, Any]:
+    """The page as JSON."""
     return service(request).jobs.get(id_, signed.token).to_json()
 
 
 @router.get("/jobs/{id_}/events")
-def job_events(request: Request, id_: JobId, signed: Looking) -> StreamingResponse:
-    """For the page's script: reload when the state changes."""
+def job_events(request: Request, id_: JobId, signed: CurrentSession) -> StreamingResponse:
+    """Events for the page's script, which reloads when the state changes."""
     parts = service(request)
     parts.jobs.get(id_, signed.token)
     parts.check_streams(signed.token)
@@ -158,8 +158,8 @@ def job_events(request: Request, id_: JobId, signed: Looking) -> StreamingRespon
 
 
 @router.get("/jobs/{id_}")
-def job(request: Request, id_: JobId, signed: Looking) -> Response:
-    """Where a question stands; the page reloads itself until it is answered."""
+def job(request: Request, id_: JobId, signed: CurrentSession) -> Response:
+    """The state of a job; the page reloads until it is answered."""
     found = service(request).jobs.get(id_, signed.token)
     if found.state is JobState.DONE:
         return RedirectResponse(_place(found), 303)
@@ -169,9 +169,9 @@ def job(request: Request, id_: JobId, signed: Looking) -> Response:
 
 
 @router.post("/jobs/{id_}/cancel")
-def cancel(request: Request, id_: JobId, signed: Looking, _: Posted) -> Response:
-    """Give it up."""
-    role_of(signed.token, Role.ANALYST)
+def cancel(request: Request, id_: JobId, signed: CurrentSession, _: PostedForm) -> Response:
+    """Cancel a job."""
+    require_role(signed.token, Role.ANALYST)
     parts = service(request)
     parts.jobs.get(id_, signed.token)
     parts.jobs.move(id_, JobState.CANCELLED)
@@ -181,12 +181,14 @@ def cancel(request: Request, id_: JobId, signed: Looking, _: Posted) -> Response
 @router.get("/datasets/{dataset}/releases/{entry}.card.json")
 def release_card(granted: Viewing, entry: EntryHash) -> Response:
     """The card of the release, as a file."""
-    return rendered(granted.service.records.release(granted.dataset, entry, granted.signed.token), ReleaseForm.CARD)
+    return render_release(
+        granted.service.records.release(granted.dataset, entry, granted.signed.token), ReleaseForm.CARD
+    )
 
 
 @router.get("/datasets/{dataset}/releases/{entry}.{suffix}")
 def release_file(request: Request, granted: Viewing, entry: EntryHash, suffix: str, theme: str = "light") -> Response:
-    """The release as a file, or its picture."""
+    """The release as a file, or its plot."""
     record = granted.service.records.release(granted.dataset, entry, granted.signed.token)
     if suffix == "svg":
         drawn, _ = _picture(request, record, dark=theme == "dark")
@@ -195,18 +197,18 @@ def release_file(request: Request, granted: Viewing, entry: EntryHash, suffix: s
         form = ReleaseForm(suffix)
     except ValueError:
         raise InvalidArgument("suffix", suffix, allowed="json, csv, parquet, svg or card.json") from None
-    return rendered(record, form)
+    return render_release(record, form)
 
 
 @router.get("/datasets/{dataset}/releases/{entry}")
 def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
-    """The release: the list, the promise, the price, files, and how to ask the same elsewhere."""
+    """The release: list, guarantee, cost, downloads, and how to ask the same elsewhere."""
     record = granted.service.records.release(granted.dataset, entry, granted.signed.token)
     found = record.release
     margin = margin_of(found)
     columns = ranking(found, ", ".join(record.items))
     status = granted.service.records.status(granted.dataset)
-    again = _asked_again(granted, record, str(status.totals.epsilon_per_item))
+    again = _repeat_request(granted, record, str(status.totals.epsilon_per_item))
     counted = bool(found.value_kind == "counts" and found.items)
     url = granted.service.settings.server.public_url or str(request.base_url).rstrip("/")
     return page(
@@ -224,8 +226,8 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
     )  # fmt: skip
 
 
-def _asked_again(granted: View, record: Record, planned: str) -> QuestionRequest | None:
-    """The question as one would ask it for nothing; None where that cannot be told, or the table cannot be reached."""
+def _repeat_request(granted: View, record: Record, planned: str) -> QuestionRequest | None:
+    """The question as it can be repeated for free; None if unknown, or if the table is unreachable."""
     question = request_of(record.question, planned)
     try:
         plan = None if question is None else granted.service.plan_here(granted.dataset, question, granted.signed.token)

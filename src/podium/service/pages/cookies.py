@@ -1,4 +1,4 @@
-"""Who is looking: the cookie of a session, and the token that every form sends back."""
+"""Session cookies, and the CSRF token that every form sends."""
 
 from __future__ import annotations
 
@@ -12,14 +12,26 @@ from fastapi.responses import Response
 
 from podium.errors import InvalidArgument
 from podium.service.core import Service
-from podium.service.http.access import DatasetName, check, service
-from podium.service.store.sessions import SignedIn, form_token, new_secret, same
+from podium.service.http.access import DatasetName, check_access, service
+from podium.service.store.sessions import SignedIn, equal_secrets, form_token, new_secret
 from podium.service.store.tokens import Role
 from podium.wire.refusals import Refusal, not_signed_in
 
 __all__ = [
-    "SESSION", "SIGN_IN", "Form", "Looking", "Posted", "View", "check_sign_in", "cookie_name", "form_of", "looking",
-    "set_cookie", "sign_in_secret", "view", "whole",
+    "SESSION",
+    "SIGN_IN",
+    "CurrentSession",
+    "Form",
+    "PostedForm",
+    "View",
+    "check_sign_in",
+    "cookie_name",
+    "current_session",
+    "form_of",
+    "parse_integer",
+    "set_cookie",
+    "sign_in_secret",
+    "view",
 ]  # fmt: skip
 
 SESSION = "podium_session"
@@ -27,19 +39,19 @@ SIGN_IN = "podium_sign_in"
 
 
 def cookie_name(parts: Service, name: str) -> str:
-    """With https, a name that browsers accept from this host alone."""
+    """The cookie's name; with https, one that browsers accept only from this host."""
     return f"__Host-{name}" if parts.settings.server.secure else name
 
 
 def set_cookie(response: Response, parts: Service, name: str, value: str) -> None:
-    """A cookie that scripts cannot read and other sites cannot send along with a form."""
+    """Set a cookie that scripts cannot read and other sites cannot send with a form."""
     response.set_cookie(
         cookie_name(parts, name), value, httponly=True, samesite="strict" if name == SIGN_IN else "lax",
         secure=parts.settings.server.secure, path="/", max_age=3_600 * parts.settings.limits.session_hours,
     )  # fmt: skip
 
 
-def looking(request: Request) -> SignedIn:
+def current_session(request: Request) -> SignedIn:
     """The session of a browser."""
     parts = service(request)
     secret = request.cookies.get(cookie_name(parts, SESSION))
@@ -51,12 +63,12 @@ def looking(request: Request) -> SignedIn:
     return found
 
 
-Looking = Annotated[SignedIn, Depends(looking)]
+CurrentSession = Annotated[SignedIn, Depends(current_session)]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A browser that may look at a data set."""
+    """A session with permission on a data set."""
 
     service: Service
     signed: SignedIn
@@ -64,71 +76,71 @@ class View:
 
 
 def view(role: Role) -> Callable[[Request, str, SignedIn], View]:
-    """A dependency: the session's token has this role on the data set."""
+    """A dependency that requires this role of the session's token on the data set."""
 
-    def granted(request: Request, dataset: DatasetName, signed: Looking) -> View:
-        check(signed.token, dataset, role)
+    def grant(request: Request, dataset: DatasetName, signed: CurrentSession) -> View:
+        check_access(signed.token, dataset, role)
         return View(service(request), signed, dataset)
 
-    return granted
+    return grant
 
 
 class Form(dict[str, str]):
-    """The fields of a form; what was left empty is not there."""
+    """The fields of a form, without empty ones."""
 
 
 async def form_of(request: Request) -> Form:
-    """The fields of an ordinary form, without checking where it comes from."""
+    """The fields of a form, without checking its origin."""
     try:
         text = (await request.body()).decode("utf-8")
         pairs = parse_qsl(text, max_num_fields=100, strict_parsing=bool(text))
     except ValueError:
         raise Refusal(
-            422, "The form could not be read. Allowed: what a page of this service sends. Go back and try again.",
+            422, "The form could not be read. Allowed: forms of this service. Go back and try again.",
             error="InvalidForm",
         ) from None  # fmt: skip
     return Form({name: value for name, value in pairs if value})
 
 
-def whole(text: str, name: str) -> int:
-    """A field that must hold a whole number."""
+def parse_integer(text: str, name: str) -> int:
+    """Parse a field that must hold an integer."""
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit() or len(digits) > 20:
         raise InvalidArgument(name, text, allowed="an integer, 1 or more")
     return int(digits)
 
 
-async def _posted(request: Request, signed: Looking) -> Form:
+async def _check_form(request: Request, signed: CurrentSession) -> Form:
     form = await form_of(request)
     _check_origin(request)
-    if not same(form.pop("csrf", ""), signed.form_token):
-        raise _not_ours()
+    if not equal_secrets(form.pop("csrf", ""), signed.form_token):
+        raise _foreign_form()
     return form
 
 
-Posted = Annotated[Form, Depends(_posted)]
+PostedForm = Annotated[Form, Depends(_check_form)]
 
 
 def check_sign_in(request: Request, form: Form) -> None:
-    """The form of the sign-in page, which has no session yet: bound to a cookie that the page had set."""
+    """Check the sign-in form, which has no session yet: it is bound to a cookie that the page set."""
     _check_origin(request)
     secret = request.cookies.get(cookie_name(service(request), SIGN_IN), "")
-    if not secret or not same(form.pop("csrf", ""), form_token(secret)):
-        raise _not_ours()
+    if not secret or not equal_secrets(form.pop("csrf", ""), form_token(secret)):
+        raise _foreign_form()
 
 
 def sign_in_secret() -> str:
-    """For the cookie of the sign-in page."""
+    """A secret for the cookie of the sign-in page."""
     return new_secret()
 
 
 def _check_origin(request: Request) -> None:
-    """Browsers say where a form comes from; a page of another site is refused even if it knew the token."""
+    """Refuse forms of other sites, even if they know the token; browsers state the origin."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise _not_ours()
+        raise _foreign_form()
 
 
-def _not_ours() -> Refusal:
+def _foreign_form() -> Refusal:
     return Refusal(
         403,
         "The form was not sent from a page of this session. Allowed: forms of this service, in the browser that opened "

@@ -1,4 +1,4 @@
-"""Errors as pages, for people who use a browser; the same words as everywhere."""
+"""Errors as pages for browsers, with the same messages as elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from podium.errors import PodiumError
-from podium.service.pages.cookies import looking
+from podium.service.pages.cookies import current_session
 from podium.service.pages.rendering import page
 from podium.service.store.sessions import SignedIn
 from podium.wire.problems import UNEXPECTED, status_of
@@ -21,34 +21,36 @@ _FILES = (".json", ".csv", ".parquet", ".svg", "/events")
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a person is waiting for the answer."""
+    """Whether the request comes from a person's browser."""
     path = request.url.path
     return not path.startswith(_MACHINES) and not path.endswith(_FILES)
 
 
 def local_path(target: str) -> str:
-    """A path of this service, whatever was sent: browsers read // and backslashes as another host."""
+    """The target if it is a local path, otherwise /: browsers read // and backslashes as another host."""
     plain = target.startswith("/") and not target.startswith("//") and "\\" not in target and target.isprintable()
     return target if plain else "/"
 
 
 def error_page(request: Request, error: Exception) -> Response:
-    """The error in its sentences; without a session, the way to sign in."""
+    """The error as a page; without a session, a redirect to the sign-in page."""
     status = status_of(error)
     if status == 401 and request.method == "GET":
         target = quote(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
         return RedirectResponse(f"/sign-in?next={target}", 303)
     lines = error.lines if isinstance(error, PodiumError) else (UNEXPECTED,)
-    shown = page(request, "error.html", _signed(request), status=status, title=HTTPStatus(status).phrase, lines=lines,
-                 request_id=request.state.request_id)  # fmt: skip
+    shown = page(
+        request, "error.html", _session_or_none(request), status=status, title=HTTPStatus(status).phrase, lines=lines,
+        request_id=request.state.request_id,
+    )  # fmt: skip
     retry = getattr(error, "retry_after", None)
     if retry is not None or status == 503:
         shown.headers["Retry-After"] = str(retry or 5)
     return shown
 
 
-def _signed(request: Request) -> SignedIn | None:
+def _session_or_none(request: Request) -> SignedIn | None:
     try:
-        return looking(request)
+        return current_session(request)
     except PodiumError:
         return None

@@ -12,19 +12,19 @@ from podium.errors import PodiumError
 from podium.ledger import Problem, Status
 from podium.present.plots import plot_budget
 from podium.present.text.accounts import history_rows, left_sentence, status_facts
-from podium.service.api.routes import dataset_document, listed
+from podium.service.api.routes import dataset_document, dataset_documents
 from podium.service.http.access import address_of, service
 from podium.service.pages.cookies import (
     SESSION,
     SIGN_IN,
+    CurrentSession,
     Form,
-    Looking,
-    Posted,
+    PostedForm,
     View,
     check_sign_in,
     cookie_name,
+    current_session,
     form_of,
-    looking,
     set_cookie,
     sign_in_secret,
     view,
@@ -44,13 +44,13 @@ Viewing = Annotated[View, Depends(view(Role.VIEWER))]
 
 @router.get("/")
 def start() -> RedirectResponse:
-    """The data sets are the start."""
+    """Redirect to the data sets."""
     return RedirectResponse("/datasets", 303)
 
 
 @router.get("/sign-in")
 def sign_in(request: Request, next: str = "/") -> Response:  # noqa: A002 - as browsers know it
-    """The form; a cookie binds it to this browser."""
+    """The sign-in form, bound to this browser by a cookie."""
     return _sign_in_page(request, next)
 
 
@@ -63,14 +63,14 @@ def _sign_in_page(request: Request, target: str, *, error: str = "", status: int
 
 
 @router.post("/sign-in")
-def signed_in(request: Request, form: Annotated[Form, Depends(form_of)]) -> Response:
-    """A new session for a valid token; what the browser sent before is not used again."""
+def start_session(request: Request, form: Annotated[Form, Depends(form_of)]) -> Response:
+    """Start a new session for a valid token; an earlier session is ended, not reused."""
     check_sign_in(request, form)
     parts = service(request)
     token = parts.tokens.find(form.get("token", "").strip())
     if token is None:
         parts.failures.take(address_of(request))
-        text = "This token opens nothing: it is mistyped, revoked or expired. Ask the owner for a new one."
+        text = "This token is not valid: it is mistyped, revoked or expired. Ask the owner for a new one."
         return _sign_in_page(request, form.get("next", "/"), error=text, status=401)
     response = RedirectResponse(local_path(form.get("next", "/")), 303)
     before = request.cookies.get(cookie_name(parts, SESSION))
@@ -82,8 +82,8 @@ def signed_in(request: Request, form: Annotated[Form, Depends(form_of)]) -> Resp
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, signed: Looking, _: Posted) -> Response:
-    """The session ends here, not only in the browser."""
+def sign_out(request: Request, signed: CurrentSession, _: PostedForm) -> Response:
+    """End the session on the server, not only in the browser."""
     parts = service(request)
     parts.sessions.end(signed.secret)
     response = RedirectResponse("/sign-in", 303)
@@ -92,15 +92,15 @@ def sign_out(request: Request, signed: Looking, _: Posted) -> Response:
 
 
 @router.get("/datasets.json")
-def datasets_json(request: Request, signed: Looking) -> dict[str, Any]:
+def datasets_json(request: Request, signed: CurrentSession) -> dict[str, Any]:
     """The twin of the page."""
-    return {"datasets": listed(service(request), signed.token)}
+    return {"datasets": dataset_documents(service(request), signed.token)}
 
 
 @router.get("/datasets")
-def datasets(request: Request, signed: Looking) -> Response:
+def datasets(request: Request, signed: CurrentSession) -> Response:
     """All data sets in scope, each with its unit of protection and what is left."""
-    return page(request, "datasets.html", signed, datasets=listed(service(request), signed.token))
+    return page(request, "datasets.html", signed, datasets=dataset_documents(service(request), signed.token))
 
 
 @router.get("/datasets/{dataset}.json")
@@ -131,18 +131,18 @@ def ledger_json(granted: Viewing) -> dict[str, Any]:
 
 @router.get("/datasets/{dataset}/ledger.svg")
 def ledger_picture(request: Request, granted: Viewing, theme: str = "light") -> Response:
-    """The burn-down."""
+    """The burn-down chart."""
     drawn, _ = _burn_down(request, granted, dark=theme == "dark")
     return Response(drawn, media_type="image/svg+xml")
 
 
 @router.get("/datasets/{dataset}/ledger")
 def ledger(request: Request, granted: Viewing) -> Response:
-    """The burn-down and the chained entries."""
+    """The burn-down chart and the chained entries."""
     records, token = granted.service.records, granted.signed.token
     shown = records.history(granted.dataset, token)
     headers, rows = history_rows(shown)
-    capped = token.role is not Role.OWNER and records.capped(granted.dataset)
+    capped = token.role is not Role.OWNER and records.has_caps(granted.dataset)
     status = records.status(granted.dataset)
     return page(
         request,
@@ -152,14 +152,14 @@ def ledger(request: Request, granted: Viewing) -> Response:
         headers=headers,
         rows=rows,
         promise=status.promise,
-        facts=[] if capped else _shown_facts(status, token),
+        facts=[] if capped else _visible_facts(status, token),
         left="" if capped else left_sentence(status),
         alt=None if capped else _burn_down(request, granted, dark=False)[1],
     )
 
 
-def _shown_facts(status: Status, token: Token) -> list[tuple[str, str]]:
-    """Facts that the page does not show elsewhere; who spent how much is for the owner."""
+def _visible_facts(status: Status, token: Token) -> list[tuple[str, str]]:
+    """Facts that the page does not show elsewhere; only the owner sees who spent how much."""
     hidden = () if token.role is Role.OWNER else ("source", "analyst ", "failed", "locked out")
     return [
         (name, text)
@@ -177,7 +177,7 @@ def _burn_down(request: Request, granted: View, *, dark: bool) -> tuple[str, str
 
 @router.get("/datasets/{dataset}/verify")
 def verify(request: Request, granted: Viewing, receipt: str = "") -> Response:
-    """Walk the chain, and look for a receipt in it."""
+    """Verify the chain, and look for a receipt in it."""
     granted.service.questions.take(granted.signed.token.id)
     receipts = [receipt.strip()] if receipt.strip() else []
     found = granted.service.records.verification(granted.dataset, receipts, granted.signed.token)
@@ -203,16 +203,16 @@ def _versions() -> dict[str, str]:
 
 
 @router.get("/about.json")
-def about_json(_: Looking) -> JSONResponse:
+def about_json(_: CurrentSession) -> JSONResponse:
     """The twin of the page."""
     return JSONResponse({"versions": _versions()})
 
 
 @router.get("/about")
 def about(request: Request) -> Response:
-    """The promise, its limits, and what runs here; also for those who are not signed in."""
+    """The guarantee, its limits, and the installed versions; open to visitors who are not signed in."""
     try:
-        signed = looking(request)
+        signed = current_session(request)
     except PodiumError:
         signed = None
     return page(request, "about.html", signed, versions={} if signed is None else _versions())

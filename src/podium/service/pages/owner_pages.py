@@ -1,4 +1,4 @@
-"""Pages of owners: register a file, raise a total, relabel, unlock, give and revoke tokens."""
+"""Owner pages: register a file, raise a total, relabel, unlock, issue and revoke tokens."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fastapi.responses import RedirectResponse, Response
 from podium.errors import InvalidArgument, PodiumError
 from podium.ledger import Budget
 from podium.present.text.accounts import status_facts
-from podium.service.api.owner_routes import TokenId, give_token, own_tokens, revoke_token
-from podium.service.http.access import everything, role_of, service
-from podium.service.pages.cookies import Form, Looking, Posted, View, view, whole
+from podium.service.api.owner_routes import TokenId, issue_token, own_tokens, revoke_token
+from podium.service.http.access import require_all_datasets, require_role, service
+from podium.service.pages.cookies import CurrentSession, Form, PostedForm, View, parse_integer, view
 from podium.service.pages.rendering import page
 from podium.service.store.sessions import SignedIn
 from podium.service.store.tokens import EVERYTHING, Role
@@ -27,9 +27,9 @@ _BUDGET = ("epsilon", "delta", "items", "questions", "epsilon_per_analyst", "del
 
 
 @router.get("")
-def owner(request: Request, signed: Looking) -> Response:
-    """What an owner can do."""
-    role_of(signed.token, Role.OWNER)
+def owner(request: Request, signed: CurrentSession) -> Response:
+    """The owner's page."""
+    require_role(signed.token, Role.OWNER)
     return _owner_page(request, signed)
 
 
@@ -41,24 +41,24 @@ def _owner_page(
     return page(
         request, "owner.html", signed, status=200 if error is None else 422,
         datasets=[(name, parts.records.status(name)) for name in names],
-        tokens=own_tokens(parts, signed.token), files=parts.datasets.files() if _all(signed) else [],
+        tokens=own_tokens(parts, signed.token), files=parts.datasets.files() if _owns_all(signed) else [],
         lines=() if error is None else error.lines, fields=fields or Form(), scope=[*names, *_star(signed)],
-        roles=[role.value for role in Role], registers=_all(signed) and parts.settings.registration is not None,
+        roles=[role.value for role in Role], registers=_owns_all(signed) and parts.settings.registration is not None,
     )  # fmt: skip
 
 
-def _all(signed: SignedIn) -> bool:
+def _owns_all(signed: SignedIn) -> bool:
     return EVERYTHING in signed.token.datasets
 
 
 def _star(signed: SignedIn) -> list[str]:
-    return [EVERYTHING] if _all(signed) else []
+    return [EVERYTHING] if _owns_all(signed) else []
 
 
 @router.post("/datasets")
-def register(request: Request, signed: Looking, form: Posted) -> Response:
-    """Register a file; its total is fixed from then on."""
-    everything(signed.token)
+def register(request: Request, signed: CurrentSession, form: PostedForm) -> Response:
+    """Register a file; its total cannot be lowered afterwards."""
+    require_all_datasets(signed.token)
     try:
         service(request).datasets.register(
             form.get("name", ""), form.get("source", ""), user=form.get("user", ""), budget=_budget(form)
@@ -70,7 +70,7 @@ def register(request: Request, signed: Looking, form: Posted) -> Response:
 
 @router.get("/datasets/{dataset}")
 def dataset(request: Request, granted: Owning) -> Response:
-    """One data set, with what its owner may change."""
+    """One data set, with the settings that its owner may change."""
     return _dataset_page(request, granted)
 
 
@@ -84,27 +84,27 @@ def _dataset_page(request: Request, granted: View, *, error: PodiumError | None 
 
 
 @router.post("/datasets/{dataset}/total")
-def raise_total(request: Request, granted: Owning, form: Posted) -> Response:
-    """Raise the total; the smaller promise no longer holds."""
-    return _changed(request, granted, lambda: granted.service.datasets.ledger.raise_total(
+def raise_total(request: Request, granted: Owning, form: PostedForm) -> Response:
+    """Raise the total; the earlier guarantee ends."""
+    return _apply(request, granted, lambda: granted.service.datasets.ledger.raise_total(
         granted.dataset, _budget(form)))  # fmt: skip
 
 
 @router.post("/datasets/{dataset}/data-version")
-def relabel(request: Request, granted: Owning, form: Posted) -> Response:
-    """Say that the data changed."""
-    return _changed(request, granted, lambda: granted.service.datasets.ledger.set_data_version(
+def relabel(request: Request, granted: Owning, form: PostedForm) -> Response:
+    """Record that the data changed."""
+    return _apply(request, granted, lambda: granted.service.datasets.ledger.set_data_version(
         granted.dataset, form.get("data_version", "")))  # fmt: skip
 
 
 @router.post("/datasets/{dataset}/unlock")
-def unlock(request: Request, granted: Owning, form: Posted) -> Response:
-    """Let questions in again, of one analyst or of everybody."""
-    return _changed(request, granted, lambda: granted.service.datasets.ledger.unlock(
+def unlock(request: Request, granted: Owning, form: PostedForm) -> Response:
+    """Allow questions again, for one analyst or for everybody."""
+    return _apply(request, granted, lambda: granted.service.datasets.ledger.unlock(
         granted.dataset, analyst=form.get("analyst")))  # fmt: skip
 
 
-def _changed(request: Request, granted: View, change: Any) -> Response:
+def _apply(request: Request, granted: View, change: Any) -> Response:
     granted.service.datasets.require(granted.dataset)
     try:
         change()
@@ -114,13 +114,13 @@ def _changed(request: Request, granted: View, change: Any) -> Response:
 
 
 @router.post("/tokens")
-def create_token(request: Request, signed: Looking, form: Posted) -> Response:
-    """Make a token and show its secret, this once."""
-    role_of(signed.token, Role.OWNER)
+def create_token(request: Request, signed: CurrentSession, form: PostedForm) -> Response:
+    """Issue a token and show its secret once."""
+    require_role(signed.token, Role.OWNER)
     try:
-        secret, made = give_token(
+        secret, made = issue_token(
             service(request), signed.token, name=form.get("token_name", ""), role=form.get("role", ""),
-            datasets=[form.get("scope", "")], days=whole(form.get("days", "90"), "days"),
+            datasets=[form.get("scope", "")], days=parse_integer(form.get("days", "90"), "days"),
         )  # fmt: skip
     except InvalidArgument as error:
         return _owner_page(request, signed, error=error, fields=form)
@@ -128,8 +128,8 @@ def create_token(request: Request, signed: Looking, form: Posted) -> Response:
 
 
 @router.post("/tokens/{id_}/revoke")
-def revoke(request: Request, id_: TokenId, signed: Looking, _: Posted) -> Response:
-    """End a token."""
+def revoke(request: Request, id_: TokenId, signed: CurrentSession, _: PostedForm) -> Response:
+    """Revoke a token."""
     revoke_token(service(request), signed.token, id_)
     return RedirectResponse("/owner#tokens", 303)
 
@@ -137,7 +137,7 @@ def revoke(request: Request, id_: TokenId, signed: Looking, _: Posted) -> Respon
 def _budget(form: Form) -> Budget:
     given: dict[str, Any] = {name: form[name] for name in _BUDGET if name in form}
     for name in ("items", "questions"):
-        given[name] = whole(given.get(name, ""), name)
+        given[name] = parse_integer(given.get(name, ""), name)
     if "max_questions" in given:
-        given["max_questions"] = whole(given["max_questions"], "max_questions")
+        given["max_questions"] = parse_integer(given["max_questions"], "max_questions")
     return Budget(**{"epsilon": "", **given})

@@ -1,4 +1,4 @@
-"""Pages from templates: everything that comes from data or callers is escaped."""
+"""Rendering of templates; everything from data or callers is escaped."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _environment = Environment(
     loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
-_KEPT = 64
+_MAX_PICTURES = 64
 
 
 def _number(value: Fraction | None) -> str:
@@ -36,7 +36,7 @@ def _number(value: Fraction | None) -> str:
 
 
 def _left(value: Fraction | None) -> str:
-    """What is left, never shown as more than it is."""
+    """The remaining amount, rounded down."""
     return "none" if value is None else display(-value).removeprefix("-")
 
 
@@ -48,7 +48,7 @@ _environment.filters["ratio"] = lambda text: display(Fraction(text))
 def page(
     request: Request, template: str, signed: SignedIn | None, *, status: int = 200, **context: Any
 ) -> HTMLResponse:
-    """A page for whoever is signed in."""
+    """Render a template for a session."""
     html = _environment.get_template(template).render(
         signed=signed,
         owner=signed is not None and signed.token.role is Role.OWNER,
@@ -62,18 +62,18 @@ def page(
 
 
 class Pictures:
-    """Drawings that were made before: they take much longer than anything else on a page."""
+    """A cache of drawings, which take much longer than anything else on a page."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, ...], tuple[str, str]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, key: tuple[str, ...], draw: Callable[[], Picture]) -> tuple[str, str]:
-        """The SVG and its text alternative; one is drawn at a time."""
+        """The SVG and its alternative text; draws one at a time."""
         with self._lock:
             if key not in self._kept:
                 picture = draw()
                 self._kept[key] = (picture.svg(), picture.alt)
-                while len(self._kept) > _KEPT:
+                while len(self._kept) > _MAX_PICTURES:
                     self._kept.popitem(last=False)
             return self._kept[key]

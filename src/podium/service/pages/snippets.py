@@ -1,4 +1,4 @@
-"""The same question, as one would ask it elsewhere: with the client, with curl, on the command line."""
+"""The same question for the Python client, curl and the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["in_curl", "in_python", "in_shell"]
 
 
 def in_python(request: QuestionRequest, url: str, dataset: str) -> str:
-    """With the client."""
+    """Code for the Python client."""
     stated = request.to_dict()
     method = "sql" if "sql" in stated else "top" if "item" in stated else "rank"
     first = [repr(stated.pop(name)) for name in ("sql", "item") if name in stated]
@@ -21,7 +21,7 @@ def in_python(request: QuestionRequest, url: str, dataset: str) -> str:
 
 
 def in_curl(request: QuestionRequest, url: str, dataset: str) -> str:
-    """With curl."""
+    """A curl command."""
     body = shlex.quote(json.dumps(request.to_dict(), ensure_ascii=False))
     return (
         f"curl -H \"Authorization: Bearer $PODIUM_TOKEN\" -H 'Content-Type: application/json' \\\n"
@@ -30,7 +30,7 @@ def in_curl(request: QuestionRequest, url: str, dataset: str) -> str:
 
 
 def in_shell(request: QuestionRequest, dataset: str) -> str:
-    """With the command line, on the machine of the ledger."""
+    """A podium command, for a machine that can reach the ledger."""
     question = request.question
     sql = question.sql if isinstance(question, Question) else None
     start = "podium rank SOURCE" if not isinstance(question, Question) else "podium top SOURCE"

@@ -1,4 +1,4 @@
-"""A stored question in words, and as a question that can be asked again."""
+"""A stored question in words, and as a request that can be repeated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPED = {"date": "DATE", "timestamp": "TIMESTAMP"}
 
 
 def question_sentence(question: str) -> str:
-    """The question of an entry, for people."""
+    """The question of an entry as a sentence."""
     asked = QuestionRecord.from_text(question)
     if asked is None:
         return question
@@ -29,10 +29,10 @@ def question_sentence(question: str) -> str:
 
 
 def request_of(question: str, planned: str) -> QuestionRequest | None:
-    """The question as a caller writes it; None if the entry does not tell, as with items that were listed.
+    """The question as a caller writes it; None if the entry does not determine it, as with listed items.
 
-    ``planned`` is the epsilon per item of the owner's plan, which a question that states none has. The questions of a
-    schedule are its own: nobody else asks them for nothing.
+    ``planned`` is the epsilon per item of the owner's plan, the default of a question. Questions of a schedule belong
+    to it: nobody else can repeat them for free.
     """
     asked = QuestionRecord.from_text(question)
     if asked is None or asked.ranking is not None or asked.schedule:
@@ -58,9 +58,9 @@ def request_of(question: str, planned: str) -> QuestionRequest | None:
 
 
 def asks_the_same(plan: Plan, question: str) -> bool:
-    """Whether what would be asked is what the stored question asked, and so is answered by it for nothing.
+    """Whether the plan asks what the stored question asked, and so is answered by it for free.
 
-    Entries of format 1 name the class of their mechanism: a planner that would choose another asks something else.
+    Entries of format 1 name the class of their mechanism: a plan with another mechanism is another question.
     """
     asked = QuestionRecord.from_text(question)
     return asked is not None and (asked.format > 1 or (plan.mechanism, plan.rows) == (asked.mechanism, asked.k_bar))
@@ -70,7 +70,7 @@ def condition_text(part: list[Any]) -> str:
     """A condition in the WHERE language, from its canonical form."""
     kind, *rest = part
     if kind in ("and", "or"):
-        return f" {kind.upper()} ".join(_enclosed(inner) for inner in rest)
+        return f" {kind.upper()} ".join(_parenthesize(inner) for inner in rest)
     if kind == "not":
         return f"NOT ({condition_text(rest[0])})"
     column = _column(rest[0])
@@ -85,7 +85,7 @@ def condition_text(part: list[Any]) -> str:
     return f"{column} {kind} {_literal(rest[1])}"
 
 
-def _enclosed(part: list[Any]) -> str:
+def _parenthesize(part: list[Any]) -> str:
     text = condition_text(part)
     return f"({text})" if part[0] in ("and", "or") else text
 
@@ -97,7 +97,7 @@ def _column(name: str) -> str:
 def _pattern(parts: list[Any]) -> str:
     escaped = any(isinstance(part, str) and re.search(r"[%_\\]", part) for part in parts)
     texts = [part["wildcard"] if isinstance(part, dict) else re.sub(r"([%_\\])", r"\\\1", part) for part in parts]
-    return _quoted("".join(texts)) + (r" ESCAPE '\'" if escaped else "")
+    return _quote("".join(texts)) + (r" ESCAPE '\'" if escaped else "")
 
 
 def _literal(value: Any) -> str:
@@ -105,9 +105,9 @@ def _literal(value: Any) -> str:
         return str(value).upper()
     if isinstance(value, dict):
         ((kind, text),) = value.items()
-        return f"{_TYPED[kind]} {_quoted(text)}" if kind in _TYPED else str(text)
-    return _quoted(value) if isinstance(value, str) else str(value)
+        return f"{_TYPED[kind]} {_quote(text)}" if kind in _TYPED else str(text)
+    return _quote(value) if isinstance(value, str) else str(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

@@ -1,7 +1,7 @@
-"""What the service itself remembers, apart from the ledger: tokens, sessions, jobs, data sets registered on the page.
+"""The state of the service, apart from the ledger: tokens, sessions, jobs, data sets registered on the page.
 
-It lives in a SQLite file of its own, or beside the ledger in PostgreSQL, reached through the same connections. Losing
-it costs no privacy: the ledger alone decides what may be released.
+It is a separate SQLite file, or tables beside the ledger in PostgreSQL, over the same connections. Losing it costs no
+privacy: the ledger alone decides what may be released.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TABLES = (
     "CREATE TABLE service_datasets (name TEXT PRIMARY KEY, definition TEXT NOT NULL, created BIGINT NOT NULL)",
 )
 _UPGRADES = {1: ("ALTER TABLE service_jobs ADD COLUMN token TEXT",)}
-"""What brings the tables of a version to the next. Jobs of before have no token, and nobody sees them any more."""
+"""Statements that upgrade the tables of a version to the next. Earlier jobs have no token and stay hidden."""
 _EXISTS = {
     "sqlite": "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'service_version'",
     "postgresql": "SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'podium_ledger' AND tablename = 'service_version'",
@@ -40,30 +40,30 @@ _EXISTS = {
 
 
 def now() -> int:
-    """Seconds since 1970."""
+    """The time in seconds since 1970."""
     return int(time.time())
 
 
 class State:
-    """The tables, through one backend; safe between threads."""
+    """The tables of one backend; thread-safe."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._prepared = False
 
     def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
-        """Run a query by itself."""
+        """Run a query in its own transaction."""
         self._prepare()
         with self._backend.transaction(write=False) as session:
             return session.rows(sql, parameters)
 
     def run(self, sql: str, parameters: Sequence[Value] = ()) -> None:
-        """Run a statement by itself."""
-        with self.writing() as session:
+        """Run a statement in its own transaction."""
+        with self.write_transaction() as session:
             session.run(sql, parameters)
 
-    def writing(self) -> AbstractContextManager[Session]:
-        """A transaction of several statements."""
+    def write_transaction(self) -> AbstractContextManager[Session]:
+        """A write transaction."""
         self._prepare()
         return self._backend.transaction(write=True)
 
@@ -72,7 +72,7 @@ class State:
         self._backend.close()
 
     def _prepare(self) -> None:
-        """Make the tables when they are first needed: a worker must start while its database is down."""
+        """Create the tables on first use: a worker must start while its database is down."""
         if self._prepared:
             return
         with self._backend.migration() as session:
@@ -93,7 +93,7 @@ class State:
 
 
 def open_state(url: str) -> State:
-    """The state at a path or a PostgreSQL URL; made if there is none."""
+    """Open the state at a path or a PostgreSQL URL; it is created if absent."""
     if not url.startswith(("postgresql://", "postgres://")):
         return State(SQLiteBackend(Path(url), timeout=_TIMEOUT, create=True))
     from podium.storage.postgresql import PostgreSQLBackend  # noqa: PLC0415 - the driver is an extra
@@ -103,7 +103,7 @@ def open_state(url: str) -> State:
 
 def _create(session: Session) -> None:
     if session.dialect == "sqlite":
-        # The same mark as a ledger: both are ours, and one file may hold both.
+        # The same application id as a ledger: one file may hold both.
         session.run(f"PRAGMA application_id = {APPLICATION_ID}")
     for statement in _TABLES:
         session.run(statement)

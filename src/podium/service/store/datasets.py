@@ -1,4 +1,4 @@
-"""The data sets of a service: opened when they are first needed, so that a worker starts while a database is down."""
+"""The data sets of a service, opened on first use so that a worker starts while a database is down."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _NOT_ITEMS = (Kind.FLOAT, Kind.LIST, Kind.OTHER)
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A data set that is open."""
+    """An open data set."""
 
     settings: DatasetSettings
     curator: Curator
 
     @property
     def schema(self) -> Schema:
-        """The columns of the table as it is open now."""
+        """The columns of the table."""
         return self.curator.schema
 
     @property
@@ -54,7 +54,7 @@ class Dataset:
 
 
 class Datasets:
-    """Those of the file and those registered on the page, with the ledger that all share."""
+    """The data sets of the settings and those registered on the page, with their shared ledger."""
 
     def __init__(self, settings: Settings, state: State) -> None:
         self._settings, self._state = settings, state
@@ -67,34 +67,34 @@ class Datasets:
     def ledger(self) -> Ledger:
         """The ledger; raises while its database is down."""
         with self._lock:
-            return self._opened_ledger()
+            return self._open_ledger()
 
     def reach_ledger(self) -> None:
-        """Raise unless the ledger can be read now."""
+        """Raise unless the ledger can be read."""
         self.ledger.datasets()
 
     def names(self) -> list[str]:
-        """All names, those of the file first."""
+        """All names, those of the settings first."""
         return list(self._definitions())
 
     def visible(self, token: Token) -> list[str]:
-        """Those in the scope of a token."""
+        """The names in the scope of a token."""
         return [name for name in self.names() if token.reaches(name)]
 
     def get(self, name: str) -> Dataset:
-        """The open data set of that name.
+        """The data set of that name, opened if needed.
 
-        Why it cannot be opened is not told: the first line of a file without a header is a row, and analysts ask.
+        The error does not say why it cannot be opened: the first line of a file without a header is a row.
         """
         with suppress(SourceError, InvalidArgument):
-            return self.opened(name)
+            return self.open(name)
         raise SourceUnavailable(
-            f"dataset={name!r} could not be opened. Nothing was read or charged. Its owner learns the reason with: "
+            f"dataset={name!r} could not be opened. Nothing was read or charged. Its owner can see the reason with: "
             "podium serve --check"
         )
 
-    def opened(self, name: str) -> Dataset:
-        """The same, for its owner: an error says why it cannot be opened."""
+    def open(self, name: str) -> Dataset:
+        """The same for its owner: an error says why it cannot be opened."""
         found = self._open.get(name)
         if found is not None:
             return found
@@ -102,7 +102,7 @@ class Datasets:
         if settings is None:
             raise not_found(f"dataset={name!r}")
         with self._lock:
-            return self._opened(settings)
+            return self._open_dataset(settings)
 
     def require(self, name: str) -> None:
         """Raise unless this service has a data set of that name; the ledger may know others."""
@@ -110,7 +110,7 @@ class Datasets:
             raise not_found(f"dataset={name!r}")
 
     def require_scope(self, scope: Iterable[str], *, within: Token | None = None) -> None:
-        """Raise unless a token for this scope would open something: a mistyped name would be found out much later."""
+        """Raise unless every data set in the scope exists: a typo would otherwise surface much later."""
         named = self.names() if within is None else self.visible(within)
         for name in scope:
             if name != EVERYTHING and name not in named:
@@ -122,12 +122,12 @@ class Datasets:
                 )
 
     def status(self, name: str) -> Status:
-        """Where it stands, also while its data cannot be reached."""
+        """The status of a data set, even while its data is unreachable."""
         self.require(name)
         try:
             return self.ledger.status(name)
         except UnknownDataset:
-            # It is registered when it is first opened.
+            # A data set is registered when it is first opened.
             self.get(name)
             return self.ledger.status(name)
 
@@ -139,7 +139,7 @@ class Datasets:
         return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _FILES and path.is_file())
 
     def register(self, name: str, file: str, *, user: str, budget: Budget) -> Dataset:
-        """Register a file of the folder under a name, and remember it for all workers."""
+        """Register a file of the registration folder under a name, for all workers."""
         folder = self._settings.registration
         if folder is None or file not in self.files():
             raise InvalidArgument("source", file, allowed="a file in the folder for registration")
@@ -147,23 +147,23 @@ class Datasets:
             raise InvalidArgument("dataset", name, allowed="a name that is not taken")
         settings = DatasetSettings(name=name, source=str(folder / file), user=user, budget=budget)
         with self._lock:
-            opened = self._opened(settings)
+            opened = self._open_dataset(settings)
         try:
             self._state.run(
                 "INSERT INTO service_datasets (name, definition, created) VALUES (?, ?, ?)",
                 (name, json.dumps(settings.to_json()), now()),
             )
         except BrokenRule:
-            # Somebody else took it meanwhile.
+            # Another request took the name meanwhile.
             raise InvalidArgument("dataset", name, allowed="a name that is not taken") from None
         return opened
 
     def check(self) -> list[str]:
-        """Open everything; the names."""
-        return [self.opened(name).settings.name for name in self.names()]
+        """Open all data sets and return their names."""
+        return [self.open(name).settings.name for name in self.names()]
 
     def close(self) -> None:
-        """Let go of engines and ledger."""
+        """Close the engines and the ledger."""
         self._closing.close()
 
     def _definitions(self) -> Mapping[str, DatasetSettings]:
@@ -172,20 +172,20 @@ class Datasets:
         added = {name: read_dataset(name, json.loads(text), Path("/")) for name, text in rows if name not in listed}
         return {**listed, **added}
 
-    def _opened_ledger(self) -> Ledger:
+    def _open_ledger(self) -> Ledger:
         if self._ledger is None:
             self._ledger = open_ledger(self._settings.ledger)
             self._closing.callback(self._ledger.close)
         return self._ledger
 
-    def _opened(self, settings: DatasetSettings) -> Dataset:
+    def _open_dataset(self, settings: DatasetSettings) -> Dataset:
         if settings.name in self._open:
             return self._open[settings.name]
         curator = Curator(
             settings.source,
             dataset=settings.name,
             user=settings.user,
-            ledger=self._opened_ledger(),
+            ledger=self._open_ledger(),
             budget=settings.budget,
             table=settings.table,
             types=settings.types,
@@ -200,7 +200,7 @@ class Datasets:
 
 
 def _column_document(column: Column) -> dict[str, Any]:
-    """A column as JSON, with what its kind leaves open: of a list its elements, of a decimal its digits."""
+    """A column as JSON, with the element kind of a list and the scale of a decimal."""
     element = {} if column.element is None else {"element": column.element.value}
     scale = {"scale": column.scale} if column.scale else {}
     return {"name": column.name, "kind": column.kind.value, **element, **scale}

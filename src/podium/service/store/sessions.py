@@ -1,7 +1,7 @@
-"""Sessions of the page: a cookie with fresh random bits, stored hashed, which ends when its token does.
+"""Browser sessions: a cookie with a random secret, stored as a hash, valid as long as its token.
 
-A session is made at sign-in and never taken over from what a browser sent before, so nobody can plant one. The token of
-a form is derived from the session's own secret: a page of somebody else cannot know it.
+Every sign-in creates a new session, which prevents session fixation. The CSRF token of a form is derived from the
+session's secret, so other sites cannot know it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from podium.randomness import system_bits
 from podium.service.store.database import State, now
 from podium.service.store.tokens import Token, Tokens
 
-__all__ = ["Sessions", "SignedIn", "form_token", "new_secret", "same"]
+__all__ = ["Sessions", "SignedIn", "equal_secrets", "form_token", "new_secret"]
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A browser whose holder showed a token."""
+    """A session and its token."""
 
     secret: str
     token: Token
 
     @property
     def form_token(self) -> str:
-        """What every form of this session must send back."""
+        """The CSRF token that every form of this session must send."""
         return form_token(self.secret)
 
 
@@ -37,9 +37,9 @@ class Sessions:
         self._state, self._tokens, self._seconds = state, tokens, 3_600 * hours
 
     def start(self, token: Token) -> str:
-        """A new session; its secret is for the cookie."""
+        """Start a session and return the secret for its cookie."""
         secret = new_secret()
-        with self._state.writing() as session:
+        with self._state.write_transaction() as session:
             session.run("DELETE FROM service_sessions WHERE expires <= ?", (now(),))
             session.run(
                 "INSERT INTO service_sessions (hash, token, expires) VALUES (?, ?, ?)",
@@ -48,7 +48,7 @@ class Sessions:
         return secret
 
     def find(self, secret: str) -> SignedIn | None:
-        """Who the cookie belongs to; None if the session or its token has ended."""
+        """The session of a cookie; None if it or its token has ended."""
         rows = self._state.rows("SELECT token, expires FROM service_sessions WHERE hash = ?", (_hash(secret),))
         if not rows or rows[0][1] <= now():
             return None
@@ -56,22 +56,22 @@ class Sessions:
         return SignedIn(secret, token) if token is not None and token.valid else None
 
     def end(self, secret: str) -> None:
-        """Sign out: the cookie is worth nothing from now on."""
+        """End a session; its cookie is no longer valid."""
         self._state.run("DELETE FROM service_sessions WHERE hash = ?", (_hash(secret),))
 
 
 def new_secret() -> str:
-    """Fresh random bits as text."""
+    """A random secret."""
     return system_bits().read(32).hex()
 
 
 def form_token(secret: str) -> str:
-    """What forms must send back; the secret cannot be computed from it."""
+    """The CSRF token of a secret, which does not reveal the secret."""
     return hmac.new(secret.encode("utf-8", "surrogatepass"), b"podium form", hashlib.sha256).hexdigest()
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two secrets are equal, in a time that does not tell where they differ."""
+def equal_secrets(one: str, other: str) -> bool:
+    """Compare two secrets in constant time."""
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
 
 

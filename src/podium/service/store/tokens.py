@@ -1,7 +1,7 @@
-"""Tokens: who may do what on which data sets, until when.
+"""Tokens: who may do what on which data sets, and until when.
 
-A token is 256 random bits. What is stored is its SHA-256, which nobody can turn back into 256 random bits: a stolen
-copy of the state opens nothing. The name of a token is the analyst whom the ledger charges.
+A token is 256 random bits. Only its SHA-256 is stored, which cannot be inverted: a stolen copy of the state grants no
+access. The name of a token is the analyst whom the ledger charges.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from podium.wire.identifiers import new_id
 __all__ = ["EVERYTHING", "PREFIX", "Role", "Token", "Tokens"]
 
 EVERYTHING = "*"
-"""The scope of a token for all data sets, also those of tomorrow."""
+"""The scope of a token for all data sets, including future ones."""
 PREFIX = "podium_"
-"""What a token starts with, so that scanners of leaked secrets can know one."""
+"""The prefix of every token, so that secret scanners can recognise one."""
 
 _BYTES = 32
 _DAY = 86_400
-_LONGEST_DAYS = 3_650
+_MAX_DAYS = 3_650
 _COLUMNS = "id, name, role, datasets, created, expires, revoked"
 
 
 class Role(StrEnum):
-    """What a token lets its holder do; each role may do what those before it may."""
+    """What a token permits; each role includes those before it."""
 
     VIEWER = "viewer"
     ANALYST = "analyst"
     OWNER = "owner"
 
     def covers(self, other: Role) -> bool:
-        """Whether this role may do what the other may."""
+        """Whether this role includes the other."""
         order = list(Role)
         return order.index(self) >= order.index(other)
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is known about a token; not the secret itself."""
+    """A token without its secret."""
 
     id: str
     name: str
@@ -62,7 +62,7 @@ class Token:
 
     @property
     def valid(self) -> bool:
-        """Whether it opens anything."""
+        """Whether it is neither revoked nor expired."""
         return self.revoked is None and now() < self.expires
 
     def reaches(self, dataset: str) -> bool:
@@ -70,11 +70,11 @@ class Token:
         return EVERYTHING in self.datasets or dataset in self.datasets
 
     def contains(self, datasets: Iterable[str]) -> bool:
-        """Whether a scope is within its own."""
+        """Whether a scope is within its own scope."""
         return EVERYTHING in self.datasets or set(datasets) <= set(self.datasets)
 
     def to_json(self) -> dict[str, Any]:
-        """What may be shown to an owner."""
+        """The token as an owner may see it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -94,12 +94,12 @@ class Tokens:
         self._state = state
 
     def create(self, name: str, *, role: str, datasets: Iterable[str], days: int = 90) -> tuple[str, Token]:
-        """A new token: its secret, which is shown once and kept nowhere, and what is known about it."""
+        """Create a token and return its secret, which is shown once and not stored, with the token."""
         scope = tuple(dict.fromkeys(label(dataset, "datasets") for dataset in datasets))
         if not scope:
             raise InvalidArgument("datasets", [], allowed="one data set or more, or * for all")
-        if positive_integer(days, "days") > _LONGEST_DAYS:
-            raise InvalidArgument("days", days, allowed=f"1 to {_LONGEST_DAYS}")
+        if positive_integer(days, "days") > _MAX_DAYS:
+            raise InvalidArgument("days", days, allowed=f"1 to {_MAX_DAYS}")
         secret = PREFIX + base64.urlsafe_b64encode(system_bits().read(_BYTES)).decode("ascii").rstrip("=")
         made = now()
         token = Token(new_id(), label(name, "name"), _role(role), scope, made, made + days * _DAY, None)
@@ -115,24 +115,22 @@ class Tokens:
         return found[0] if found and found[0].valid else None
 
     def get(self, id_: str) -> Token | None:
-        """The token of that name, valid or not."""
+        """The token of that id, valid or not."""
         found = self._select("id = ?", id_)
         return found[0] if found else None
 
     def all(self) -> list[Token]:
-        """All of them, the oldest first."""
+        """All tokens, oldest first."""
         return self._select("id <> ?", "")
 
     def revoke(self, id_: str) -> Token:
-        """End a token, and with it the sessions that were opened with it. Revoking again changes nothing."""
-        with self._state.writing() as session:
+        """Revoke a token and end its sessions. Revoking again changes nothing."""
+        with self._state.write_transaction() as session:
             session.run("UPDATE service_tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (now(), id_))
             session.run("DELETE FROM service_sessions WHERE token = ?", (id_,))
         token = self.get(id_)
         if token is None:
-            raise InvalidArgument(
-                "id", id_, allowed="the id of a token", hint="'podium token list' shows the tokens there are."
-            )
+            raise InvalidArgument("id", id_, allowed="the id of a token", hint="'podium token list' shows all tokens.")
         return token
 
     def _select(self, condition: str, value: str) -> list[Token]:

@@ -1,4 +1,4 @@
-// Without this script the page reloads itself every two seconds; with it, as soon as something changed.
+// Without this script the page reloads every two seconds; with it, as soon as the state changes.
 const heading = document.getElementById("job");
 if (heading !== null) {
   const before = heading.textContent;
