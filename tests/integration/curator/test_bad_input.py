@@ -42,7 +42,11 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
     ),
     ({"item": ["article", "zzz"]}, UnknownColumn, f"item='zzz' is not a column. The columns are: {COLUMNS}."),
     ({"item": 7}, InvalidArgument, "item=7 is not valid. Allowed: the name of a column, or a list of names."),
-    ({"item": ["article", 7]}, InvalidArgument, "item=['article', 7] is not valid. Allowed: the name of a column, or a list of names."),
+    (
+        {"item": ["article", 7]},
+        InvalidArgument,
+        "item=['article', 7] is not valid. Allowed: the name of a column, or a list of names.",
+    ),
     ({"item": []}, InvalidArgument, "item=None is not valid. Allowed: either item and k, or sql, and not both."),
     (
         {"item": ["article", "article"]},
