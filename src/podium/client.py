@@ -20,7 +20,7 @@ from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
 from podium.exact import Number
 from podium.planning.question_plan import Plan
 from podium.query import Column, Kind, Question, QuestionOptions, RankingOptions, RankingQuestion, Schema
-from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, spell_out
+from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
 from podium.version import __version__
 from podium.wire.identifiers import new_id
@@ -94,7 +94,7 @@ class Client:
         question = Question.of(item, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
-    @spell_out(QUESTION_DEFAULTS)
+    @spell_out(SQL_DEFAULTS)
     def sql(
         self,
         text: str,

@@ -132,26 +132,35 @@ class DataOptions:
         )
 
     @contextmanager
-    def curator(self, source: str, user: str) -> Iterator[Curator]:
+    def curator(self, source: str, user: str, *, dry_run: bool) -> Iterator[Curator]:
         """The curator of a registered data set (a mistyped ledger is not created), or of a single question."""
         from podium.curator.curator import Curator
         from podium.curator.payment import OneQuestion
+        from podium.curator.timing import delay_to_period, period_of
         from podium.ledger import open_ledger
 
         reading: Any = {
             "user": user, "table": self.table, "types": parse_types(self.types), "bad_lines": self.bad_lines.value,
-            "encoding": self.encoding, "answer_every": self.answer_every,
+            "encoding": self.encoding,
         }  # fmt: skip
         if self.ledger is None:
+            # Without a ledger the whole run is delayed, opening and checking the file included.
+            every = None if dry_run else period_of(self.answer_every)
             name = self.dataset or self.table or Path(source).name.partition(".")[0]
             budget = OneQuestion(self.epsilon or "", self.delta or 0)
-            with Curator(source, dataset=name, ledger=budget, **reading) as curator:
+            with delay_to_period(every), Curator(source, dataset=name, ledger=budget, **reading) as curator:
                 yield curator
             return
         with (
             open_ledger(self.ledger, create=False) as ledger,
             Curator(
-                source, dataset=self.dataset or "", ledger=ledger, analyst=self.analyst, force=self.force, **reading
+                source,
+                dataset=self.dataset or "",
+                ledger=ledger,
+                analyst=self.analyst,
+                force=self.force,
+                answer_every=self.answer_every,
+                **reading,
             ) as curator,
         ):
             yield curator
@@ -181,8 +190,12 @@ def ask(
     output = Output(output_options.form, output_options.output, output_options.plot)
     output.check()
     epsilon = None if data_options.ledger is None else data_options.epsilon
-    with progress("planning" if output_options.dry_run else "asking"), data_options.curator(source, user) as curator:
-        if output_options.dry_run:
+    dry_run = output_options.dry_run
+    with (
+        progress("planning" if dry_run else "asking"),
+        data_options.curator(source, user, dry_run=dry_run) as curator,
+    ):
+        if dry_run:
             print_plan(curator.plan_question(question, epsilon=epsilon), output_options.form)
             return
         release = curator.ask(question, epsilon=epsilon)

@@ -32,7 +32,7 @@ from podium.query import (
     Schema,
     check_question,
 )
-from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, spell_out
+from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
 from podium.sources import SOURCE_DEFAULTS, CountQuery, Domain, Source, SourceOptions
 
@@ -139,7 +139,7 @@ class Curator:
         question = Question.of(item, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
-    @spell_out(QUESTION_DEFAULTS)
+    @spell_out(SQL_DEFAULTS)
     def sql(
         self,
         text: str,
@@ -230,7 +230,7 @@ class Curator:
 
     def _current(self) -> Source:
         """The source, reopened if its files changed and the owner declared a new version of the data."""
-        return self._held.renew(self.status.data_version) if self._held.changed else self._source
+        return self._held.renew(lambda: self.status.data_version)
 
     def _prepare(self, question: Question | RankingQuestion, epsilon: Number | None) -> PlannedQuestion:
         """Check a question, choose a strategy, and check that the engine supports it, all before anything is paid."""

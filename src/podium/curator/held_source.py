@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from podium.errors import PodiumError, SourceUnavailable
 from podium.sources import DuckDBSource, Source, SourceOptions, open_source
@@ -35,10 +36,12 @@ class HeldSource:
         """Whether files that were opened here have changed since."""
         return self._own and isinstance(self.source, DuckDBSource) and self.source.changed
 
-    def renew(self, now: str) -> Source:
-        """The source at this version. Files that changed without a new version are refused by the source itself."""
+    def renew(self, version: Callable[[], str]) -> Source:
+        """The source at the owner's version. Files that changed without a new one are refused by the source itself."""
         if self.changed:
             with self._lock:
+                # Read inside the lock: a version read before another thread reopened would be out of date.
+                now = version()
                 if now != self._version:
                     try:
                         self._open_again()

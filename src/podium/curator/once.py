@@ -9,8 +9,8 @@ from podium.curator.curator import Curator
 from podium.curator.payment import OneQuestion
 from podium.exact import Number
 from podium.planning.question_plan import Plan
-from podium.query import QuestionOptions, RankingOptions
-from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, spell_out
+from podium.query import Question, QuestionOptions, RankingOptions, RankingQuestion
+from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
 from podium.sources import SOURCE_DEFAULTS, SourceOptions
 
@@ -62,10 +62,10 @@ def top(
     """
     asked: dict[str, Any] = {**options}
     with _open(source, _TABLE, user, OneQuestion(epsilon, delta), asked) as curator:
-        return curator.top(item, **asked)
+        return curator.ask(Question.of(item, **asked))
 
 
-@spell_out(QUESTION_DEFAULTS, SOURCE_DEFAULTS)
+@spell_out(SQL_DEFAULTS, SOURCE_DEFAULTS)
 def sql(
     source: object,
     text: str,
@@ -79,7 +79,7 @@ def sql(
     """The same as ``top``, for a question written as SQL; ``name`` is what its FROM calls the table."""
     asked: dict[str, Any] = {**options}
     with _open(source, name, user, OneQuestion(epsilon, delta), asked) as curator:
-        return curator.sql(text, **asked)
+        return curator.ask(Question.of(sql=text, **asked))
 
 
 @spell_out(QUESTION_DEFAULTS, SOURCE_DEFAULTS)
@@ -97,7 +97,7 @@ def plan(
     """What ``top`` would do with the same arguments, or ``sql`` with its text and name, and cost. No row is read."""
     asked: dict[str, Any] = {**options}
     with _open(source, name, user, OneQuestion(epsilon, delta), asked) as curator:
-        return curator.plan(item, sql=sql, **asked)
+        return curator.plan_question(Question.of(item, sql=sql, **asked))
 
 
 @spell_out(RANKING_DEFAULTS, SOURCE_DEFAULTS)
@@ -126,7 +126,9 @@ def rank(
     """
     asked: dict[str, Any] = {**options}
     with _open(source, _TABLE, user, OneQuestion(epsilon, delta), asked) as curator:
-        return curator.rank(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **asked)
+        return curator.ask(
+            RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **asked)
+        )
 
 
 @spell_out(RANKING_DEFAULTS, SOURCE_DEFAULTS)
@@ -144,7 +146,9 @@ def plan_rank(
     """What ``rank`` would do with the same arguments, and cost. No row is read."""
     asked: dict[str, Any] = {**options}
     with _open(source, _TABLE, user, OneQuestion(epsilon, delta), asked) as curator:
-        return curator.plan_rank(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **asked)
+        return curator.plan_question(
+            RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **asked)
+        )
 
 
 def _open(source: object, name: str, user: str, budget: OneQuestion, options: dict[str, Any]) -> Curator:

@@ -41,7 +41,7 @@ class LedgerAccount:
     def strategy(self, totals: Totals, facts: AnyFacts, epsilon: Number | None) -> tuple[Strategy, Mapping[str, str]]:
         """The strategy within what the ledger allows, and the budget that was requested."""
         strategy = ledger_strategy(totals, facts, epsilon)
-        # A known domain needs no delta, so questions about it do not differ by delta.
+        # No threshold hides items of a known domain, so questions about it do not differ by the delta of calls.
         delta = str(totals.delta_per_call) if strategy.facts.domain_size is None else "0"
         if epsilon is None:
             return strategy, {"epsilon_per_item": str(totals.epsilon_per_item), "delta": delta}

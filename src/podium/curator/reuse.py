@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.curator.prepare import PlannedQuestion
+from podium.errors import InvalidArgument
 from podium.histogram import Item, item_order
 from podium.ledger import StoredRelease
 from podium.ledger.receipts import first_places
@@ -27,15 +28,10 @@ from podium.sources import Domain, DomainFile, DomainItems, DomainSize
 
 __all__ = ["Reusable", "domain_fingerprint", "older_key", "record_of", "replay_release"]
 
-_OLDER_NAMES = {
-    "AdaptiveTopK": "AdaptiveTopK",
-    "ExponentialTopK": "ExponentialTopK",
-    "GaussianSparseHistogram": "GaussianSparseHistogram",
-    "LimitedDomain": "LimitedDomain",
-    "NoisyTopK": "NoisyTopK",
-    "OneshotLaplace": "OneshotLaplace",
-}
-"""Class names in keys of format 1; other mechanisms never occur in one."""
+_OLDER_NAMES = frozenset({
+    "AdaptiveTopK", "ExponentialTopK", "GaussianSparseHistogram", "LimitedDomain", "NoisyTopK", "OneshotLaplace",
+})  # fmt: skip
+"""The classes that keys of format 1 name, by the names that they had; a class that is renamed keeps its name here."""
 
 
 def record_of(planned: PlannedQuestion) -> QuestionRecord:
@@ -90,6 +86,8 @@ class Reusable:
         # In rounds all items compete, and there is no k_bar.
         if rows is None:
             return other.format == 1 and self.rows is None
+        if self.rows is None:
+            return False
         return rows == self.rows or (self.k_bar is None and rows == Facts(k=other.k).rows)
 
 
@@ -97,7 +95,10 @@ def _rows(asked: QuestionRecord) -> int | None:
     """How many rows a stored question competes among; None where it is answered in rounds or from a known domain."""
     if asked.domain is not None:
         return None
-    facts = Facts(k=asked.k, k_bar=asked.k_bar, mechanism=asked.mechanism)
+    try:
+        facts = Facts(k=asked.k, k_bar=asked.k_bar, mechanism=asked.mechanism)
+    except InvalidArgument:
+        return None
     return None if facts.adaptive else facts.rows
 
 
@@ -112,8 +113,8 @@ def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
 def older_key(planned: PlannedQuestion) -> str | None:
     """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
     question, strategy = planned.question, planned.strategy
-    name = _OLDER_NAMES.get(type(strategy.mechanism).__name__)
-    if name is None:
+    name = type(strategy.mechanism).__name__
+    if name not in _OLDER_NAMES:
         return None
     facts = {
         **json.loads(subject_json(question.items, question.where)),

@@ -36,8 +36,10 @@ class SourceReader:
         """Keep the snapshot of the plain count open while the block runs."""
         with self.source.snapshot(self.planned.count_query(self.salt), domain=self.planned.domain) as snapshot:
             self._snapshot = snapshot
-            yield
-            self._snapshot = None
+            try:
+                yield
+            finally:
+                self._snapshot = None
 
     def top_rows(self, limit: int) -> Histogram:
         """The ``limit`` items with the most users, and the count of the next."""

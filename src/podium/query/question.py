@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
 from podium.query.predicate import Predicate
 
-__all__ = ["CheckedQuestion", "Question", "QuestionOptions"]
+__all__ = [
+    "GIVEN_BY_SQL", "UNSUPPORTED", "CheckedQuestion", "Question", "QuestionOptions", "as_data", "as_texts", "as_values",
+]  # fmt: skip
 
 _DEFAULT_K = 10
-_GIVEN_BY_SQL = ("k", "where")
-_UNSUPPORTED: Mapping[str, tuple[object, str]] = {
+GIVEN_BY_SQL = ("k", "where")
+UNSUPPORTED: Mapping[str, tuple[object, str]] = {
     "by": ("users", "'users': items are ranked by their number of distinct users"),
     "clip": (None, "None: nothing is clipped where distinct users are counted"),
     "unit": (None, "None: distinct users are counted in users"),
@@ -84,7 +87,8 @@ class Question:
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "item", _names(self.item, "item"))
-        put(self, "where", _texts(self.where))
+        put(self, "where", as_texts(self.where))
+        put(self, "domain", as_values(self.domain))
         if self.item and self.sql is not None:
             raise InvalidArgument("item", self.item, allowed="either item and k, or sql, and not both")
         if not self.item and self.sql is None:
@@ -100,12 +104,12 @@ class Question:
         if self.sql is None:
             put(self, "k", _DEFAULT_K if self.k is None else positive_integer(self.k, "k"))
             return
-        for name in _GIVEN_BY_SQL:
+        for name in GIVEN_BY_SQL:
             if (value := getattr(self, name)) not in (None, ()):
                 raise InvalidArgument(name, value, allowed="None where the question is SQL", hint="Say it in the SQL.")
 
     def _require_answerable(self) -> None:
-        for name, (only, meaning) in _UNSUPPORTED.items():
+        for name, (only, meaning) in UNSUPPORTED.items():
             value = getattr(self, name)
             if value != only or type(value) is not type(only):
                 raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
@@ -120,14 +124,13 @@ class Question:
     def to_dict(self) -> dict[str, Any]:
         """The question as plain data, without defaults; ``Question(**data)`` restores it."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
+        domain = as_data(found.pop("domain"), "domain")
         stated = {name: found[name] for name in found if found[name] != _DEFAULTS[name]}
         if self.item:
             stated["item"] = self.item[0] if len(self.item) == 1 else list(self.item)
         if self.where:
             stated["where"] = self.where[0] if len(self.where) == 1 else list(self.where)
-        if self.domain is not None:
-            stated["domain"] = [list(one) if isinstance(one, tuple) else one for one in self.domain]
-        return stated
+        return stated if domain is None else {**stated, "domain": domain}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,21 @@ def _names(value: object, role: str) -> tuple[str, ...]:
     return names
 
 
-def _texts(where: object) -> tuple[str, ...]:
+def as_values(listed: object) -> Any:
+    """What a caller lists, as a tuple, because a generator could be read only once; anything else as it is."""
+    return tuple(listed) if isinstance(listed, (Iterator, list, set, frozenset, range)) else listed
+
+
+def as_data(listed: object, name: str) -> Any:
+    """What a caller lists, as plain data: a list, or the path of a file as text."""
+    if listed is None or isinstance(listed, (str, Path)):
+        return listed if listed is None else str(listed)
+    if not isinstance(listed, tuple):
+        raise InvalidArgument(name, type(listed).__name__, allowed="a list or a path, to be written as data")
+    return [list(one) if isinstance(one, tuple) else one for one in listed]
+
+
+def as_texts(where: object) -> tuple[str, ...]:
     """The conditions, all of which must hold; the parser refuses what is not text."""
     if where is None:
         return ()

@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction
+from podium.query.question import as_data, as_texts, as_values
 
 __all__ = ["RankingOptions", "RankingQuestion"]
 
@@ -46,6 +47,10 @@ class RankingQuestion:
     mechanism: str = "auto"
 
     def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "where", as_texts(self.where))
+        for name in ("items", "pairs"):
+            put(self, name, as_values(getattr(self, name)))
         if not isinstance(self.ordered, bool):
             raise InvalidArgument("ordered", self.ordered, allowed="True or False")
         if self.mechanism == "set":
@@ -55,16 +60,17 @@ class RankingQuestion:
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain data, without defaults."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
-        stated = {name: value for name, value in found.items() if value != _DEFAULTS[name] or name == "k"}
-        for name in ("items", "pairs"):
-            if name in stated:
-                stated[name] = [list(one) if isinstance(one, tuple) else one for one in stated[name]]
-        return stated
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("items", "pairs")}
+        stated = {name: value for name, value in plain.items() if value != _DEFAULTS[name] or name == "k"}
+        listed = {name: as_data(getattr(self, name), name) for name in ("items", "pairs")}
+        if self.where:
+            stated["where"] = list(self.where)
+        return {**stated, **{name: value for name, value in listed.items() if value is not None}}
 
     def describe(self) -> dict[str, str | None]:
         """The requested method as a ledger stores it; what can be compared is stored as the domain."""
         return {
+            "mechanism": self.mechanism,
             "method": self.method,
             "mixing": None if self.mixing is None else str(exact_fraction(self.mixing, "mixing")),
             "normalisation": None if self.normalisation is None else str(self.normalisation),
@@ -72,4 +78,4 @@ class RankingQuestion:
         }
 
 
-_DEFAULTS = {each.name: each.default for each in fields(RankingQuestion)}
+_DEFAULTS = {each.name: each.default for each in fields(RankingQuestion)} | {"where": ()}

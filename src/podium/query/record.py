@@ -71,6 +71,8 @@ class QuestionRecord:
         """The stored question; None if podium did not write the text."""
         try:
             found = json.loads(text or "")
+            if type(found["k"]) is not int or type(found["k_bar"]) not in (int, type(None)):
+                return None
             return cls._first(found) if "format" not in found else cls._second(found)
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             return None

@@ -52,6 +52,13 @@ def test_a_curator_previews_sql_too(table: Path) -> None:
         assert (source.snapshots, asked.status.questions_asked) == (0, 0)
 
 
+@pytest.mark.parametrize("name", ["idempotency_key", "analyst"])
+def test_what_only_a_ledger_can_keep_is_not_taken(table: Path, name: str) -> None:
+    kept: dict[str, Any] = {name: "me"}
+    with pytest.raises(TypeError, match=name):
+        podium.top(table, item="article", **COST, **kept)
+
+
 def test_users_are_not_ranked_by_themselves(table: Path) -> None:
     with pytest.raises(InvalidArgument) as caught:
         podium.top(table, item=["country", "user_id"], **COST)

@@ -127,6 +127,7 @@ def test_a_file_is_known_by_what_it_holds(tmp_path: Path) -> None:
         ({"k": 200, "mechanism": "limited-domain"}, {"k": 3, "k_bar": 1000}, False),
         ({"k": 200}, {"k": 3, "k_bar": 2000}, False),
         ({"k": 200, "k_bar": 1000}, {"k": 3}, True),
+        ({"k": 20, "k_bar": 1000}, {"k": 20}, False),
         ({"k": 200, "k_bar": 999}, {"k": 3}, False),
         ({"k": 3, "k_bar": 50}, {"k": 3, "k_bar": 50}, True),
         ({"k": 3, "domain": DomainSize(9)}, {"k": 2, "domain": DomainSize(9)}, True),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from podium import Question
 from podium.errors import InvalidArgument
+from podium.query import RankingQuestion
 from podium.query.spelled_options import QUESTION_DEFAULTS
+from podium.sources import DomainTable
 
 
 def test_one_name_or_several_are_the_same_value() -> None:
@@ -30,6 +33,31 @@ def test_plain_data_makes_the_question_again() -> None:
     ):
         assert Question(**question.to_dict()) == question
     assert Question.of("a").to_dict() == {"item": "a", "k": 10}
+
+
+def test_what_can_be_read_once_is_kept() -> None:
+    """A question is planned and asked: both must be the same."""
+    question = Question.of((name for name in "ab"), where=(text for text in ["c = 1"]), domain=(item for item in "xy"))
+    assert (question.item, question.where, question.domain) == (("a", "b"), ("c = 1",), ("x", "y"))
+    ranking = RankingQuestion(winner="w", loser="l", comparisons_per_pair=1, items=iter("ab"), where=iter(["c = 1"]))
+    assert (ranking.items, ranking.where) == (("a", "b"), ("c = 1",))
+    assert RankingQuestion(**ranking.to_dict()) == ranking
+
+
+def test_files_are_written_by_their_paths() -> None:
+    assert Question.of("a", domain=Path("items.csv")).to_dict()["domain"] == "items.csv"
+    with pytest.raises(InvalidArgument, match="domain='DomainTable' is not valid"):
+        Question.of("a", domain=DomainTable("t")).to_dict()
+
+
+def test_a_ranking_is_stored_with_the_mechanism_that_was_requested() -> None:
+    asked = [
+        RankingQuestion(
+            winner="w", loser="l", comparisons_per_pair=1, items=["a", "b"], mechanism=mechanism, mixing=mixing
+        )
+        for mechanism, mixing in (("exponential", "0.5"), ("noisy", "0.5"), ("noisy", "1/2"))
+    ]
+    assert asked[0].describe() != asked[1].describe() == asked[2].describe()
 
 
 @pytest.mark.parametrize(
