@@ -39,9 +39,7 @@ class QuestionRequest:
         strange = sorted(set(given) - (_RANKING if ranking else _QUESTION))
         if strange:
             raise InvalidArgument(strange[0], given[strange[0]], allowed="None in this question")
-        for name, meaning in _NEEDED.items():
-            if ranking and name not in given:
-                raise InvalidArgument(name, None, allowed=meaning)
+        _require_parts(given, ranking=ranking)
         stated: dict[str, Any] = {
             name: _as_list(name, value) if name in _LISTS else value for name, value in given.items()
         }
@@ -83,6 +81,15 @@ class QuestionRequest:
             if isinstance(error, InvalidArgument):
                 raise
         raise InvalidArgument("question", text, allowed="what QuestionRequest.to_text wrote")
+
+
+def _require_parts(given: Mapping[str, Any], *, ranking: bool) -> None:
+    """Raise unless a body says what is asked about."""
+    if not ranking and not given.keys() & {"item", "sql"}:
+        raise InvalidArgument("item", None, allowed="either item and k, or sql, and not both")
+    for name, meaning in _NEEDED.items():
+        if ranking and name not in given:
+            raise InvalidArgument(name, None, allowed=meaning)
 
 
 def _as_list(name: str, value: Any) -> list[Any]:

@@ -48,7 +48,7 @@ DOORS: dict[str, Callable[..., object]] = {
     "rounds": question(Facts(k=50)),
     "counts": question(Facts(k=10, counts=True)),
     "known": question(Facts(k=10, domain_size=1_000)),
-    "set": question(Facts(k=10, domain_size=50, mechanism="set")),
+    "set": question(Facts(k=10, domain_size=50, ordered=False)),
     "schedule": schedule,
     "budget": lambda **stated: Totals.of(Budget(items=100, questions=10, **stated)),
     "comparison": lambda **stated: compare(10, stated["epsilon"], stated["delta"]),
