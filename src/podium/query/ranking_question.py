@@ -60,12 +60,14 @@ class RankingQuestion:
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain data, without defaults."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("items", "pairs")}
-        stated = {name: value for name, value in plain.items() if value != _DEFAULTS[name] or name == "k"}
-        listed = {name: as_data(getattr(self, name), name) for name in ("items", "pairs")}
-        if self.where:
-            stated["where"] = list(self.where)
-        return {**stated, **{name: value for name, value in listed.items() if value is not None}}
+        stated: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name in ("items", "pairs", "where"):
+                value = as_data(value or None, each.name)
+            if value != _DEFAULTS[each.name] or each.name == "k":
+                stated[each.name] = value
+        return stated
 
     def describe(self) -> dict[str, str | None]:
         """The requested method as a ledger stores it; what can be compared is stored as the domain."""
@@ -78,4 +80,4 @@ class RankingQuestion:
         }
 
 
-_DEFAULTS = {each.name: each.default for each in fields(RankingQuestion)} | {"where": ()}
+_DEFAULTS = {each.name: each.default for each in fields(RankingQuestion)}
