@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
@@ -179,6 +180,8 @@ def test_a_key_holds_the_budget_that_was_requested() -> None:
     unknown, known = Facts(k=3), Facts(k=3, domain_size=9)
     keys = [account.strategy(one, unknown, epsilon)[1] for one in totals for epsilon in (None, "0.5", "0.6")]
     assert len({tuple(sorted(key.items())) for key in keys}) == 6
+    halved = replace(totals[0], delta_per_call=totals[0].delta_per_call / 2)
+    assert account.strategy(halved, unknown, None)[1] != account.strategy(totals[0], unknown, None)[1]
     assert account.strategy(totals[0], unknown, "0.5")[1] == account.strategy(totals[0], unknown, Fraction(1, 2))[1]
     assert account.strategy(totals[0], known, "0.5")[1] == account.strategy(totals[1], known, "0.5")[1]
     assert account.strategy(totals[0], known, "0.5")[1] == {"epsilon": "1/2", "delta": "0"}
