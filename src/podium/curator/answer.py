@@ -62,16 +62,16 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
     """What the mechanism declares that it reads is read, and it selects."""
     strategy, reader = planned.strategy, SourceReader(source, planned, fresh_salt())
     mechanism: Any = strategy.mechanism
-    if mechanism.reads is Reads.ROUNDS:
-        return mechanism.release(reader)  # type: ignore[no-any-return]
-    if mechanism.reads is Reads.WEIGHTED_COUNTS:
-        return reader.discover(mechanism, ())
+    if mechanism.reads in (Reads.ROUNDS, Reads.WEIGHTED_COUNTS):
+        with reader.keeping_pairs():
+            release: Release = (
+                mechanism.release(reader) if mechanism.reads is Reads.ROUNDS else reader.discover(mechanism, ())
+            )
+            return release
     with reader.counting():
         if strategy.ranking is not None:
             return rank_items(reader.top_rows(len(strategy.ranking.graph.comparisons)), mechanism, strategy.ranking)
-        release: Release = mechanism.release(
-            reader.tally() if strategy.rows is None else reader.top_rows(strategy.rows)
-        )
+        release = mechanism.release(reader.tally() if strategy.rows is None else reader.top_rows(strategy.rows))
         if strategy.measure is not None:
             release = _measure(release, strategy.measure, reader)
         return release if planned.domain is None else reader.name(release)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from podium.errors import InvalidArgument
 from podium.histogram import Item
+from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts
 from podium.planning.question_plan import Plan
@@ -26,7 +27,7 @@ __all__ = [
     "state_domain",
 ]
 
-_SALT_BYTES = 32
+_SALT_BYTES = 16
 PLACEHOLDER_SALT = "0" * 2 * _SALT_BYTES
 """Stands for the salt where nothing is read."""
 
@@ -45,6 +46,10 @@ class PlannedQuestion:
     user: str
     budget: Mapping[str, str] = field(default_factory=dict)
     ranking_options: Mapping[str, str | None] | None = None
+
+    def pairs_query(self) -> CountQuery:
+        """The pairs that all rounds share."""
+        return CountQuery(self.question.items, self.user, self.question.where)
 
     def count_query(self, salt: str) -> CountQuery:
         """The count; the salt decides which items a user keeps if items per user are bounded."""
@@ -71,7 +76,10 @@ class PlannedQuestion:
         """The plan with its SQL, in which ``shown_as`` stands for the table."""
         ranking = self.strategy.ranking
         rows = self.strategy.rows if ranking is None else len(ranking.graph.comparisons)
-        queries = source.queries(self.first_query(), limit=rows, domain=self.domain, shown_as=shown_as)
+        in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS
+        queries = source.queries(
+            self.first_query(), limit=rows, domain=self.domain, keep_pairs=in_rounds, shown_as=shown_as
+        )
         return Plan.of(self.strategy, queries=queries, user=self.user)
 
 

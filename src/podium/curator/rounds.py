@@ -13,7 +13,7 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
-from podium.sources import CountQuery, DomainItems, Snapshot, Source
+from podium.sources import KeptPairs, Snapshot, Source
 
 __all__ = ["SourceReader"]
 
@@ -22,7 +22,7 @@ __all__ = ["SourceReader"]
 class SourceReader:
     """A source and a question; by the salt, users with too many items keep the same ones in all rounds.
 
-    A plain count keeps one snapshot open until the winners are named; each round opens its own.
+    A plain count keeps one snapshot open until the winners are named; rounds read pairs that are computed once.
     """
 
     source: Source
@@ -30,6 +30,7 @@ class SourceReader:
     salt: str
     _snapshot: Snapshot | None = None
     _rows: Histogram | None = None
+    _pairs: KeptPairs | None = None
 
     @contextmanager
     def counting(self) -> Iterator[None]:
@@ -40,6 +41,16 @@ class SourceReader:
                 yield
             finally:
                 self._snapshot = None
+
+    @contextmanager
+    def keeping_pairs(self) -> Iterator[None]:
+        """Keep the pairs of all rounds while the block runs."""
+        with self.source.keep_pairs(self.planned.pairs_query(), domain=self.planned.domain) as pairs:
+            self._pairs = pairs
+            try:
+                yield
+            finally:
+                self._pairs = None
 
     def top_rows(self, limit: int) -> Histogram:
         """The ``limit`` items with the most users, and the count of the next."""
@@ -78,27 +89,25 @@ class SourceReader:
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
         """Run the stage on weighted counts; only the names of winners are read."""
-        with self.source.snapshot(self.planned.weighted_query(stage.weights, without, self.salt)) as snapshot:
-            counts, sizes = snapshot.counts_of_counts()
-            tally = dict(zip(counts, sizes, strict=True))
-            release = stage.release(Histogram.from_counts_of_counts(tally, _place, known=False))
-            places: list[Any] = list(release.items)
-            return replace(release, outcome=snapshot.names(places) if places else ())
+        snapshot = self._kept_pairs().snapshot(self.planned.weighted_query(stage.weights, without, self.salt))
+        counts, sizes = snapshot.counts_of_counts()
+        tally = dict(zip(counts, sizes, strict=True))
+        release = stage.release(Histogram.from_counts_of_counts(tally, _place, known=False))
+        places: list[Any] = list(release.items)
+        return replace(release, outcome=snapshot.names(places) if places else ())
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""
-        question = self.planned.question
-        query = CountQuery(question.items, self.planned.user, question.where)
-        with self.source.snapshot(query, domain=DomainItems(items)) as snapshot:
-            return snapshot.sizes(edges)
+        return self._kept_pairs().among(items).sizes(edges)
 
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
         """The weighted count of each item, where t counts these items only."""
-        query = self.planned.weighted_query(weights, (), self.salt)
-        with self.source.snapshot(query, domain=DomainItems(items)) as snapshot:
-            top = snapshot.top_rows(len(items)).top(len(items))
-        found = dict(zip(top.items, (int(count) for count in top.counts), strict=True))
-        return tuple(found.get(item, 0) for item in items)
+        return self._kept_pairs().among(items).sums(weights.steps)
+
+    def _kept_pairs(self) -> KeptPairs:
+        if self._pairs is None:
+            raise SourceFailure
+        return self._pairs
 
 
 def _place(count: int, rank: int) -> tuple[int, int]:

@@ -9,12 +9,14 @@ from podium.sources.protocol import (
     DomainItems,
     DomainSize,
     DomainTable,
+    KeptPairs,
+    NamedPairs,
     Snapshot,
     Source,
 )
 
 __all__ = [
     "SOURCE_DEFAULTS",
-    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Snapshot",
-    "Source", "SourceOptions", "open_source",
+    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "KeptPairs",
+    "NamedPairs", "Snapshot", "Source", "SourceOptions", "open_source",
 ]  # fmt: skip

@@ -17,7 +17,8 @@ from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
 __all__ = [
-    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "Snapshot", "Source",
+    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "KeptPairs", "NamedPairs",
+    "Snapshot", "Source",
 ]  # fmt: skip
 
 _SALT = re.compile(r"[0-9a-f]{32,128}")
@@ -142,6 +143,34 @@ class Snapshot(Protocol):
         ...
 
 
+class NamedPairs(Protocol):
+    """The kept pairs of a few named items; t is how many of these items a user has."""
+
+    def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
+        """For each edge, the number of users with at least ``edge`` of the items and fewer than the next edge."""
+        ...
+
+    def sums(self, weights: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+        """The weighted count of each item, in the given order; the steps must reach the number of items."""
+        ...
+
+
+class KeptPairs(Protocol):
+    """The distinct pairs of one question, computed once and kept in the engine: one state of the table.
+
+    Whatever several rounds read comes from here. The pairs are private rows, so they are in temporary storage of the
+    engine that nobody else can read, and are dropped when the question ends.
+    """
+
+    def snapshot(self, query: CountQuery) -> Snapshot:
+        """The pairs as this query bounds, weighs and excludes them; its columns and condition are those kept."""
+        ...
+
+    def among(self, items: tuple[Item, ...]) -> NamedPairs:
+        """The pairs of these items alone."""
+        ...
+
+
 @runtime_checkable
 class Source(Protocol):
     """An engine with one table of events.
@@ -174,11 +203,13 @@ class Source(Protocol):
         limit: int | None = None,
         edges: Sequence[int] | None = None,
         domain: Domain | None = None,
+        keep_pairs: bool = False,
         shown_as: str | None = None,
     ) -> tuple[str, ...]:
         """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two.
 
-        ``shown_as`` replaces the table's name, for readers who should not see where the data is.
+        With ``keep_pairs`` they read kept pairs. ``shown_as`` replaces the table's name, for readers who should not
+        see where the data is.
         """
         ...
 
@@ -188,6 +219,10 @@ class Source(Protocol):
 
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         """A view of the data for one question."""
+        ...
+
+    def keep_pairs(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[KeptPairs]:
+        """The pairs of a question that reads them several times; with a domain only those of its items."""
         ...
 
     def close(self) -> None:

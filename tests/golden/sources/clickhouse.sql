@@ -46,6 +46,27 @@ SELECT best.item0 AS name0, toString(best.item1) AS name1, best.n AS n FROM (SEL
 -- how many items users have
 SELECT COALESCE(SUM(CASE WHEN t >= 1 AND t < 2 THEN m ELSE 0 END), 0) AS m0, COALESCE(SUM(CASE WHEN t >= 2 AND t < 8 THEN m ELSE 0 END), 0) AS m1, COALESCE(SUM(CASE WHEN t >= 8 THEN m ELSE 0 END), 0) AS m2 FROM (SELECT t, COUNT(*) AS m FROM (SELECT COUNT(*) AS t FROM (SELECT DISTINCT rows_."user_id" AS u, rows_."article" AS item0 FROM views AS rows_ WHERE (NOT (rows_."user_id" IS NULL) AND isValidUTF8(rows_."article")) AND NOT (rows_."article" IN (SELECT left_out.article FROM articles AS left_out))) AS pairs GROUP BY u) AS sized GROUP BY t) AS tallied;
 
+-- the pairs of all rounds, kept
+CREATE TEMPORARY TABLE kept AS SELECT DISTINCT elements.u AS u, elements.item0 AS item0, elements.item1 AS item1 FROM (SELECT rows_."user_id" AS u, arrayJoin(rows_."tags") AS item0, rows_."day" AS item1 FROM views AS rows_ WHERE rows_."article" <> 'O''Brien\\') AS elements WHERE (NOT (elements.u IS NULL) AND isValidUTF8(elements.item0)) AND elements.item1 BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31');
+
+-- weights of kept pairs, kept
+CREATE TEMPORARY TABLE counts AS SELECT item0, SUM(w) AS n FROM (SELECT ranked.item0 AS item0, ranked.w AS w FROM (SELECT sized.item0 AS item0, CASE WHEN sized.t <= 1 THEN 1024 WHEN sized.t <= 2 THEN 724 ELSE 32 END AS w, ROW_NUMBER() OVER (PARTITION BY sized.u ORDER BY CASE WHEN sized.t > 1000 THEN LOWER(HEX(MD5('0123456789abcdef0123456789abcdef' || ':' || toString(sized.u) || ':' || toString(lengthUTF8(sized.item0)) || ':' || sized.item0))) END ASC, sized.item0 ASC) AS place FROM (SELECT pairs.u AS u, pairs.item0 AS item0, COUNT(*) OVER (PARTITION BY pairs.u) AS t FROM (SELECT rows_.u AS u, rows_.item0 AS item0 FROM kept AS rows_) AS pairs) AS sized) AS ranked WHERE ranked.place <= 1000) AS pairs GROUP BY item0;
+
+-- weights of kept pairs, without some items, kept
+CREATE TEMPORARY TABLE counts AS SELECT item0, SUM(w) AS n FROM (SELECT ranked.item0 AS item0, ranked.w AS w FROM (SELECT sized.item0 AS item0, CASE WHEN sized.t <= 1 THEN 1024 WHEN sized.t <= 2 THEN 724 ELSE 32 END AS w, ROW_NUMBER() OVER (PARTITION BY sized.u ORDER BY CASE WHEN sized.t > 1000 THEN LOWER(HEX(MD5('0123456789abcdef0123456789abcdef' || ':' || toString(sized.u) || ':' || toString(lengthUTF8(sized.item0)) || ':' || sized.item0))) END ASC, sized.item0 ASC) AS place FROM (SELECT pairs.u AS u, pairs.item0 AS item0, COUNT(*) OVER (PARTITION BY pairs.u) AS t FROM (SELECT rows_.u AS u, rows_.item0 AS item0 FROM kept AS rows_ WHERE NOT (rows_.item0 IN (SELECT left_out.article FROM articles AS left_out))) AS pairs) AS sized) AS ranked WHERE ranked.place <= 1000) AS pairs GROUP BY item0;
+
+-- the kept pairs of some items, kept
+CREATE TEMPORARY TABLE among AS SELECT pairs.u AS u, pairs.item0 AS item0, pairs.item1 AS item1 FROM (SELECT rows_.u AS u, rows_.item0 AS item0, rows_.item1 AS item1 FROM kept AS rows_) AS pairs JOIN (SELECT DISTINCT rows_."article" AS item0, rows_."day" AS item1 FROM gone AS rows_ WHERE isValidUTF8(rows_."article") AND rows_."day" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31')) AS listed ON pairs.item0 = listed.item0 AND pairs.item1 = listed.item1;
+
+-- some items by how many of them users have, kept
+CREATE TEMPORARY TABLE by_size AS SELECT item0, item1, t, COUNT(*) AS m FROM (SELECT pairs.item0 AS item0, pairs.item1 AS item1, COUNT(*) OVER (PARTITION BY pairs.u) AS t FROM (SELECT rows_.u AS u, rows_.item0 AS item0, rows_.item1 AS item1 FROM kept AS rows_) AS pairs) AS sized GROUP BY item0, item1, t;
+
+-- users by how many of some items they have
+SELECT t, SUM(m) AS n FROM by_size GROUP BY t;
+
+-- weighted sums of some items
+SELECT best.item0 AS name0, toString(best.item1) AS name1, best.n AS n FROM (SELECT item0, item1, SUM(m * (CASE WHEN t <= 1 THEN 1024 WHEN t <= 2 THEN 724 ELSE 32 END)) AS n FROM by_size GROUP BY item0, item1) AS best;
+
 -- the rows of a view, kept
 CREATE TEMPORARY TABLE kept AS SELECT rows_."user_id" AS "user_id", rows_."article" AS "article", rows_."day" AS "day" FROM views AS rows_;
 

@@ -46,5 +46,26 @@ SELECT best.item0 AS name0, TO_CHAR(best.item1, 'YYYY-MM-DD') AS name1, best.n A
 -- how many items users have
 SELECT COALESCE(CAST(SUM(CAST(CASE WHEN t >= 1 AND t < 2 THEN m ELSE 0 END AS BIGINT)) AS BIGINT), 0) AS m0, COALESCE(CAST(SUM(CAST(CASE WHEN t >= 2 AND t < 8 THEN m ELSE 0 END AS BIGINT)) AS BIGINT), 0) AS m1, COALESCE(CAST(SUM(CAST(CASE WHEN t >= 8 THEN m ELSE 0 END AS BIGINT)) AS BIGINT), 0) AS m2 FROM (SELECT t, COUNT(*) AS m FROM (SELECT COUNT(*) AS t FROM (SELECT DISTINCT rows_."user_id" AS u, rows_."article" COLLATE "C" AS item0 FROM views AS rows_ WHERE (NOT rows_."user_id" IS NULL AND NOT (rows_."article" COLLATE "C") IS NULL) AND NOT EXISTS(SELECT 1 FROM articles AS left_out WHERE (left_out.article COLLATE "C") = (rows_."article" COLLATE "C"))) AS pairs GROUP BY u) AS sized GROUP BY t) AS tallied;
 
+-- the pairs of all rounds, kept
+CREATE TEMPORARY TABLE kept AS SELECT DISTINCT elements.u AS u, elements.item0 COLLATE "C" AS item0, elements.item1 AS item1 FROM (SELECT rows_."user_id" AS u, UNNEST(rows_."tags") AS item0, rows_."day" AS item1 FROM views AS rows_ WHERE rows_."article" COLLATE "C" <> 'O''Brien\') AS elements WHERE (NOT elements.u IS NULL AND NOT (elements.item0 COLLATE "C") IS NULL) AND elements.item1 BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE);
+
+-- weights of kept pairs, kept
+CREATE TEMPORARY TABLE counts AS SELECT item0, CAST(SUM(CAST(w AS BIGINT)) AS BIGINT) AS n FROM (SELECT ranked.item0 AS item0, ranked.w AS w FROM (SELECT sized.item0 AS item0, CASE WHEN sized.t <= 1 THEN 1024 WHEN sized.t <= 2 THEN 724 ELSE 32 END AS w, ROW_NUMBER() OVER (PARTITION BY sized.u ORDER BY CASE WHEN sized.t > 1000 THEN MD5('0123456789abcdef0123456789abcdef' || ':' || CAST(sized.u AS TEXT) || ':' || CAST(LENGTH(sized.item0) AS TEXT) || ':' || sized.item0) COLLATE "C" END ASC, sized.item0 ASC) AS place FROM (SELECT pairs.u AS u, pairs.item0 AS item0, COUNT(*) OVER (PARTITION BY pairs.u) AS t FROM (SELECT rows_.u AS u, rows_.item0 COLLATE "C" AS item0 FROM kept AS rows_) AS pairs) AS sized) AS ranked WHERE ranked.place <= 1000) AS pairs GROUP BY item0;
+
+-- weights of kept pairs, without some items, kept
+CREATE TEMPORARY TABLE counts AS SELECT item0, CAST(SUM(CAST(w AS BIGINT)) AS BIGINT) AS n FROM (SELECT ranked.item0 AS item0, ranked.w AS w FROM (SELECT sized.item0 AS item0, CASE WHEN sized.t <= 1 THEN 1024 WHEN sized.t <= 2 THEN 724 ELSE 32 END AS w, ROW_NUMBER() OVER (PARTITION BY sized.u ORDER BY CASE WHEN sized.t > 1000 THEN MD5('0123456789abcdef0123456789abcdef' || ':' || CAST(sized.u AS TEXT) || ':' || CAST(LENGTH(sized.item0) AS TEXT) || ':' || sized.item0) COLLATE "C" END ASC, sized.item0 ASC) AS place FROM (SELECT pairs.u AS u, pairs.item0 AS item0, COUNT(*) OVER (PARTITION BY pairs.u) AS t FROM (SELECT rows_.u AS u, rows_.item0 COLLATE "C" AS item0 FROM kept AS rows_ WHERE NOT EXISTS(SELECT 1 FROM articles AS left_out WHERE (left_out.article COLLATE "C") = (rows_.item0 COLLATE "C"))) AS pairs) AS sized) AS ranked WHERE ranked.place <= 1000) AS pairs GROUP BY item0;
+
+-- the kept pairs of some items, kept
+CREATE TEMPORARY TABLE among AS SELECT pairs.u AS u, pairs.item0 AS item0, pairs.item1 AS item1 FROM (SELECT rows_.u AS u, rows_.item0 COLLATE "C" AS item0, rows_.item1 AS item1 FROM kept AS rows_) AS pairs JOIN (SELECT DISTINCT rows_."article" COLLATE "C" AS item0, rows_."day" AS item1 FROM gone AS rows_ WHERE NOT (rows_."article" COLLATE "C") IS NULL AND rows_."day" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)) AS listed ON pairs.item0 = listed.item0 AND pairs.item1 = listed.item1;
+
+-- some items by how many of them users have, kept
+CREATE TEMPORARY TABLE by_size AS SELECT item0, item1, t, COUNT(*) AS m FROM (SELECT pairs.item0 AS item0, pairs.item1 AS item1, COUNT(*) OVER (PARTITION BY pairs.u) AS t FROM (SELECT rows_.u AS u, rows_.item0 COLLATE "C" AS item0, rows_.item1 AS item1 FROM kept AS rows_) AS pairs) AS sized GROUP BY item0, item1, t;
+
+-- users by how many of some items they have
+SELECT t, CAST(SUM(CAST(m AS BIGINT)) AS BIGINT) AS n FROM by_size GROUP BY t;
+
+-- weighted sums of some items
+SELECT best.item0 AS name0, TO_CHAR(best.item1, 'YYYY-MM-DD') AS name1, best.n AS n FROM (SELECT item0, item1, CAST(SUM(CAST(m * (CASE WHEN t <= 1 THEN 1024 WHEN t <= 2 THEN 724 ELSE 32 END) AS BIGINT)) AS BIGINT) AS n FROM by_size GROUP BY item0, item1) AS best;
+
 -- a view
 SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, COUNT(*) AS n FROM (SELECT DISTINCT rows_."article" COLLATE "C" AS item0, rows_."user_id" AS u FROM (SELECT CASE WHEN COUNT(*) OVER () > 0 THEN rows_."user_id" END AS "user_id", CASE WHEN COUNT(*) OVER () > 0 THEN rows_."article" END AS "article", CASE WHEN COUNT(*) OVER () > 0 THEN rows_."day" END AS "day" FROM (SELECT rows_."user_id" AS "user_id", rows_."article" AS "article", rows_."day" AS "day" FROM views AS rows_ OFFSET 0) AS rows_ OFFSET 0) AS rows_ WHERE (rows_."day" IS NULL AND NOT rows_."user_id" IS NULL) AND NOT (rows_."article" COLLATE "C") IS NULL) AS pairs GROUP BY item0 ORDER BY n DESC NULLS LAST, item0 ASC LIMIT 11) AS best ORDER BY best.n DESC NULLS LAST, best.item0 ASC;

@@ -88,6 +88,21 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     yield "weights in a listed domain, kept", dialect.keep("counts", replace(weighted, domain=listed).kept_counts())
     yield "pairs from lists, without some", rest.top_rows(11)
     yield "how many items users have", weighted.sizes((1, 2, 8))
+    kept = replace(weighted, kept="kept", without=None)
+    found = replace(rest, kept="kept", without=None, domain=ItemTable(rest.without.relation, ("article", "day")))  # type: ignore[union-attr]
+    yield "the pairs of all rounds, kept", dialect.keep("kept", replace(rest, without=None).pairs())
+    yield "weights of kept pairs, kept", dialect.keep("counts", kept.kept_counts())
+    yield (
+        "weights of kept pairs, without some items, kept",
+        dialect.keep("counts", replace(kept, without=listed).kept_counts()),
+    )
+    yield "the kept pairs of some items, kept", dialect.keep("among", found.pairs())
+    yield (
+        "some items by how many of them users have, kept",
+        dialect.keep("by_size", replace(found, domain=None).items_by_size()),
+    )
+    yield "users by how many of some items they have", found.users_by_size("by_size")
+    yield "weighted sums of some items", found.weighted_sums("by_size", weights)
     computed = replace(views, computed=frozenset(SCHEMA.names))
     viewed = SqlBuilder(computed, CountQuery(("article",), "user_id", where=Missing("day")))
     if dialect.keeps_rows:

@@ -53,7 +53,7 @@ def opened(path: Path, monkeypatch: pytest.MonkeyPatch, seed: int = 1) -> Iterat
 
 
 LIMITED: dict[str, Any] = {"k": 5, "k_bar": K_BAR}
-ROUNDS = {"counts_of_counts", "names", "sizes", "top_rows"}
+ROUNDS = {"counts_of_counts", "names", "sizes", "sums"}
 TALLIES = {"counts_of_counts", "names"}
 WAYS: list[tuple[dict[str, Any], str, set[str]]] = [
     (LIMITED, "LimitedDomain", {"top_rows"}),

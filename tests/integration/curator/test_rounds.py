@@ -23,9 +23,10 @@ import podium
 from podium import Budget, Curator, Release
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, SourceFailure
 from podium.exact import exact_fraction
+from podium.histogram import Item
 from podium.ledger import Kind, Reason, open_ledger
 from podium.privacy import GaussianNoise, HiddenItems, best_bound, worst_case
-from podium.sources import CountQuery, Domain, Snapshot, open_source
+from podium.sources import CountQuery, Domain, KeptPairs, open_source
 from podium.sources.duckdb.connection import DuckDBSession
 
 ITEMS = {f"item {number:02}": 410 - 8 * number for number in range(40)}
@@ -178,13 +179,13 @@ def test_all_rounds_cut_users_by_one_salt(both: tuple[Curator, Watched]) -> None
     asked, source = both
     salts = []
     for number in range(2):
-        before = source.snapshots
+        before = len(source.rounds)
         asked.top("article", k=20, max_items_per_user=5, where=f"user_id <> {1000 + number}")
-        readings = source.readings[before:]
-        assert len(readings) >= 2
-        assert readings[0].max_items_per_user == 5
-        assert {query.where for query in readings} == {readings[0].where}
-        salts.append({query.salt for query in readings if query.salt is not None})
+        assert source.snapshots == number + 1
+        weighted = [query for query in source.rounds[before:] if isinstance(query, CountQuery)]
+        assert {query.max_items_per_user for query in weighted} == {5}
+        assert {query.where for query in weighted} == {source.readings[-1].where}
+        salts.append({query.salt for query in weighted})
     assert [len(some) for some in salts] == [1, 1]
     assert salts[0] != salts[1]
 
@@ -210,11 +211,14 @@ def test_the_first_round_that_is_shown_is_the_one_that_is_sent(
     shown = asked.plan("article", k=20, where="country = 'DE'")
     assert sent == []
     asked.top("article", k=20, where="country = 'DE'")
-    salt = source.readings[0].salt
+    (salt,) = {query.salt for query in source.rounds if isinstance(query, CountQuery)}
     assert salt is not None
     place = f"READ_PARQUET('{long}')"
     assert place in sent[0]
-    assert shown.queries[0].endswith(sent[0].replace(salt, "0" * 64).replace(place, '"views"'))
+    assert shown.queries[0].endswith(sent[0].replace(place, '"views"'))
+    # What is shown of the first round is what was sent, but for the numbers of the tables.
+    assert shown.queries[1].endswith(sent[1].replace(salt, "0" * 32))
+    assert not any(place in query for query in sent[1:])
 
 
 # What the table holds
@@ -283,10 +287,19 @@ class Breaking(Watched):
         super().__init__(source)
         self.breaks_at = breaks_at
 
-    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
-        if self.snapshots + 1 == self.breaks_at:
+    @property
+    def steps(self) -> int:
+        return len(self.readings) + len(self.rounds)
+
+    def keep_pairs(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[KeptPairs]:
+        if self.breaks_at == 1:
             self.failure = SourceFailure()
-        return super().snapshot(query, domain=domain)
+        return super().keep_pairs(query, domain=domain)
+
+    def note_round(self, what: CountQuery | tuple[Item, ...]) -> None:
+        if self.steps + 1 == self.breaks_at:
+            self.failure = SourceFailure()
+        super().note_round(what)
 
 
 @pytest.mark.parametrize("breaks_at", [1, 2, 3])
@@ -297,7 +310,7 @@ def test_a_failure_in_any_round_forfeits_all_of_them(long: Path, tmp_path: Path,
         with pytest.raises(QuestionForfeited) as caught:
             asked.top("article", k=20)
         assert not any(item in str(caught.value) for item in ITEMS)
-        assert source.snapshots == breaks_at
+        assert source.steps == breaks_at
         assert reserved.rho <= asked.status.spent.rho <= reserved.rho + UNIT
         assert asked.status.spent.delta == reserved.delta
         assert asked.status.failures == 1

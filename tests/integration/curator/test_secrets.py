@@ -31,7 +31,7 @@ from podium.estimates import MeasureCounts
 from podium.ledger import Kind, Ledger, Reason, open_ledger
 from podium.mechanisms import LimitedDomain
 from podium.release import Release
-from podium.sources.sql.sql_source import SqlSnapshot
+from podium.sources.sql.snapshot import SqlSnapshot
 
 SECRET = "the-secret-of-user-4711"  # noqa: S105 - not a password
 FORFEITED = (

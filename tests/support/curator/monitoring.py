@@ -15,7 +15,7 @@ from podium.ledger import Ledger, reservations
 from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram
 from podium.sources import DuckDBSource, Source
 from podium.sources.parquet import write_parquet
-from podium.sources.sql.sql_source import SqlSnapshot
+from podium.sources.sql.snapshot import SqlSnapshot
 
 __all__ = [
     "DAYS",

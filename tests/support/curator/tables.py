@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from podium import Budget, Curator
+from podium.histogram import Item
 from podium.query import Schema
-from podium.sources import CountQuery, Domain, Snapshot, Source, open_source
+from podium.sources import CountQuery, Domain, KeptPairs, NamedPairs, Snapshot, Source, open_source
 
 __all__ = ["BUDGET", "COUNTS", "PURE", "Watched", "curator", "events", "views"]
 
@@ -50,13 +52,36 @@ def views(path: Path) -> Path:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _WatchedPairs:
+    inner: KeptPairs
+    watched: Watched
+
+    def snapshot(self, query: CountQuery) -> Snapshot:
+        self.watched.note_round(query)
+        return self.inner.snapshot(query)
+
+    def among(self, items: tuple[Item, ...]) -> NamedPairs:
+        self.watched.note_round(items)
+        return self.inner.among(items)
+
+
 class Watched:
-    """A source that remembers what its rows were read for, and fails when told to."""
+    """A source that remembers what its rows were read for, and fails when told to.
+
+    ``readings`` are the reads of the table, ``rounds`` those of the pairs that one of them kept.
+    """
 
     def __init__(self, source: Source) -> None:
         self.inner = source
         self.readings: list[CountQuery] = []
+        self.rounds: list[CountQuery | tuple[Item, ...]] = []
         self.failure: BaseException | None = None
+
+    def note_round(self, what: CountQuery | tuple[Item, ...]) -> None:
+        self.rounds.append(what)
+        if self.failure is not None:
+            raise self.failure
 
     @property
     def snapshots(self) -> int:
@@ -87,6 +112,17 @@ class Watched:
         if self.failure is not None:
             raise self.failure
         return self.inner.snapshot(query, domain=domain)
+
+    def keep_pairs(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[KeptPairs]:
+        self.readings.append(query)
+        if self.failure is not None:
+            raise self.failure
+        return self._kept(query, domain)
+
+    @contextmanager
+    def _kept(self, query: CountQuery, domain: Domain | None) -> Iterator[KeptPairs]:
+        with self.inner.keep_pairs(query, domain=domain) as pairs:
+            yield _WatchedPairs(pairs, self)
 
     def close(self) -> None:
         self.inner.close()

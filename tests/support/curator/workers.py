@@ -16,7 +16,8 @@ from podium.estimates import MeasureCounts
 from podium.ledger import Ledger, open_ledger, reservations, single_flight
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain
 from podium.sources import DuckDBSource
-from podium.sources.sql.sql_source import SqlSnapshot
+from podium.sources.sql.kept_pairs import _NamedPairs
+from podium.sources.sql.snapshot import SqlSnapshot
 
 __all__ = ["DOMAIN", "STEPS", "Step", "ask", "spend"]
 
@@ -69,7 +70,7 @@ STEPS: dict[str, Step] = {
     "after selecting in a known domain": after(ExponentialTopK, "release"),
     "after selecting in an unknown domain": after(LimitedDomain, "release"),
     "after measuring": after(MeasureCounts, "release"),
-    "after measuring its sizes": after(SqlSnapshot, "sizes"),
+    "after measuring its sizes": after(_NamedPairs, "sizes"),
     "after all rounds": after(AdaptiveTopK, "release"),
     "before naming": before(SqlSnapshot, "names"),
     "after naming": after(SqlSnapshot, "names"),

@@ -35,7 +35,7 @@ from podium.query.schema import Schema
 from podium.randomness.bits import Words
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
-from podium.sources import CountQuery, Domain, Snapshot, Source
+from podium.sources import CountQuery, Domain, KeptPairs, NamedPairs, Snapshot, Source
 
 __all__ = ["Draw", "Meter", "MeteredReader", "MeteredSource", "Read", "Steps"]
 
@@ -247,6 +247,34 @@ class _MeteredSnapshot:
         return sizes
 
 
+@dataclass(frozen=True, slots=True)
+class _MeteredPairs:
+    meter: Meter
+    inner: KeptPairs
+
+    def snapshot(self, query: CountQuery) -> Snapshot:
+        return _MeteredSnapshot(self.meter, self.inner.snapshot(query), query)
+
+    def among(self, items: tuple[Item, ...]) -> NamedPairs:
+        return _MeteredNames(self.meter, self.inner.among(items))
+
+
+@dataclass(frozen=True, slots=True)
+class _MeteredNames:
+    meter: Meter
+    inner: NamedPairs
+
+    def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
+        sizes = self.inner.sizes(edges)
+        self.meter.note("sizes", sizes)
+        return sizes
+
+    def sums(self, weights: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+        sums = self.inner.sums(weights)
+        self.meter.note("sums", sums, tuple(weights))
+        return sums
+
+
 @dataclass(slots=True)
 class MeteredSource:
     """A source of which every question about rows is written down."""
@@ -275,9 +303,12 @@ class MeteredSource:
         limit: int | None = None,
         edges: Sequence[int] | None = None,
         domain: Domain | None = None,
+        keep_pairs: bool = False,
         shown_as: str | None = None,
     ) -> tuple[str, ...]:
-        return self.inner.queries(query, limit=limit, edges=edges, domain=domain, shown_as=shown_as)
+        return self.inner.queries(
+            query, limit=limit, edges=edges, domain=domain, keep_pairs=keep_pairs, shown_as=shown_as
+        )
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         return self.inner.domain_size(query, domain)
@@ -289,6 +320,14 @@ class MeteredSource:
     def _metered(self, query: CountQuery, domain: Domain | None) -> Iterator[Snapshot]:
         with self.inner.snapshot(query, domain=domain) as snapshot:
             yield _MeteredSnapshot(self.meter, snapshot, query)
+
+    def keep_pairs(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[KeptPairs]:
+        return self._kept(query, domain)
+
+    @contextmanager
+    def _kept(self, query: CountQuery, domain: Domain | None) -> Iterator[KeptPairs]:
+        with self.inner.keep_pairs(query, domain=domain) as pairs:
+            yield _MeteredPairs(self.meter, pairs)
 
     def close(self) -> None:
         self.inner.close()

@@ -13,7 +13,7 @@ from tests.support.sources.data import COMPARISONS, EVENTS, TEXTS
 
 from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Missing, Operator
-from podium.sources import CountQuery, DomainItems, DomainSize, Source
+from podium.sources import CountQuery, DomainItems, DomainSize, Snapshot, Source
 
 __all__ = ["ContributionContract", "weighted"]
 
@@ -24,6 +24,16 @@ HOSTILE = ("'; DROP TABLE events; --", "\\'", "''", "$$", "%s", "{x}", ":a", "\u
 
 def weighted(items: Sequence[str], user: str = "user_id", **more: Any) -> CountQuery:
     return CountQuery(tuple(items), user, max_items_per_user=WEIGHTS[-1][0], salt=SALT, weights=WEIGHTS, **more)
+
+
+def _check_kept(snapshot: Snapshot, counts: dict[Any, int]) -> tuple[Any, ...]:
+    """The counts and names of a snapshot; returns the names."""
+    sizes = reference.counts_of_counts(counts)
+    assert snapshot.counts_of_counts() == sizes
+    places = [(count, rank) for count, size in zip(*sizes, strict=True) for rank in range(size)]
+    names = snapshot.names(places)
+    assert names == reference.ranked_names(counts, places)
+    return names
 
 
 class ContributionContract:
@@ -144,6 +154,37 @@ class ContributionContract:
         with events.snapshot(query) as snapshot:
             assert rows_of(snapshot, 100)[0] == reference.ordered(reference.histogram(EVENTS, query))
             assert snapshot.sizes(EDGES) == reference.sizes(EVENTS, query, EDGES)
+
+    @pytest.mark.parametrize("items", [("label",), ("number",), ("label", "day"), ("tags",)])
+    def test_all_rounds_read_pairs_that_are_kept_once(self, events: Source, items: tuple[str, ...]) -> None:
+        if "tags" in items:
+            self.skip_without_lists()
+        plain = CountQuery(items, "user_id", where=Compare("number", Operator.UNEQUAL, 7))
+        query = replace(plain, max_items_per_user=WEIGHTS[-1][0], salt=SALT, weights=WEIGHTS)
+        with events.keep_pairs(plain) as kept:
+            assert kept.snapshot(query).sizes(EDGES) == reference.sizes(EVENTS, plain, EDGES)
+            found = _check_kept(kept.snapshot(query), reference.histogram(EVENTS, query))
+            without = replace(query, without=found[::3])
+            _check_kept(kept.snapshot(without), reference.histogram(EVENTS, without))
+            # Each of these tables is made of the one before it, but for the last.
+            for some in (found[:12], found[2:7], found[3:4], found[4:6], found[::2]):
+                named, cap = kept.among(some), max(8, len(some))
+                weights = replace(plain, weights=((2, 9), (cap, 5)), max_items_per_user=cap, salt=SALT)
+                sums = reference.histogram(EVENTS, weights, some)
+                assert named.sums(weights.weights or ()) == tuple(sums[item] for item in some)
+                assert named.sizes(EDGES) == reference.sizes(EVENTS, plain, EDGES, some)
+                assert named.sums(((cap, 1),)) == tuple(reference.histogram(EVENTS, plain, some)[item] for item in some)
+            with pytest.raises(InvalidArgument, match="weights="):
+                kept.among(found[:12]).sums(((3, 1),))
+            with pytest.raises(InvalidArgument, match="query="):
+                kept.snapshot(replace(query, where=None))
+
+    def test_pairs_of_a_domain_are_kept_with_the_items_that_nobody_has(self, events: Source) -> None:
+        plain, domain = CountQuery(("label",), "user_id"), ("a", "A", "nobody", "b", "i")
+        query = replace(plain, max_items_per_user=WEIGHTS[-1][0], salt=SALT, weights=WEIGHTS)
+        with events.keep_pairs(plain, domain=DomainItems(domain)) as kept:
+            _check_kept(kept.snapshot(query), reference.histogram(EVENTS, query, domain))
+            assert kept.among(("nobody", "a")).sums(((2, 1),))[0] == 0
 
     @pytest.mark.parametrize("edges", [(), (0, 1), (1, 1), (2, 1), (1.5,), tuple(range(1, 102))])
     def test_edges_that_make_no_sense_are_refused(self, events: Source, edges: tuple[int, ...]) -> None:

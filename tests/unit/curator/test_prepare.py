@@ -64,7 +64,7 @@ def test_a_domain_is_stated_once() -> None:
 def test_the_salt_is_drawn_for_each_reading() -> None:
     salts = {fresh_salt() for _ in range(5)}
     assert len(salts) == 5
-    assert all(len(salt) == 64 for salt in salts)
+    assert all(len(salt) == 32 for salt in salts)
     salt = fresh_salt()
     assert asked(max_items_per_user=2).count_query(salt).salt == salt
     assert asked().count_query(salt).salt is None

@@ -19,13 +19,14 @@ from sqlglot import exp
 
 from podium.query.schema import Column
 from podium.sources.protocol import CountQuery, DomainSize
-from podium.sources.sql.contribution_bounding import bounded_pairs
+from podium.sources.sql.contribution_bounding import bounded_pairs, weight_by_size
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import (
     COUNT,
     MEMBERS,
     PAIRS,
     SIZE,
+    USER,
     WEIGHT,
     any_of,
     ascending,
@@ -47,12 +48,16 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 
 @dataclass(frozen=True, slots=True)
 class SqlBuilder:
-    """The SQL of one question; ``without`` is a table of the items that its query excludes."""
+    """The SQL of one question; ``without`` is a table of the items that its query excludes.
+
+    ``kept`` is the table that keeps its pairs, if several queries share them.
+    """
 
     relation: Relation
     query: CountQuery
     domain: DomainSize | ItemTable | None = None
     without: ItemTable | None = None
+    kept: str | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -61,7 +66,7 @@ class SqlBuilder:
 
     @property
     def _pairs(self) -> Pairs:
-        return Pairs(self.relation, self.query, self.domain, self.without)
+        return Pairs(self.relation, self.query, self.domain, self.without, self.kept)
 
     @property
     def _dialect(self) -> Dialect:
@@ -105,6 +110,26 @@ class SqlBuilder:
             .from_(items_of(self.domain, self._places()).subquery(LISTED))
             .join(counted.subquery(_COUNTED), on=same_items(LISTED, _COUNTED, self._places()), join_type="left")
         )
+
+    def pairs(self) -> exp.Select:
+        """The distinct pairs, of a listed domain only those of its items: what several queries share is kept."""
+        return self._dialect.by_user(self._pairs.within(user_first=True), column(USER))
+
+    def items_by_size(self) -> exp.Select:
+        """How often each item occurs among the users with t items, for each t: what any weights by t need."""
+        return self._pairs.items_by_size()
+
+    def users_by_size(self, kept: str) -> exp.Select:
+        """For each t the number of pairs of the users with t items, which is t times their number."""
+        pairs = self._dialect.total(column(MEMBERS))
+        return exp.select(column(SIZE), pairs.as_(COUNT)).from_(exp.to_table(kept)).group_by(column(SIZE))
+
+    def weighted_sums(self, kept: str, weights: Sequence[tuple[int, int]]) -> exp.Select:
+        """The weighted count of each item, in any order, names as text."""
+        weight = exp.Mul(this=column(MEMBERS), expression=exp.paren(weight_by_size(column(SIZE), weights)))
+        items = [column(item) for item in self._places()]
+        summed = exp.select(*items, self._dialect.total(weight).as_(COUNT)).from_(exp.to_table(kept)).group_by(*items)
+        return exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(summed.subquery(_BEST))
 
     def domain_size(self, domain: ItemTable) -> exp.Select:
         """How many items a listed domain has: a public number; no row of the data is read."""

@@ -5,6 +5,7 @@ The choice is the same on every engine. Hashing is expensive, so only users with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,7 +15,7 @@ from podium.sources.sql.dialect import concat
 from podium.sources.sql.expressions import PAIRS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
 
-__all__ = ["bounded_pairs"]
+__all__ = ["bounded_pairs", "weight_by_size"]
 
 _SIZED, _RANKED = "sized", "ranked"
 # The names of common table expressions must differ from the tables that the query reads.
@@ -33,6 +34,16 @@ def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
         return pairs.within() if within else pairs.distinct()
     bound = _ContributionBound(pairs, max_items)
     return bound.by_join() if pairs.dialect.computes_once else bound.by_window()
+
+
+def weight_by_size(size: exp.Expr, weights: Sequence[tuple[int, int]]) -> exp.Expr:
+    """The weight of the first step (up_to, weight) that the size does not exceed; beyond all steps the last."""
+    *some, last = ((up_to, exp.Literal.number(weight)) for up_to, weight in weights)
+    cases = [
+        exp.If(this=exp.LTE(this=size.copy(), expression=exp.Literal.number(up_to)), true=weight)
+        for up_to, weight in some
+    ]
+    return exp.Case(ifs=cases, default=last[1]) if cases else last[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +65,9 @@ class _ContributionBound:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""
         few, many = self._items_of_uncut_users(), self._pairs_of_cut_users()
         every = exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False)
-        pairs = every.with_(_KEPT, as_=self._distinct(), materialized=True, copy=False)
+        # Pairs that a table keeps already are not copied.
+        kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.domain is None
+        pairs = every.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)
         return pairs.with_(_USERS, as_=self._users(), materialized=True, copy=False)
 
     def _users(self) -> exp.Select:
@@ -105,9 +118,7 @@ class _ContributionBound:
         """The weight of each item of a user, by the user's number of items; users who are cut have the last."""
         if self.pairs.query.weights is None:
             return None
-        *some, last = ((up_to, exp.Literal.number(weight)) for up_to, weight in self.pairs.query.weights)
-        cases = [exp.If(this=column(SIZE, _SIZED) <= up_to, true=weight) for up_to, weight in some]
-        return exp.Case(ifs=cases, default=last[1]) if cases else last[1]
+        return weight_by_size(column(SIZE, _SIZED), self.pairs.query.weights)
 
     def _last_weight(self) -> exp.Expr | None:
         weights = self.pairs.query.weights

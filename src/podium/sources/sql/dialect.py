@@ -52,7 +52,7 @@ class Dialect:
         return exp.Length(this=text)
 
     def md5(self, text: exp.Expr) -> exp.Expr:
-        """The hash as 32 lower-case hex digits, a text in binary order."""
+        """The hash as 32 lower-case hex digits, a text in binary order; or something else in the same order."""
         return self.binary(exp.MD5(this=text))
 
     def explode(self, values: exp.Expr) -> exp.Expr:
@@ -171,6 +171,10 @@ class Dialect:
         """The value, hidden from the engine's planner."""
         return value
 
+    def by_user(self, pairs: exp.Select, user: exp.Expr) -> exp.Select:
+        """Pairs that are to be kept, laid out as questions about users need them."""
+        return pairs
+
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """The statement that keeps the rows of a query until the session ends."""
         return exp.Create(
@@ -195,6 +199,11 @@ class DuckDB(Dialect):
     def opaque(self, value: exp.Expr) -> exp.Expr:
         """A volatile value: otherwise table statistics would answer for users outside their minimum and maximum."""
         return _unless_negative(exp.Rand(), value)
+
+    def md5(self, text: exp.Expr) -> exp.Expr:
+        """The first 15 digits of the hash as a number, which sorts faster; ties are broken by the item."""
+        digits = exp.Left(this=exp.MD5(this=text), expression=exp.Literal.number(15))
+        return exp.cast(exp.DPipe(this=exp.Literal.string("0x"), expression=digits, safe=False), "BIGINT")
 
     def microseconds(self, value: exp.Expr) -> exp.Expr:
         """A timestamp as microseconds since 1970, an integer."""

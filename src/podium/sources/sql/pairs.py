@@ -12,7 +12,7 @@ from podium.sources.item_text import element_of
 from podium.sources.protocol import CountQuery, DomainSize
 from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
-from podium.sources.sql.expressions import MEMBERS, PAIRS, SIZE, USER, column, row_column, rows
+from podium.sources.sql.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, column, row_column, rows
 from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["LISTED", "Pairs", "items_of", "same_items"]
@@ -23,12 +23,16 @@ _ELEMENTS, _SIZED, _LEFT_OUT = "elements", "sized", "left_out"
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The pairs of one question before contribution bounding; ``without`` has the excluded items."""
+    """The pairs of one question before contribution bounding; ``without`` has the excluded items.
+
+    ``kept`` is the table that keeps them, if they were computed before.
+    """
 
     relation: Relation
     query: CountQuery
     domain: DomainSize | ItemTable | None = None
     without: ItemTable | None = None
+    kept: str | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -57,8 +61,29 @@ class Pairs:
         size = column(SIZE)
         return exp.select(size, rows().as_(MEMBERS)).from_(users.subquery(_SIZED)).group_by(size.copy())
 
+    def items_by_size(self) -> exp.Select:
+        """For each item and each t, how many users with t items have it, before contribution bounding."""
+        counted = [*(column(place) for place in self.places), column(SIZE)]
+        sized = self._sized_by_join() if self.dialect.computes_once else self._sized_by_window()
+        return exp.select(*counted, rows().as_(MEMBERS)).from_(sized.subquery(_SIZED)).group_by(*counted)
+
+    def _sized_by_window(self) -> exp.Select:
+        size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
+        pairs = self.within(user_first=True).subquery(PAIRS)
+        return exp.select(*(column(place, PAIRS).as_(place) for place in self.places), size.as_(SIZE)).from_(pairs)
+
+    def _sized_by_join(self) -> exp.Select:
+        pairs = self.within(user_first=True)
+        users = exp.select(column(USER, PAIRS).as_(USER), rows().as_(SIZE))
+        users = users.from_(pairs.copy().subquery(PAIRS)).group_by(column(USER, PAIRS))
+        sized = exp.select(*(column(place, PAIRS).as_(place) for place in self.places), column(SIZE, _SIZED).as_(SIZE))
+        same = column(USER, PAIRS).eq(column(USER, _SIZED))
+        return sized.from_(pairs.subquery(PAIRS)).join(users.subquery(_SIZED), on=same)
+
     def distinct(self, *, user_first: bool = False) -> exp.Select:
         """Distinct (user, item), both not NULL, of the rows that satisfy the condition."""
+        if self.kept is not None:
+            return self._from_kept(self.kept)
         table, raw, where = self._raw()
         declared = [self.relation.schema.column(self.query.user, role="user"), *self.columns]
         values = [self.relation.value(value, kind) for value, kind in zip(raw, declared, strict=True)]
@@ -78,6 +103,18 @@ class Pairs:
         if self.without is not None:
             select = select.where(self._not_left_out(values[1:], self.without), copy=False)
         return select
+
+    def _from_kept(self, table: str) -> exp.Select:
+        """The pairs of the table that keeps them: distinct and usable already."""
+        declared = [self.relation.schema.column(self.query.user, role="user"), *self.columns]
+        names = (USER, *self.places)
+        values: list[exp.Expr] = [
+            self.dialect.binary(column(name, ROWS)) if kind.kind is Kind.TEXT else column(name, ROWS)
+            for name, kind in zip(names, declared, strict=True)
+        ]
+        select = exp.select(*(value.as_(name) for value, name in zip(values, names, strict=True)))
+        select = select.from_(exp.alias_(exp.to_table(table), ROWS, table=True))
+        return select if self.without is None else select.where(self._not_left_out(values[1:], self.without))
 
     def within(self, *, user_first: bool = False) -> exp.Select:
         """The pairs whose item is in the domain, if that is listed."""

@@ -6,49 +6,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from itertools import accumulate, pairwise
-from typing import Any, Protocol
 
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.exact import positive_integer
-from podium.histogram import Histogram, Item
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.domains import check_listed, item_rows, listed_rows, match_columns
-from podium.sources.item_text import COUNTABLE, decode_item, element_of
+from podium.sources.item_text import COUNTABLE, element_of
 from podium.sources.protocol import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import check_condition, depth_of
 from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.kept_pairs import KEPT_PAIRS, SqlKeptPairs
+from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
 from podium.sources.sql.relation import ItemTable, Relation
+from podium.sources.sql.snapshot import COUNTS, Session, SqlSnapshot, exact_edges
 
-__all__ = ["Session", "SqlSnapshot", "SqlSource"]
+__all__ = ["SqlSource"]
 
-_COUNTS, _LISTED, _LEFT_OUT = "podium_counts", "podium_listed", "podium_left_out"
 _ROWS = "podium_rows"
-_NAMES_AT_ONCE = 2_000
-_MAX_EDGES = 100
-
-
-class Session(Protocol):
-    """A connection for one question. Every method raises SourceFailure, and nothing else, if the engine fails."""
-
-    def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
-        """The rows of a query: names are texts, counts are integers."""
-        ...
-
-    def explain(self, query: str) -> None:
-        """Have the engine plan a query without reading rows. Its estimates of costs and sizes are shown to nobody."""
-        ...
-
-    def keep(self, table: str, query: exp.Query) -> None:
-        """Keep the rows of a query in a table, computed once, until the session ends: see ``Dialect.keep``."""
-        ...
-
-    def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
-        """Load the caller's items into a table until the session ends; the columns are of countable kinds."""
-        ...
 
 
 class SqlSource(ABC):
@@ -126,12 +103,12 @@ class SqlSource(ABC):
         """Raise unless the engine can plan the queries: engines limit their length and depth."""
         columns = tuple(element_of(self.relation_for(query).schema.column(name)) for name in query.items)
         with self.session() as session:
-            for table in (_LISTED, _LEFT_OUT):
+            for table in (LISTED_ITEMS, LEFT_OUT):
                 # Without rows: their content does not change whether a plan is refused.
                 if _needs_tables(query, domain):
-                    session.load(table, _loaded_columns(columns), ())
+                    session.load(table, loaded_columns(columns), ())
             try:
-                for select in self._query_shapes(query, domain, columns):
+                for select in self._query_shapes(query, domain):
                     session.explain(self.sql_dialect.sql(select))
             except SourceFailure:
                 refused = SourceUnavailable(
@@ -143,17 +120,12 @@ class SqlSource(ABC):
                 return
         raise refused
 
-    def _query_shapes(
-        self, query: CountQuery, domain: Domain | None, columns: tuple[Column, ...]
-    ) -> Iterator[exp.Query]:
-        """A query of each shape that the question needs; in rounds, also those that exclude items or ask about some."""
+    def _query_shapes(self, query: CountQuery, domain: Domain | None) -> Iterator[exp.Query]:
+        """A query of each shape that reads the table; later rounds read kept pairs, whatever the condition was."""
         builder = self._builder(query, domain)
         yield builder.top_rows(2) if domain is None and query.weights is None else builder.kept_counts()
-        if domain is None and query.weights is not None:
-            found = self._loaded_table(_LISTED, columns)
-            yield replace(builder, without=self._loaded_table(_LEFT_OUT, columns)).kept_counts()
-            yield replace(builder, domain=found).top_rows(2)
-            yield replace(builder, domain=found).sizes([1, 2])
+        if query.weights is not None:
+            yield builder.pairs()
 
     def _check_domain(self, columns: tuple[Column, ...], domain: Domain) -> None:
         if isinstance(domain, DomainSize):
@@ -176,26 +148,30 @@ class SqlSource(ABC):
         limit: int | None = None,
         edges: Sequence[int] | None = None,
         domain: Domain | None = None,
+        keep_pairs: bool = False,
         shown_as: str | None = None,
     ) -> tuple[str, ...]:
         """The SQL that would be sent: for ``sizes(edges)``, ``top_rows(limit)``, or without both for the other two.
 
-        ``shown_as`` replaces the table's name, for readers who should not see where the data is.
+        With ``keep_pairs`` they read kept pairs. ``shown_as`` replaces the table's name, for readers who should not
+        see where the data is.
         """
         self._check_query(query, domain)
         builder, first = self._fenced_builder(query, domain, shown_as)
+        if keep_pairs:
+            first, builder = {**first, KEPT_PAIRS: builder.pairs()}, replace(builder, kept=KEPT_PAIRS)
         sent: list[exp.Expr] = [self.sql_dialect.keep(table, select) for table, select in first.items()]
         if edges is not None:
             if limit is not None:
                 raise InvalidArgument("limit", limit, allowed="None where edges are given")
-            sent.append(builder.sizes(_exact_edges(edges)))
+            sent.append(builder.sizes(exact_edges(edges)))
         elif limit is not None:
             sent.append(builder.top_rows(positive_integer(limit, "limit") + 1))
         else:
-            kept = self.sql_dialect.keep(_COUNTS, builder.kept_counts())
-            sent += [kept, builder.counts_of_counts(_COUNTS), builder.names(_COUNTS, [(1, 0)])]
+            kept = self.sql_dialect.keep(COUNTS, builder.kept_counts())
+            sent += [kept, builder.counts_of_counts(COUNTS), builder.names(COUNTS, [(1, 0)])]
             if isinstance(domain, DomainSize):
-                sent.append(builder.unseen(_COUNTS, [0]))
+                sent.append(builder.unseen(COUNTS, [0]))
         return tuple(map(self.sql_dialect.sql, sent))
 
     def _fenced_builder(
@@ -206,26 +182,20 @@ class SqlSource(ABC):
         if shown_as is not None:
             table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
             builder = replace(builder, relation=replace(builder.relation, table=table))
-        return builder.keep_computed(_ROWS, _LISTED) if self.sql_dialect.keeps_rows else (builder, {})
+        return builder.keep_computed(_ROWS, LISTED_ITEMS) if self.sql_dialect.keeps_rows else (builder, {})
 
     def _builder(self, query: CountQuery, domain: Domain | None) -> SqlBuilder:
         relation = self.relation_for(query)
         columns = tuple(element_of(relation.schema.column(name)) for name in query.items)
-        without = self._loaded_table(_LEFT_OUT, columns) if query.without else None
+        without = loaded_table(LEFT_OUT, columns, self.sql_dialect) if query.without else None
         listed: DomainSize | ItemTable | None
         if domain is None or isinstance(domain, DomainSize):
             listed = domain
         elif isinstance(domain, DomainTable):
             listed = match_columns(self.domain_relation(domain.table), domain.columns, columns)
         else:
-            listed = self._loaded_table(_LISTED, columns)
+            listed = loaded_table(LISTED_ITEMS, columns, self.sql_dialect)
         return SqlBuilder(relation, query, listed, without)
-
-    def _loaded_table(self, table: str, columns: tuple[Column, ...]) -> ItemTable:
-        """The session's table of the caller's items."""
-        places = _loaded_columns(columns)
-        loaded = Relation(exp.to_table(table), Schema(places), self.sql_dialect)
-        return ItemTable(loaded, tuple(column.name for column in places))
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         """How many items a known domain has. Only the domain is read, never the data."""
@@ -245,6 +215,13 @@ class SqlSource(ABC):
             yield SqlSnapshot(builder, session)
 
     @contextmanager
+    def keep_pairs(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[SqlKeptPairs]:
+        """The pairs of a question that reads them several times; with a domain only those of its items."""
+        self._check_query(query, domain)
+        with self._counting_session(query, domain) as (builder, session):
+            yield SqlKeptPairs(builder, session)
+
+    @contextmanager
     def _counting_session(
         self, query: CountQuery, domain: Domain | None, *, data: bool = True
     ) -> Iterator[tuple[SqlBuilder, Session]]:
@@ -259,93 +236,11 @@ class SqlSource(ABC):
                     session.keep(table, select)
             if isinstance(domain, DomainItems | DomainFile):
                 rows = listed_rows(domain, builder.columns, self.sql_dialect)
-                session.load(_LISTED, _loaded_columns(builder.columns), rows)
+                session.load(LISTED_ITEMS, loaded_columns(builder.columns), rows)
             if query.without:
                 rows = item_rows(query.without, builder.columns, "without", self.sql_dialect)
-                session.load(_LEFT_OUT, _loaded_columns(builder.columns), rows)
+                session.load(LEFT_OUT, loaded_columns(builder.columns), rows)
             yield builder, session
-
-
-class SqlSnapshot:
-    """One question's view: a single query, or a kept table of counts."""
-
-    def __init__(self, builder: SqlBuilder, session: Session) -> None:
-        self._builder = builder
-        self._session = session
-        self._dialect = builder.relation.dialect
-        self._table = _COUNTS
-        self._streamed = False
-        self._kept = False
-
-    def top_rows(self, limit: int) -> Histogram:
-        """The ``limit`` items with the most users and the count of the next."""
-        if self._streamed or self._kept:
-            raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
-        self._streamed = True
-        # One more than the limit: the count of the next item enters the threshold.
-        rows = self._fetch(self._builder.top_rows(positive_integer(limit, "limit") + 1))
-        counts = [int(row[-1]) for row in rows]
-        items = [self._item(row[:-1]) for row in rows[:limit]]
-        return Histogram.top_rows(items, counts[:limit], next_count=counts[limit] if len(counts) > limit else 0)
-
-    def counts_of_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The distinct counts in descending order, and how many items have each."""
-        self._keep()
-        rows = self._fetch(self._builder.counts_of_counts(self._table))
-        pairs = sorted(((int(count), int(size)) for count, size in rows), reverse=True)
-        counts, sizes = [count for count, _ in pairs], [size for _, size in pairs]
-        if isinstance(self._builder.domain, DomainSize):
-            unseen = self._builder.domain.size - sum(sizes)
-            if unseen:
-                counts.append(0)
-                sizes.append(unseen)
-        return tuple(counts), tuple(sizes)
-
-    def names(self, places: Sequence[tuple[int, int]]) -> tuple[Item, ...]:
-        """The items at these (count, rank), in the given order."""
-        self._keep()
-        wanted = sorted(set(places))
-        found: dict[tuple[int, int], Item] = {}
-        for start in range(0, len(wanted), _NAMES_AT_ONCE):
-            some = wanted[start : start + _NAMES_AT_ONCE]
-            if isinstance(self._builder.domain, DomainSize):
-                found |= self._unseen([rank for count, rank in some if count == 0])
-                some = [(count, rank) for count, rank in some if count]
-            if some:
-                rows = self._fetch(self._builder.names(self._table, some))
-                found |= {(int(count), int(rank)): self._item(tuple(texts)) for count, rank, *texts in rows}
-        if any(place not in found for place in wanted):
-            raise InvalidArgument("places", "a place without an item", allowed="ranks below the size of their group")
-        return tuple(found[place] for place in places)
-
-    def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
-        """For each edge, the number of users with at least ``edge`` items and fewer than the next edge."""
-        (row,) = self._fetch(self._builder.sizes(_exact_edges(edges)))
-        return tuple(map(int, row))
-
-    def _unseen(self, ranks: Sequence[int]) -> dict[tuple[int, int], Item]:
-        if not ranks:
-            return {}
-        between = {int(place): int(seen) for place, seen in self._fetch(self._builder.unseen(self._table, ranks))}
-        before = accumulate(between.get(place, 0) for place in range(len(ranks)))
-        return {(0, rank): rank + seen for rank, seen in zip(ranks, before, strict=True)}
-
-    def _keep(self) -> None:
-        if self._streamed:
-            raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
-        if not self._kept:
-            self._session.keep(self._table, self._builder.kept_counts())
-            self._kept = True
-
-    def _fetch(self, query: exp.Query) -> Sequence[tuple[Any, ...]]:
-        return self._session.fetch(self._dialect.sql(query))
-
-    def _item(self, texts: tuple[Any, ...]) -> Item:
-        try:
-            return decode_item(self._builder.columns, texts)
-        except (ValueError, ArithmeticError, TypeError):
-            # The reason would quote the value.
-            raise SourceFailure from None
 
 
 def _needs_tables(query: CountQuery, domain: Domain | None) -> bool:
@@ -376,14 +271,3 @@ def _check_without(query: CountQuery, columns: tuple[Column, ...], domain: Domai
             hint="Leave them out of the domain.",
         )
     item_rows(query.without, columns, "without", dialect)
-
-
-def _exact_edges(edges: Sequence[int]) -> list[int]:
-    numbers = [positive_integer(edge, "edges") for edge in edges]
-    if not 1 <= len(numbers) <= _MAX_EDGES or any(high <= low for low, high in pairwise(numbers)):
-        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} increasing integers from 1")
-    return numbers
-
-
-def _loaded_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    return tuple(replace(column, name=f"item{place}") for place, column in enumerate(columns))

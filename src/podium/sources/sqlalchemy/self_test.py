@@ -25,7 +25,7 @@ from podium.sources.protocol import CountQuery
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
-from podium.sources.sql.sql_source import Session, SqlSnapshot
+from podium.sources.sql.snapshot import Session, SqlSnapshot
 
 __all__ = ["Engine", "hashes_alike", "keeps_tables", "kind_is_exact", "patterns_are_exact", "weighs_alike"]
 

@@ -1,0 +1,26 @@
+"""Items that podium sends to the engine: a stated domain, or what earlier rounds released."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from podium.query.schema import Column, Schema
+from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.relation import ItemTable, Relation
+
+__all__ = ["LEFT_OUT", "LISTED_ITEMS", "loaded_columns", "loaded_table"]
+
+LISTED_ITEMS, LEFT_OUT = "podium_listed", "podium_left_out"
+
+
+def loaded_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of a table of such items: those of the item columns, named by their place."""
+    return tuple(replace(column, name=f"item{place}") for place, column in enumerate(columns))
+
+
+def loaded_table(table: str, columns: tuple[Column, ...], dialect: Dialect) -> ItemTable:
+    """The session's table of that name; ``columns`` are the item columns."""
+    places = loaded_columns(columns)
+    return ItemTable(Relation(exp.to_table(table), Schema(places), dialect), tuple(column.name for column in places))

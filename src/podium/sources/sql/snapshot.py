@@ -1,0 +1,133 @@
+"""A snapshot of the rows for one question, from the builder's queries; and the session that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from podium.errors import InvalidArgument, SourceFailure
+from podium.exact import positive_integer
+from podium.histogram import Histogram, Item
+from podium.query.schema import Column
+from podium.sources.item_text import decode_item
+from podium.sources.protocol import DomainSize
+from podium.sources.sql.builder import SqlBuilder
+
+__all__ = ["COUNTS", "Session", "SqlSnapshot", "exact_edges"]
+
+COUNTS = "podium_counts"
+_NAMES_AT_ONCE = 2_000
+_MAX_EDGES = 100
+
+
+class Session(Protocol):
+    """A connection for one question. Every method raises SourceFailure, and nothing else, if the engine fails."""
+
+    def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a query: names are texts, counts are integers."""
+        ...
+
+    def explain(self, query: str) -> None:
+        """Have the engine plan a query without reading rows. Its estimates of costs and sizes are shown to nobody."""
+        ...
+
+    def keep(self, table: str, query: exp.Query) -> None:
+        """Keep the rows of a query in a table, computed once, until the session ends: see ``Dialect.keep``."""
+        ...
+
+    def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
+        """Load the caller's items into a table until the session ends; the columns are of countable kinds."""
+        ...
+
+
+class SqlSnapshot:
+    """One question's view: a single query, or a kept table of counts."""
+
+    def __init__(self, builder: SqlBuilder, session: Session, *, table: str = COUNTS) -> None:
+        self._builder = builder
+        self._session = session
+        self._dialect = builder.relation.dialect
+        self._table = table
+        self._streamed = False
+        self._kept = False
+
+    def top_rows(self, limit: int) -> Histogram:
+        """The ``limit`` items with the most users and the count of the next."""
+        if self._streamed or self._kept:
+            raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
+        self._streamed = True
+        # One more than the limit: the count of the next item enters the threshold.
+        rows = self._fetch(self._builder.top_rows(positive_integer(limit, "limit") + 1))
+        counts = [int(row[-1]) for row in rows]
+        items = [self._item(row[:-1]) for row in rows[:limit]]
+        return Histogram.top_rows(items, counts[:limit], next_count=counts[limit] if len(counts) > limit else 0)
+
+    def counts_of_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The distinct counts in descending order, and how many items have each."""
+        self._keep()
+        rows = self._fetch(self._builder.counts_of_counts(self._table))
+        pairs = sorted(((int(count), int(size)) for count, size in rows), reverse=True)
+        counts, sizes = [count for count, _ in pairs], [size for _, size in pairs]
+        if isinstance(self._builder.domain, DomainSize):
+            unseen = self._builder.domain.size - sum(sizes)
+            if unseen:
+                counts.append(0)
+                sizes.append(unseen)
+        return tuple(counts), tuple(sizes)
+
+    def names(self, places: Sequence[tuple[int, int]]) -> tuple[Item, ...]:
+        """The items at these (count, rank), in the given order."""
+        self._keep()
+        wanted = sorted(set(places))
+        found: dict[tuple[int, int], Item] = {}
+        for start in range(0, len(wanted), _NAMES_AT_ONCE):
+            some = wanted[start : start + _NAMES_AT_ONCE]
+            if isinstance(self._builder.domain, DomainSize):
+                found |= self._unseen([rank for count, rank in some if count == 0])
+                some = [(count, rank) for count, rank in some if count]
+            if some:
+                rows = self._fetch(self._builder.names(self._table, some))
+                found |= {(int(count), int(rank)): self._item(tuple(texts)) for count, rank, *texts in rows}
+        if any(place not in found for place in wanted):
+            raise InvalidArgument("places", "a place without an item", allowed="ranks below the size of their group")
+        return tuple(found[place] for place in places)
+
+    def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
+        """For each edge, the number of users with at least ``edge`` items and fewer than the next edge."""
+        (row,) = self._fetch(self._builder.sizes(exact_edges(edges)))
+        return tuple(map(int, row))
+
+    def _unseen(self, ranks: Sequence[int]) -> dict[tuple[int, int], Item]:
+        if not ranks:
+            return {}
+        between = {int(place): int(seen) for place, seen in self._fetch(self._builder.unseen(self._table, ranks))}
+        before = accumulate(between.get(place, 0) for place in range(len(ranks)))
+        return {(0, rank): rank + seen for rank, seen in zip(ranks, before, strict=True)}
+
+    def _keep(self) -> None:
+        if self._streamed:
+            raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
+        if not self._kept:
+            self._session.keep(self._table, self._builder.kept_counts())
+            self._kept = True
+
+    def _fetch(self, query: exp.Query) -> Sequence[tuple[Any, ...]]:
+        return self._session.fetch(self._dialect.sql(query))
+
+    def _item(self, texts: tuple[Any, ...]) -> Item:
+        try:
+            return decode_item(self._builder.columns, texts)
+        except (ValueError, ArithmeticError, TypeError):
+            # The reason would quote the value.
+            raise SourceFailure from None
+
+
+def exact_edges(edges: Sequence[int]) -> list[int]:
+    """The edges of sizes as integers; raises unless they increase."""
+    numbers = [positive_integer(edge, "edges") for edge in edges]
+    if not 1 <= len(numbers) <= _MAX_EDGES or any(high <= low for low, high in pairwise(numbers)):
+        raise InvalidArgument("edges", tuple(edges), allowed=f"1 to {_MAX_EDGES} increasing integers from 1")
+    return numbers
