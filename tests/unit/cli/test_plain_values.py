@@ -13,7 +13,7 @@ from tests.support.command_line import ASK, TOTAL, podium
 from typer._coercion import build_runtime_param, resolve_type_descriptor
 from typer.models import OptionInfo
 
-from podium.cli import app
+from podium.cli.commands import app
 from podium.cli.exit_codes import USAGE
 from podium.cli.options import Mechanism
 from podium.cli.plain_values import UNDECIDED, convert_plainly, plain_value
