@@ -14,8 +14,4 @@ def main() -> None:
     gc.set_threshold(100_000)
     from podium.cli.commands import app
 
-    try:
-        app(prog_name="podium")
-    finally:
-        # Otherwise the interpreter examines them all once more as it ends, only to return memory.
-        gc.freeze()
+    app(prog_name="podium")
