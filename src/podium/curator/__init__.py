@@ -7,8 +7,9 @@ rows leaves before it is settled.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from podium.late_names import late_names
 
 if TYPE_CHECKING:
     from podium.curator.curator import Curator
@@ -17,21 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Curator", "TopKMonitor", "plan", "plan_rank", "rank", "sql", "top"]
 
-_HOMES = {
-    "Curator": "podium.curator.curator",
-    "TopKMonitor": "podium.curator.monitor.topk_monitor",
-    "plan": "podium.curator.once",
-    "plan_rank": "podium.curator.once",
-    "rank": "podium.curator.once",
-    "sql": "podium.curator.once",
-    "top": "podium.curator.once",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name on first use: a question needs no monitor."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = late_names(
+    __name__,
+    {
+        "Curator": "curator",
+        "TopKMonitor": "monitor.topk_monitor",
+        "plan": "once",
+        "plan_rank": "once",
+        "rank": "once",
+        "sql": "once",
+        "top": "once",
+    },
+)

@@ -17,7 +17,6 @@ from podium.curator.pricing import AnyFacts
 from podium.curator.timing import period_of
 from podium.errors import InvalidArgument, QuestionForfeited, interruption_note, settlement_note
 from podium.exact import Number
-from podium.planning.question_plan import Plan
 from podium.query import (
     CheckedQuestion,
     Question,
@@ -34,6 +33,7 @@ from podium.sources import SOURCE_DEFAULTS, CountQuery, Domain, Source, SourceOp
 if TYPE_CHECKING:
     from podium.curator.payment import LedgerAccount
     from podium.ledger import Budget, Ledger, Reservation, Status, StoredRelease
+    from podium.planning.question_plan import Plan
 
 __all__ = ["Curator"]
 

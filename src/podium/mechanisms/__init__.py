@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from podium.late_names import late_names
 
 if TYPE_CHECKING:
     from podium.mechanisms.base import Mechanism
@@ -49,35 +50,29 @@ __all__ = [
     "Weights",
 ]
 
-_HOMES = {
-    "AdaptiveTopK": "podium.mechanisms.gaussian.adaptive",
-    "CanonicalTopK": "podium.mechanisms.canonical.canonical_topk",
-    "ExponentialTopK": "podium.mechanisms.exponential",
-    "ExponentialWithGap": "podium.mechanisms.exponential",
-    "FixedThreshold": "podium.mechanisms.fixed_threshold",
-    "GaussianSparseHistogram": "podium.mechanisms.gaussian.sparse_histogram",
-    "HybridTopK": "podium.mechanisms.sparse_vector.hybrid",
-    "JointTopK": "podium.mechanisms.joint.joint_topk",
-    "LimitedDomain": "podium.mechanisms.limited_domain.limited_domain",
-    "Mechanism": "podium.mechanisms.base",
-    "NoisyTopK": "podium.mechanisms.noisy",
-    "OneshotLaplace": "podium.mechanisms.oneshot",
-    "PayWhatYouGet": "podium.mechanisms.limited_domain.pay_what_you_get",
-    "PermuteAndFlip": "podium.mechanisms.noisy",
-    "PrivateKBar": "podium.mechanisms.limited_domain.private_k_bar",
-    "RisingTopK": "podium.mechanisms.rising",
-    "SetUnionThenTopK": "podium.mechanisms.gaussian.set_union",
-    "SparseVector": "podium.mechanisms.sparse_vector.technique",
-    "TestedTopK": "podium.mechanisms.tested",
-    "TwoReadings": "podium.mechanisms.gaussian.set_union",
-    "Weights": "podium.mechanisms.weights",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import a mechanism on first use: a question needs one or two of them."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = late_names(
+    __name__,
+    {
+        "AdaptiveTopK": "gaussian.adaptive",
+        "CanonicalTopK": "canonical.canonical_topk",
+        "ExponentialTopK": "exponential",
+        "ExponentialWithGap": "exponential",
+        "FixedThreshold": "fixed_threshold",
+        "GaussianSparseHistogram": "gaussian.sparse_histogram",
+        "HybridTopK": "sparse_vector.hybrid",
+        "JointTopK": "joint.joint_topk",
+        "LimitedDomain": "limited_domain.limited_domain",
+        "Mechanism": "base",
+        "NoisyTopK": "noisy",
+        "OneshotLaplace": "oneshot",
+        "PayWhatYouGet": "limited_domain.pay_what_you_get",
+        "PermuteAndFlip": "noisy",
+        "PrivateKBar": "limited_domain.private_k_bar",
+        "RisingTopK": "rising",
+        "SetUnionThenTopK": "gaussian.set_union",
+        "SparseVector": "sparse_vector.technique",
+        "TestedTopK": "tested",
+        "TwoReadings": "gaussian.set_union",
+        "Weights": "weights",
+    },
+)
