@@ -145,7 +145,7 @@ def _run(command: str, place: str) -> tuple[int, str]:
     if words[0] == "podium" and plain:
         from typer.testing import CliRunner  # noqa: PLC0415 - only needed for running
 
-        from podium.cli import app  # noqa: PLC0415
+        from podium.cli.commands import app  # noqa: PLC0415
 
         ran = CliRunner().invoke(app, words[1:], prog_name="podium")
         return ran.exit_code, ran.output

@@ -25,20 +25,20 @@ __all__ = [
 
 _HOMES = {
     "BOTTOM": "podium.release",
-    "Budget": "podium.ledger",
-    "Curator": "podium.curator",
+    "Budget": "podium.ledger.budget",
+    "Curator": "podium.curator.curator",
     "Histogram": "podium.histogram",
     "Plan": "podium.planning.question_plan",
     "Question": "podium.query",
     "Release": "podium.release",
     "Scores": "podium.histogram",
-    "TopKMonitor": "podium.curator",
+    "TopKMonitor": "podium.curator.monitor.topk_monitor",
     "connect": "podium.client",
-    "plan": "podium.curator",
-    "plan_rank": "podium.curator",
-    "rank": "podium.curator",
-    "sql": "podium.curator",
-    "top": "podium.curator",
+    "plan": "podium.curator.once",
+    "plan_rank": "podium.curator.once",
+    "rank": "podium.curator.once",
+    "sql": "podium.curator.once",
+    "top": "podium.curator.once",
 }
 
 

@@ -1,5 +1,5 @@
 """``python -m podium``."""
 
-from podium.cli import main
+from podium.cli.process import run
 
-main()
+run()

@@ -30,6 +30,7 @@ __all__ = [
     "exact_fraction",
     "exact_integer",
     "float_above",
+    "float_above_ball",
     "float_below",
     "is_writable",
     "positive_fraction",
@@ -43,6 +44,8 @@ Number: TypeAlias = int | Fraction | Decimal | str | float
 _DIGITS = 2000
 _MAX_BITS = 1 << 20
 _MIN_MAGNITUDE, _MAX_MAGNITUDE = flint.arb(2) ** -_MAX_BITS, flint.arb(2) ** _MAX_BITS
+_PLAIN_BITS = 1000
+"""Numbers within 2^-1000 and 2^1000 are neither too long to be written out nor too large for a float."""
 _KINDS = "an int, Fraction, Decimal, str or finite float"
 _SHORT = f"at most {_DIGITS} digits before or after the point"
 
@@ -195,6 +198,20 @@ def float_above(value: Fraction) -> float:
 def float_below(value: Fraction) -> float:
     """A float that is not above ``value``."""
     return -float_above(-value)
+
+
+def float_above_ball(value: flint.arb) -> float:
+    """``float_above`` of the upper end of a finite ball; for moderate exponents in integers, which is faster."""
+    if value.is_finite():
+        (middle, exponent), (radius, radius_exponent) = value.mid().man_exp(), value.rad().man_exp()
+        places = -min(int(exponent), int(radius_exponent))
+        if 0 <= places <= _PLAIN_BITS and max(exponent, radius_exponent) <= _PLAIN_BITS:
+            end = (int(middle) << (int(exponent) + places)) + (int(radius) << (int(radius_exponent) + places))
+            if end.bit_length() <= places + _PLAIN_BITS:
+                near = end / (1 << places)  # correctly rounded
+                numerator, denominator = near.as_integer_ratio()
+                return near if numerator << places >= end * denominator else math.nextafter(near, math.inf)
+    return float_above(rational_bounds(value)[1])
 
 
 def _nearest(value: Fraction) -> float:

@@ -14,7 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from podium.cli import app
+from podium.cli.commands import app
 from podium.sources.parquet import write_parquet
 
 ROOT = Path(__file__).parents[2]

@@ -24,6 +24,7 @@ from podium.exact import (
     exact_fraction,
     exact_integer,
     float_above,
+    float_above_ball,
     float_below,
     positive_fraction,
     probability,
@@ -107,6 +108,29 @@ def test_rounding_beyond_the_floats() -> None:
     assert float_below(-huge) == -math.inf
     assert float_above(tiny) == math.nextafter(0.0, 1.0)
     assert float_below(tiny) == 0.0
+
+
+@given(
+    st.fractions(), st.fractions(min_value=0), st.integers(-3000, 3000), st.integers(-3000, 3000),
+    st.sampled_from([2, 53, 54, 128, 1200]),
+)  # fmt: skip
+def test_a_float_above_a_ball_is_the_float_above_its_end(
+    middle: Fraction, width: Fraction, exponent: int, width_exponent: int, bits: int
+) -> None:
+    with ball_precision(bits):
+        value = (ball(middle) * flint.arb(2) ** exponent).union(
+            (ball(middle) + ball(width) * flint.arb(2) ** width_exponent) * flint.arb(2) ** exponent
+        )
+        exact = ball(middle) * flint.arb(2) ** exponent
+    for one in (value, -value, exact, exact.mid(), flint.arb(0)):
+        end = rational_bounds(one)[1]
+        assert float_above_ball(one) == float_above(end) >= end
+
+
+@pytest.mark.parametrize("value", [flint.arb("nan"), flint.arb("inf"), flint.arb(0, "inf")])
+def test_a_float_above_a_ball_without_ends_is_refused(value: flint.arb) -> None:
+    with pytest.raises(ArithmeticError, match="without finite ends"):
+        float_above_ball(value)
 
 
 @given(st.fractions(), st.integers(20, 200))

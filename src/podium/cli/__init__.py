@@ -5,13 +5,13 @@ Commands import the library when they run, so ``podium --help`` and shell comple
 
 import gc
 
-from podium.cli.commands import app
-
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line."""
     # Imports create a hundred thousand long-lived objects; collecting among them takes a tenth of the start-up time.
     gc.set_threshold(100_000)
+    from podium.cli.commands import app
+
     app(prog_name="podium")

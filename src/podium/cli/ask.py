@@ -135,9 +135,8 @@ class DataOptions:
     def curator(self, source: str, user: str, *, dry_run: bool) -> Iterator[Curator]:
         """The curator of a registered data set (a mistyped ledger is not created), or of a single question."""
         from podium.curator.curator import Curator
-        from podium.curator.payment import OneQuestion
+        from podium.curator.one_question import OneQuestion
         from podium.curator.timing import delay_to_period, period_of
-        from podium.ledger import open_ledger
 
         reading: Any = {
             "user": user, "table": self.table, "types": parse_types(self.types), "bad_lines": self.bad_lines.value,
@@ -151,6 +150,8 @@ class DataOptions:
             with delay_to_period(every), Curator(source, dataset=name, ledger=budget, **reading) as curator:
                 yield curator
             return
+        from podium.ledger import open_ledger
+
         with (
             open_ledger(self.ledger, create=False) as ledger,
             Curator(

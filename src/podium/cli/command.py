@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from podium.cli.console import Settings, use_settings
 from podium.cli.failures import report
+from podium.cli.plain_values import convert_plainly
 
-__all__ = ["Command", "Group", "command"]
+__all__ = ["Command", "command"]
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No messages or progress on stderr.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colours; the variable NO_COLOR does the same.")]
@@ -86,6 +87,7 @@ class Command(TyperCommand):
                 if times > 1 and _takes_one(option):
                     name = max(option.opts, key=len)
                     ctx.fail(f"{name} is given {times} times. Allowed: once. {_HINTS.get(name, _KEEP_ONE)}")
+        convert_plainly(self.get_params(ctx))
         return super().parse_args(ctx, args)
 
 
@@ -97,15 +99,3 @@ _KEEP_ONE = "Keep the one you mean."
 _HINTS = {
     "--user": "The unit of protection is one column: combine several into one column of the table, and name that one.",
 }
-
-
-class Group(TyperGroup):
-    """The root command, which reports usage errors like all others."""
-
-    def main(self, *arguments: Any, **options: Any) -> Any:
-        """Run, and exit with the code of the outcome."""
-        try:
-            code = super().main(*arguments, **{**options, "standalone_mode": False})
-        except typer.TyperException as error:
-            code = report(error, debug=False)
-        raise SystemExit(code or 0)

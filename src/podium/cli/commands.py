@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from typing import ClassVar
 
 import typer
 
-from podium.cli.audit import audit
-from podium.cli.budget.create import create
-from podium.cli.budget.data_version import data_version
-from podium.cli.budget.history import history
-from podium.cli.budget.raise_total import raise_
-from podium.cli.budget.recover import recover
-from podium.cli.budget.show import show
-from podium.cli.budget.unlock import unlock
-from podium.cli.budget.verify import verify
-from podium.cli.command import Command, Group, command
-from podium.cli.demo import demo
 from podium.cli.exit_codes import exit_code_table
-from podium.cli.explain import explain
-from podium.cli.mechanisms import mechanisms
-from podium.cli.plan import plan
-from podium.cli.rank import rank
-from podium.cli.serve import serve
-from podium.cli.sql import sql
-from podium.cli.token.issue import create as create_token
-from podium.cli.token.listing import list_ as list_tokens
-from podium.cli.token.revoke import revoke as revoke_token
-from podium.cli.top import top
-from podium.cli.watch import watch
+from podium.cli.late_commands import SETTINGS, Group, RootGroup
 from podium.version import __version__
 
 __all__ = ["app"]
 
-_SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 _HELP = f"""The top k of a table, private for every user in it.
 
 \b
@@ -47,55 +26,68 @@ Exit codes:
 {exit_code_table()}
 """
 
+
+class _Root(RootGroup):
+    places: ClassVar[Mapping[str, str]] = {
+        "top": "podium.cli.top:top",
+        "sql": "podium.cli.sql:sql",
+        "rank": "podium.cli.rank:rank",
+        "watch": "podium.cli.watch:watch",
+        "plan": "podium.cli.plan:plan",
+        "demo": "podium.cli.demo:demo",
+        "mechanisms": "podium.cli.mechanisms:mechanisms",
+        "explain": "podium.cli.explain:explain",
+        "audit": "podium.cli.audit:audit",
+        "serve": "podium.cli.serve:serve",
+    }
+
+
+class _Budget(Group):
+    places: ClassVar[Mapping[str, str]] = {
+        "create": "podium.cli.budget.create:create",
+        "show": "podium.cli.budget.show:show",
+        "history": "podium.cli.budget.history:history",
+        "verify": "podium.cli.budget.verify:verify",
+        "data-version": "podium.cli.budget.data_version:data_version",
+        "raise": "podium.cli.budget.raise_total:raise_",
+        "unlock": "podium.cli.budget.unlock:unlock",
+        "recover": "podium.cli.budget.recover:recover",
+    }
+
+
+class _Token(Group):
+    places: ClassVar[Mapping[str, str]] = {
+        "create": "podium.cli.token.issue:create",
+        "list": "podium.cli.token.listing:list_",
+        "revoke": "podium.cli.token.revoke:revoke",
+    }
+
+
 app: typer.Typer = typer.Typer(
     name="podium",
-    cls=Group,
+    cls=_Root,
     help=_HELP,
     invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings=_SETTINGS,
+    context_settings=SETTINGS,
 )
 _budget = typer.Typer(
+    cls=_Budget,
     help="Create, inspect, verify and change the budgets of data sets.",
     invoke_without_command=True,
     rich_markup_mode=None,
-    context_settings=_SETTINGS,
+    context_settings=SETTINGS,
 )
 app.add_typer(_budget, name="budget")
 _token = typer.Typer(
+    cls=_Token,
     help="Create, list and revoke the tokens of a service.",
     invoke_without_command=True,
     rich_markup_mode=None,
-    context_settings=_SETTINGS,
+    context_settings=SETTINGS,
 )
 app.add_typer(_token, name="token")
-_COMMANDS: tuple[tuple[typer.Typer, Callable[..., None]], ...] = (
-    (app, top),
-    (app, sql),
-    (app, rank),
-    (app, watch),
-    (app, plan),
-    (app, demo),
-    (app, mechanisms),
-    (app, explain),
-    (app, audit),
-    (app, serve),
-    (_budget, create),
-    (_budget, show),
-    (_budget, history),
-    (_budget, verify),
-    (_budget, data_version),
-    (_budget, raise_),
-    (_budget, unlock),
-    (_budget, recover),
-    (_token, create_token),
-    (_token, list_tokens),
-    (_token, revoke_token),
-)
-for _group, _function in _COMMANDS:
-    _name = _function.__name__.removesuffix("_").replace("_", "-")
-    _group.command(_name, cls=Command, context_settings=_SETTINGS)(command(_function))
 
 
 def _version(wanted: bool) -> None:

@@ -5,8 +5,28 @@ with the release. The order never changes: a crash anywhere leaves the reservati
 rows leaves before it is settled.
 """
 
-from podium.curator.curator import Curator
-from podium.curator.monitor.topk_monitor import TopKMonitor
-from podium.curator.once import plan, plan_rank, rank, sql, top
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podium.late_names import late_names
+
+if TYPE_CHECKING:
+    from podium.curator.curator import Curator
+    from podium.curator.monitor.topk_monitor import TopKMonitor
+    from podium.curator.once import plan, plan_rank, rank, sql, top
 
 __all__ = ["Curator", "TopKMonitor", "plan", "plan_rank", "rank", "sql", "top"]
+
+__getattr__ = late_names(
+    __name__,
+    {
+        "Curator": "curator",
+        "TopKMonitor": "monitor.topk_monitor",
+        "plan": "once",
+        "plan_rank": "once",
+        "rank": "once",
+        "sql": "once",
+        "top": "once",
+    },
+)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from podium.curator.comparisons import rank_items
 from podium.curator.prepare import PlannedQuestion, fresh_salt
 from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
-from podium.estimates import MeasureCounts
 from podium.mechanisms.base import describe
 from podium.mechanisms.reader import Reads
 from podium.release import Receipt, Release
 from podium.sources import Source
+
+if TYPE_CHECKING:
+    from podium.estimates import MeasureCounts
 
 __all__ = ["answer", "strip_origin"]
 
@@ -70,6 +71,8 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
             return release
     with reader.counting():
         if strategy.ranking is not None:
+            from podium.curator.comparisons import rank_items  # noqa: PLC0415 - other questions rank by users
+
             return rank_items(reader.top_rows(len(strategy.ranking.graph.comparisons)), mechanism, strategy.ranking)
         release = mechanism.release(reader.tally() if strategy.rows is None else reader.top_rows(strategy.rows))
         if strategy.measure is not None:

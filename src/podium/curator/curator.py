@@ -7,22 +7,16 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from podium.curator.answer import answer, strip_origin
-from podium.curator.comparisons import check_ranking
 from podium.curator.held_source import HeldSource
-from podium.curator.location import join_ledger, location_of
-from podium.curator.payment import LedgerAccount, OneQuestion
+from podium.curator.one_question import OneQuestion
 from podium.curator.prepare import PlannedQuestion, column_name, count_facts, require_readable, state_domain
 from podium.curator.pricing import AnyFacts
-from podium.curator.reuse import replay_release
-from podium.curator.settle import settle
 from podium.curator.timing import period_of
 from podium.errors import InvalidArgument, QuestionForfeited, interruption_note, settlement_note
 from podium.exact import Number
-from podium.ledger import Budget, Ledger, Reservation, Status, StoredRelease, open_ledger
-from podium.planning.question_plan import Plan
 from podium.query import (
     CheckedQuestion,
     Question,
@@ -35,6 +29,11 @@ from podium.query import (
 from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
 from podium.sources import SOURCE_DEFAULTS, CountQuery, Domain, Source, SourceOptions
+
+if TYPE_CHECKING:
+    from podium.curator.payment import LedgerAccount
+    from podium.ledger import Budget, Ledger, Reservation, Status, StoredRelease
+    from podium.planning.question_plan import Plan
 
 __all__ = ["Curator"]
 
@@ -77,6 +76,11 @@ class Curator:
                 self._account: LedgerAccount | OneQuestion = ledger
                 self._opened = opened.pop_all()
                 return
+            # A single question waits for no ledger.
+            from podium.curator.location import join_ledger, location_of  # noqa: PLC0415
+            from podium.curator.payment import LedgerAccount  # noqa: PLC0415
+            from podium.ledger import Ledger, open_ledger  # noqa: PLC0415
+
             # Checks that the user column exists and can be compared.
             self._source.check(CountQuery((self._user,), self._user))
             kept = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
@@ -238,6 +242,8 @@ class Curator:
         facts: AnyFacts
         domain: Domain | None
         if isinstance(question, RankingQuestion):
+            from podium.curator.comparisons import check_ranking  # noqa: PLC0415 - other questions rank by users
+
             checked, facts, domain = check_ranking(source, question, self._user)
             accepted = CountQuery(checked.items, self._user, checked.where)
             source.check(accepted, domain=domain)
@@ -273,6 +279,10 @@ class Curator:
 
         If the release was settled all the same, it is replayed, or the error says that it is stored.
         """
+        from podium.curator.reuse import replay_release  # noqa: PLC0415 - a single question waits for no ledger
+        from podium.curator.settle import settle  # noqa: PLC0415
+        from podium.ledger import StoredRelease  # noqa: PLC0415
+
         k = planned.question.k
         if isinstance(claimed, StoredRelease):
             return replay_release(claimed, k, self._user)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Unpack
 
 from podium.curator.curator import Curator
-from podium.curator.payment import OneQuestion
+from podium.curator.one_question import OneQuestion
 from podium.exact import Number
 from podium.planning.question_plan import Plan
 from podium.query import Question, QuestionOptions, RankingOptions, RankingQuestion

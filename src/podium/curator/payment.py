@@ -1,4 +1,4 @@
-"""How a question is paid: from a ledger, which remembers it, or from a budget of its own, which nothing does."""
+"""How a question is paid from a ledger, which remembers it."""
 
 from __future__ import annotations
 
@@ -7,26 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from podium.curator.prepare import PlannedQuestion
-from podium.curator.pricing import AnyFacts, ledger_strategy, single_strategy
+from podium.curator.pricing import AnyFacts, ledger_strategy
 from podium.curator.reuse import Reusable, older_key, record_of
 from podium.errors import InvalidArgument, PodiumError, ReservationClosed
 from podium.exact import Number, positive_fraction
 from podium.ledger import Ledger, Reason, Reservation, StoredRelease, Totals
 from podium.planning.strategy import Strategy
 
-__all__ = ["LedgerAccount", "OneQuestion"]
-
-
-@dataclass(frozen=True, slots=True)
-class OneQuestion:
-    """A budget for one question, stored nowhere: a caller who asks twice pays twice and must keep count."""
-
-    epsilon: Number
-    delta: Number = 0
-
-    def strategy(self, facts: AnyFacts) -> Strategy:
-        """The strategy for which the whole answer is (epsilon, delta)-private."""
-        return single_strategy(facts, epsilon=self.epsilon, delta=self.delta)
+__all__ = ["LedgerAccount"]
 
 
 @dataclass(frozen=True, slots=True)

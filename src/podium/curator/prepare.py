@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.histogram import Item
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts
-from podium.planning.question_plan import Plan
 from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, Question
 from podium.randomness import system_bits
 from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, Source
+
+if TYPE_CHECKING:
+    from podium.planning.question_plan import Plan
 
 __all__ = [
     "PLACEHOLDER_SALT",
@@ -74,6 +77,8 @@ class PlannedQuestion:
 
     def plan(self, source: Source, shown_as: str | None = None) -> Plan:
         """The plan with its SQL, in which ``shown_as`` stands for the table."""
+        from podium.planning.question_plan import Plan  # noqa: PLC0415 - an answer shows no plan
+
         ranking = self.strategy.ranking
         rows = self.strategy.rows if ranking is None else len(ranking.graph.comparisons)
         in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS
@@ -134,7 +139,10 @@ def count_facts(
 
 
 def require_readable(source: Source, planned: PlannedQuestion, accepted: CountQuery | None = None) -> None:
-    """Raise unless the engine supports the strategy; ``accepted`` is a count that it accepted before."""
+    """Raise unless the engine supports the strategy.
+
+    ``accepted`` is a count that the engine accepted for this question, so the table is not described again.
+    """
     query = planned.first_query()
     if query != accepted:
-        source.check(query, domain=planned.domain)
+        source.check(query, domain=planned.domain, refresh=accepted is None)

@@ -6,21 +6,23 @@ import math
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
-from podium.ledger import Totals
 from podium.planning.facts import Facts
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
-from podium.planning.ranking import RankingFacts, ranking_strategy
 from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import bounded_range_rho, calibrate_sigma, worst_case
 from podium.privacy.rounding import display
 
+if TYPE_CHECKING:
+    from podium.ledger import Totals
+    from podium.planning.ranking import RankingFacts
+
 __all__ = ["AnyFacts", "ledger_strategy", "single_strategy"]
 
-AnyFacts: TypeAlias = Facts | RankingFacts
+AnyFacts: TypeAlias = "Facts | RankingFacts"
 
 _TRIES = 4
 _DIGITS = Context(prec=2, rounding=ROUND_CEILING)
@@ -56,14 +58,16 @@ def _strategy_within(totals: Totals, facts: AnyFacts, epsilon: Number | None) ->
 
 
 def _choose(facts: AnyFacts, budget: QuestionBudget | RoundsBudget) -> Strategy:
-    if isinstance(facts, RankingFacts):
-        # The items are known, and rounds are for unknown items only.
-        return ranking_strategy(facts, cast(QuestionBudget, budget))
-    return strategy_for(facts, budget)
+    if isinstance(facts, Facts):
+        return strategy_for(facts, budget)
+    from podium.planning.ranking import ranking_strategy  # noqa: PLC0415 - other questions rank by users
+
+    # The items are known, and rounds are for unknown items only.
+    return ranking_strategy(facts, cast(QuestionBudget, budget))
 
 
 def _question_facts(facts: AnyFacts) -> Facts:
-    return facts.question if isinstance(facts, RankingFacts) else facts
+    return facts if isinstance(facts, Facts) else facts.question
 
 
 def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> QuestionBudget | RoundsBudget:

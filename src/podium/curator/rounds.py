@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podium.curator.prepare import PlannedQuestion
 from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
-from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
 from podium.sources import KeptPairs, Snapshot, Source
+
+if TYPE_CHECKING:
+    from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 
 __all__ = ["SourceReader"]
 

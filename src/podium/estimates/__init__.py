@@ -5,9 +5,16 @@
 they are biased upwards; ``lower_bounds`` keeps its confidence only before selection.
 """
 
-from podium.estimates.gaps import gap_confidence, gap_estimates, gap_margin, lower_bounds
-from podium.estimates.linear import Estimate, blue, blue_error_ratio, gap_noise_ratio, inverse_variance
-from podium.estimates.measure import Interval, MeasureCounts, selected_items
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podium.late_names import late_names
+
+if TYPE_CHECKING:
+    from podium.estimates.gaps import gap_confidence, gap_estimates, gap_margin, lower_bounds
+    from podium.estimates.linear import Estimate, blue, blue_error_ratio, gap_noise_ratio, inverse_variance
+    from podium.estimates.measure import Interval, MeasureCounts, selected_items
 
 __all__ = [
     "Estimate",
@@ -23,3 +30,21 @@ __all__ = [
     "lower_bounds",
     "selected_items",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    {
+        "Estimate": "linear",
+        "Interval": "measure",
+        "MeasureCounts": "measure",
+        "blue": "linear",
+        "blue_error_ratio": "linear",
+        "gap_confidence": "gaps",
+        "gap_estimates": "gaps",
+        "gap_margin": "gaps",
+        "gap_noise_ratio": "linear",
+        "inverse_variance": "linear",
+        "lower_bounds": "gaps",
+        "selected_items": "measure",
+    },
+)

@@ -1,23 +1,30 @@
 """Mechanisms: each a frozen description with its sampler, its exact distribution and its cost."""
 
-from podium.mechanisms.base import Mechanism
-from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
-from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
-from podium.mechanisms.fixed_threshold import FixedThreshold
-from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
-from podium.mechanisms.gaussian.set_union import SetUnionThenTopK, TwoReadings
-from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
-from podium.mechanisms.joint.joint_topk import JointTopK
-from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
-from podium.mechanisms.limited_domain.pay_what_you_get import PayWhatYouGet
-from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar
-from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
-from podium.mechanisms.oneshot import OneshotLaplace
-from podium.mechanisms.rising import RisingTopK
-from podium.mechanisms.sparse_vector.hybrid import HybridTopK
-from podium.mechanisms.sparse_vector.technique import SparseVector
-from podium.mechanisms.tested import TestedTopK
-from podium.mechanisms.weights import Weights
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podium.late_names import late_names
+
+if TYPE_CHECKING:
+    from podium.mechanisms.base import Mechanism
+    from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
+    from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
+    from podium.mechanisms.fixed_threshold import FixedThreshold
+    from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
+    from podium.mechanisms.gaussian.set_union import SetUnionThenTopK, TwoReadings
+    from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
+    from podium.mechanisms.joint.joint_topk import JointTopK
+    from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+    from podium.mechanisms.limited_domain.pay_what_you_get import PayWhatYouGet
+    from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar
+    from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
+    from podium.mechanisms.oneshot import OneshotLaplace
+    from podium.mechanisms.rising import RisingTopK
+    from podium.mechanisms.sparse_vector.hybrid import HybridTopK
+    from podium.mechanisms.sparse_vector.technique import SparseVector
+    from podium.mechanisms.tested import TestedTopK
+    from podium.mechanisms.weights import Weights
 
 __all__ = [
     "AdaptiveTopK",
@@ -42,3 +49,30 @@ __all__ = [
     "TwoReadings",
     "Weights",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    {
+        "AdaptiveTopK": "gaussian.adaptive",
+        "CanonicalTopK": "canonical.canonical_topk",
+        "ExponentialTopK": "exponential",
+        "ExponentialWithGap": "exponential",
+        "FixedThreshold": "fixed_threshold",
+        "GaussianSparseHistogram": "gaussian.sparse_histogram",
+        "HybridTopK": "sparse_vector.hybrid",
+        "JointTopK": "joint.joint_topk",
+        "LimitedDomain": "limited_domain.limited_domain",
+        "Mechanism": "base",
+        "NoisyTopK": "noisy",
+        "OneshotLaplace": "oneshot",
+        "PayWhatYouGet": "limited_domain.pay_what_you_get",
+        "PermuteAndFlip": "noisy",
+        "PrivateKBar": "limited_domain.private_k_bar",
+        "RisingTopK": "rising",
+        "SetUnionThenTopK": "gaussian.set_union",
+        "SparseVector": "sparse_vector.technique",
+        "TestedTopK": "tested",
+        "TwoReadings": "gaussian.set_union",
+        "Weights": "weights",
+    },
+)

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
 
 from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
-from podium.mechanisms.base import Mechanism
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
+from podium.planning.mechanism_choice import Choice
 from podium.planning.question_budget import QuestionBudget
 from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, rising_reach, round_up
 from podium.privacy import Guarantee
 
-__all__ = ["Choice", "choose_for_known_domain"]
-
-
-class Choice(NamedTuple):
-    """A mechanism, the reason for it, and its reach.
-
-    ``proves_itself``: the mechanism has the whole guarantee and its own theorem. ``ordered``: its answer is always a
-    ranked list.
-    """
-
-    mechanism: Mechanism
-    why: str
-    reach: Fraction
-    reach_sentence: str
-    proves_itself: bool = False
-    ordered: bool = True
+__all__ = ["choose_for_known_domain"]
 
 
 def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:

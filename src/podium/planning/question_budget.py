@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from podium.errors import InvalidArgument
 from podium.exact import Number
-from podium.mechanisms import AdaptiveTopK
 from podium.planning.facts import Facts
 from podium.planning.limits import min_epsilon_for_counts
 from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
@@ -59,6 +58,8 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> Question
             hint="An unknown domain cannot be private with delta=0: state the domain, or allow a delta like 1e-6.",
         )
     if facts.adaptive:
+        from podium.mechanisms.gaussian.adaptive import AdaptiveTopK  # noqa: PLC0415 - short lists do without rounds
+
         whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
         return RoundsBudget(
             mu_squared=whole.mu_squared, delta=whole.delta, guarantee=guarantee, theorem=Theorem.GAUSSIAN

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import flint
 
 from podium.exact import ball, ball_precision, dyadic_above, rational_bounds
-from podium.mechanisms import RisingTopK
+
+if TYPE_CHECKING:
+    from podium.mechanisms.rising import RisingTopK
 
 __all__ = ["MISS_PROBABILITY", "REACH_BITS", "in_turn_sentence", "log_over", "rising_reach", "round_up"]
 

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from podium.estimates import MeasureCounts
 from podium.exact import dyadic_above
-from podium.mechanisms import AdaptiveTopK, LimitedDomain
 from podium.mechanisms.base import Mechanism, describe
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.reader import Reads
 from podium.planning.facts import Facts
-from podium.planning.known_domain import Choice, choose_for_known_domain
 from podium.planning.limits import require_noise
+from podium.planning.mechanism_choice import Choice
 from podium.planning.question_budget import QuestionBudget, RoundsBudget
 from podium.planning.reach import MISS_PROBABILITY, REACH_BITS, log_over, round_up
 from podium.privacy import Event, Guarantee, Theorem, bounded_range_rho, total, worst_case
 from podium.privacy.rounding import display
-from podium.ranking import RankingMethod
+
+if TYPE_CHECKING:
+    from podium.estimates import MeasureCounts
+    from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
+    from podium.ranking import RankingMethod
 
 __all__ = ["Strategy", "strategy_for"]
 
@@ -89,12 +93,8 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
         return _rounds_strategy(facts, budget)
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     unknown = facts.domain_size is None
-    choice = _choose_limited_domain(facts, budget) if unknown else choose_for_known_domain(facts, budget)
-    measure = None
-    if facts.counts and budget.sigma is not None:
-        measure = MeasureCounts(sigma=budget.sigma)
-    elif facts.counts:
-        measure = MeasureCounts(epsilon_per_item=budget.epsilon_per_count or budget.epsilon_per_item)
+    choice = _choose_limited_domain(facts, budget) if unknown else _choose_known_domain(facts, budget)
+    measure = _measure(budget) if facts.counts else None
     worst = (*choice.mechanism.worst_case, *(() if measure is None else measure.events(facts.k)))
     return Strategy(
         facts=facts,
@@ -112,7 +112,23 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
     )
 
 
+def _choose_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
+    from podium.planning.known_domain import choose_for_known_domain  # noqa: PLC0415 - four mechanisms
+
+    return choose_for_known_domain(facts, budget)
+
+
+def _measure(budget: QuestionBudget) -> MeasureCounts:
+    from podium.estimates import MeasureCounts  # noqa: PLC0415 - only counts are measured
+
+    if budget.sigma is not None:
+        return MeasureCounts(sigma=budget.sigma)
+    return MeasureCounts(epsilon_per_item=budget.epsilon_per_count or budget.epsilon_per_item)
+
+
 def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
+    from podium.mechanisms.gaussian.adaptive import AdaptiveTopK  # noqa: PLC0415 - short lists do without rounds
+
     mechanism = AdaptiveTopK(
         facts.k,
         budget.mu_squared,

@@ -12,10 +12,9 @@ from fractions import Fraction
 from typing import Final
 
 from podium.errors import InvalidArgument
-from podium.estimates import MeasureCounts
+from podium.estimates.measure import MeasureCounts
 from podium.exact import Number, ball, ball_precision, dyadic_above, positive_fraction, probability, rational_bounds
-from podium.mechanisms import LimitedDomain
-from podium.mechanisms.limited_domain.limited_domain import value_step
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, value_step
 from podium.privacy import Event, GaussianNoise, LaplaceNoise
 from podium.privacy.rounding import display
 from podium.release import Release

@@ -171,7 +171,8 @@ class Lineup:
             chosen = np.array(heapq.nlargest(places, range(len(self)), key=self.values.__getitem__))
         if len(chosen):
             self.baseline = int(self.values[chosen].min())
-        return np.union1d(chosen, np.array(list(self._specials), dtype=np.intp))
+        # Not np.union1d: NumPy's set functions import its masked arrays, which takes longer than most races.
+        return np.array(sorted({*chosen.tolist(), *self._specials}), dtype=np.intp)
 
     def offsets(self, groups: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
         """Floats that enclose (score - baseline) * rate, with the handicaps where groups are named one by one."""

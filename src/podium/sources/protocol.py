@@ -192,8 +192,11 @@ class Source(Protocol):
         """The columns of the table and their kinds."""
         ...
 
-    def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
-        """Raise unless the columns exist and are of kinds that can be counted and compared."""
+    def check(self, query: CountQuery, *, domain: Domain | None = None, refresh: bool = True) -> None:
+        """Raise unless the columns exist and are of kinds that can be counted and compared.
+
+        The table is described anew, because it may have changed; ``refresh=False`` is for a question that did so.
+        """
         ...
 
     def queries(

@@ -25,7 +25,8 @@ from tests.support.worlds import (
 from podium.exact import ball, ball_precision, dyadic_above, rational_bounds
 from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold, _positive
-from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
+from podium.mechanisms.limited_domain.laplace import laplace_cost
+from podium.mechanisms.limited_domain.laplace_race import LaplaceRace
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
 from podium.mechanisms.limited_domain.private_k_bar import k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution

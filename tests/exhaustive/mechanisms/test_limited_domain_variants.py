@@ -23,7 +23,7 @@ from tests.support.worlds import (
 from podium.exact import ball_precision
 from podium.histogram import Histogram
 from podium.mechanisms.fixed_threshold import FixedThreshold
-from podium.mechanisms.limited_domain.laplace import LaplaceRace
+from podium.mechanisms.limited_domain.laplace_race import LaplaceRace
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
 from podium.mechanisms.piecewise import noise_cdf, noise_density
 from podium.release import BOTTOM

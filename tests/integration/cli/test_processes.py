@@ -22,6 +22,7 @@ import pytest
 from tests.support.command_line import ASK, TOTAL, create_budget, write_views
 
 from podium.ledger import Kind, open_ledger
+from podium.version import __version__
 
 PODIUM = (sys.executable, "-m", "podium")
 DEADLINE = 60.0
@@ -135,9 +136,10 @@ def test_ctrl_c_without_a_ledger(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_help_waits_for_no_engine() -> None:
     script = (
-        "import json, runpy, sys\n"
+        "import json, sys\n"
+        "from podium.cli import main\n"
         "sys.argv = ['podium', 'top', '--help']\n"
-        "try:\n    runpy.run_module('podium', run_name='__main__')\n"
+        "try:\n    main()\n"
         "except SystemExit as end:\n    assert not end.code\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     )
@@ -146,3 +148,27 @@ def test_help_waits_for_no_engine() -> None:
     imported = {name.partition(".")[0] for name in json.loads(ran.stderr)}
     slow = "duckdb pyarrow matplotlib pyspark fastapi numpy scipy flint sqlglot rich pandas sqlalchemy"
     assert not imported & set(slow.split())
+
+
+@pytest.mark.parametrize(("before", "last"), [
+    ("", ""),
+    ("import threading as t; t.Thread(target=lambda: t.main_thread().join() or print('thread')).start()", "thread\n"),
+    ("sys.setprofile(lambda *_: None)", ""),
+])  # fmt: skip
+def test_a_process_ends_with_all_that_an_end_needs(before: str, last: str) -> None:
+    """Callbacks, output that is still buffered, and threads that are waited for."""
+    script = (
+        f"import atexit, sys\n{before}\natexit.register(print, 'callback')\n"
+        "from podium.cli.process import run\nsys.argv = ['podium', '--version']\nrun()\nprint('never')"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"podium {__version__}\n{last}callback\n"
+    assert ran.stderr == ""
+
+
+def test_a_process_whose_reader_went_away_does_not_end_silently() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = subprocess.run([*PODIUM, "--help"], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert ran.returncode not in (0, -signal.SIGPIPE)

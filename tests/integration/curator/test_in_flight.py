@@ -17,7 +17,6 @@ import pytest
 from tests.support.curator.tables import BUDGET, COUNTS, PURE, Watched, curator, events
 
 from podium import Budget, Curator, Histogram, Release
-from podium.curator import curator as curator_module
 from podium.curator import settle
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, SourceFailure
 from podium.ledger import Kind, Ledger, Status, open_ledger
@@ -167,7 +166,7 @@ def test_a_question_in_flight_shows_nothing_before_it_is_settled(table: Path, mo
             look()
             return unwatched(*arguments)
 
-        monkeypatch.setattr(curator_module, "settle", settled)
+        monkeypatch.setattr(settle, "settle", settled)
         source.meanwhile = look
         asked.top("article", k=3)
     assert len(seen) == 2

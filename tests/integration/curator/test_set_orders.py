@@ -15,7 +15,7 @@ from tests.support.curator.tables import PURE
 import podium
 from podium import Curator, Release
 from podium.curator.answer import answer
-from podium.curator.payment import OneQuestion
+from podium.curator.one_question import OneQuestion
 from podium.estimates import MeasureCounts
 from podium.mechanisms import TestedTopK
 from podium.query import Question

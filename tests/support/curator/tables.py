@@ -98,8 +98,8 @@ class Watched:
     def schema(self) -> Schema:
         return self.inner.schema()
 
-    def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
-        self.inner.check(query, domain=domain)
+    def check(self, query: CountQuery, *, domain: Domain | None = None, refresh: bool = True) -> None:
+        self.inner.check(query, domain=domain, refresh=refresh)
 
     def queries(self, query: CountQuery, **how: Any) -> tuple[str, ...]:
         return self.inner.queries(query, **how)

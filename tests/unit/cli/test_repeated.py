@@ -9,7 +9,7 @@ import pytest
 import typer
 from tests.support.command_line import ASK, TOTAL, podium, succeeded
 
-from podium.cli import app
+from podium.cli.commands import app
 from podium.cli.exit_codes import USAGE
 
 REPEATED = {"--item", "--where", "--types"}

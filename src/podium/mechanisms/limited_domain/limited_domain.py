@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 import flint
 import numpy as np
@@ -24,7 +24,7 @@ from podium.exact import (
 )
 from podium.histogram import Histogram, Item, TopRows
 from podium.mechanisms.base import Distribution, Mechanism, certified_floats, describe
-from podium.mechanisms.limited_domain.laplace import LaplaceRace, laplace_cost
+from podium.mechanisms.limited_domain.laplace import laplace_cost
 from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.reader import Reads
@@ -32,6 +32,9 @@ from podium.privacy.events import Event, Selection, limited_domain_events
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit
 from podium.release import BOTTOM, Outcome, Release
+
+if TYPE_CHECKING:
+    from podium.mechanisms.limited_domain.laplace_race import LaplaceRace
 
 __all__ = ["LimitedDomain", "PrivateKBar", "value_step"]
 
@@ -249,6 +252,8 @@ class LimitedDomain(Mechanism):
         return peeling_distribution(rows.items, rows.counts.tolist(), self.epsilon_per_item, self.k, bottom=bottom)
 
     def _laplace_race(self, rows: TopRows, k_bar: int) -> LaplaceRace:
+        from podium.mechanisms.limited_domain.laplace_race import LaplaceRace  # noqa: PLC0415 - not to answer
+
         bottom = rows.next_count + self.margin_at(k_bar)
         return LaplaceRace(rows.items, rows.counts.tolist(), bottom, 1 / self.epsilon_per_item, self.k)
 

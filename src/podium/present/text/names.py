@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from podium.estimates import selected_items
+from podium.estimates.measure import selected_items
 from podium.release import Release
 
 __all__ = ["NO_ORDER", "clip", "item_columns", "item_texts", "printable", "spreadsheet_text", "why_fewer"]

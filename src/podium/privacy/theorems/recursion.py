@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import flint
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from podium.exact import ball, ball_precision, float_above, float_below, rational_bounds
+from podium.exact import ball, ball_precision, float_above_ball, float_below, rational_bounds
 from podium.privacy.rounding import above, certified_bound
 
 __all__ = ["Aim", "Found", "Profile", "profile_of"]
@@ -53,17 +52,13 @@ class _Constants:
             growth = ball(step).exp()
             decays = [ball(-step * index).exp() for index in range(1, 2 * nodes + 1)]
             return cls(
-                hit=np.array([_up(value) for value in rising]),
-                miss=np.array([max(0.0, _up(1 - value)) for value in rising]),
+                hit=np.array([float_above_ball(value) for value in rising]),
+                miss=np.array([max(0.0, float_above_ball(1 - value)) for value in rising]),
                 decay=float_below(rational_bounds(ball(-epsilon).exp())[0]),
-                bend=_up(growth * ball(step).expm1() / gap),
-                ratio=np.array([_up(value) for value in decays]),
-                rest=np.array([_up(1 - value) for value in decays]),
+                bend=float_above_ball(growth * ball(step).expm1() / gap),
+                ratio=np.array([float_above_ball(value) for value in decays]),
+                rest=np.array([float_above_ball(1 - value) for value in decays]),
             )
-
-
-def _up(value: flint.arb) -> float:
-    return float_above(rational_bounds(value)[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,9 +72,10 @@ class SqlSource(ABC):
         """The columns of the table and their kinds."""
         return self.relation().schema
 
-    def check(self, query: CountQuery, *, domain: Domain | None = None) -> None:
+    def check(self, query: CountQuery, *, domain: Domain | None = None, refresh: bool = True) -> None:
         """Raise unless the data still exists and the query can be answered: called before anything is paid."""
-        self._refresh()
+        if refresh:
+            self._refresh()
         self._check_query(query, domain)
         self._check_plannable(query, domain)
 
