@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -13,6 +14,10 @@ from xdist.scheduler import LoadScopeScheduling
 from podium.randomness.replay import ENABLING_VARIABLE
 
 os.environ[ENABLING_VARIABLE] = "this process releases nothing"
+# Where an environment forbids keeping compiled modules, each of the hundreds of Pythons that the tests start would
+# compile podium again, and each worker every test.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A runner in the background ignores Ctrl-C, and so would all that the tests start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
