@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -54,6 +55,12 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
         if pinned is not None:
             more = settings(pinned, max_examples=max(settings().max_examples, pinned.max_examples))
             getattr(item.obj, "__func__", item.obj)._hypothesis_internal_use_settings = more
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not walk through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> ByModuleOneSpark:
