@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -13,6 +15,10 @@ from xdist.scheduler import LoadScopeScheduling
 from podium.randomness.replay import ENABLING_VARIABLE
 
 os.environ[ENABLING_VARIABLE] = "this process releases nothing"
+# Where an environment forbids keeping compiled modules, each of the hundreds of Pythons that the tests start would
+# compile podium again, and each worker every test.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A runner in the background ignores Ctrl-C, and so would all that the tests start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -49,6 +55,12 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
         if pinned is not None:
             more = settings(pinned, max_examples=max(settings().max_examples, pinned.max_examples))
             getattr(item.obj, "__func__", item.obj)._hypothesis_internal_use_settings = more
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not walk through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> ByModuleOneSpark:

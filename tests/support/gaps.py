@@ -15,6 +15,8 @@ from typing import Any
 import flint
 from tests.support.worlds import DistributionOf, SmallDistribution, SmallHistogram, check_pure, neighbours, world
 
+from podium.audit.exact.rough import OutcomeTable
+
 LINE = tuple(Fraction(n, 60) for n in (0, 17, 52, 77, 112, 137, 172, 197, 232, 500))
 SPARSE = (*LINE[1:9:2], LINE[-1])
 
@@ -46,11 +48,12 @@ def check_gaps(
 ) -> None:
     """All histograms of a small world against all their neighbours."""
     known: dict[tuple[int, ...], SmallDistribution] = {}
+    table = OutcomeTable()
 
     def lookup(counts: SmallHistogram) -> SmallDistribution:
         key = tuple(counts.values())
         if key not in known:
-            known[key] = distribution(counts)
+            known[key] = table.tabulate(distribution(counts))
         return known[key]
 
     for counts in world(items, largest):

@@ -9,12 +9,22 @@ from typing import Any
 
 __all__ = ["context", "together"]
 
+# What the work of these processes would import, and its first question: a second of processor time for each of them.
+_PRELOADED = (
+    "tests.support.curator.monitoring",
+    "tests.support.ledger.workers",
+    "podium.storage.postgresql",
+    "sqlglot.generators.duckdb",
+    "pandas",
+    "pyarrow.pandas_compat",
+    "scipy.special",
+)
+
 
 def context() -> ForkServerContext:
     """Processes that start quickly, from a server that has imported the package once."""
     found = multiprocessing.get_context("forkserver")
-    # What the first question would import takes half a second for each process.
-    found.set_forkserver_preload(["podium", "podium.storage.postgresql", "sqlglot.generators.duckdb", "pandas"])
+    found.set_forkserver_preload(list(_PRELOADED))
     return found
 
 

@@ -17,6 +17,7 @@ import flint
 import pytest
 from tests.support.worlds import PRECISION, SmallDistribution, check_pair
 
+from podium.audit.exact.rough import OutcomeTable
 from podium.exact import ball, ball_precision
 from podium.histogram import Histogram
 from podium.mechanisms import GaussianSparseHistogram, SetUnionThenTopK, TwoReadings, Weights
@@ -75,8 +76,9 @@ def pairs(weights: Weights) -> Iterator[tuple[Sums, Sums]]:
 
 def check_all(weights: Weights, threshold: Fraction, guarantee: Guarantee, sigma: Fraction = SIGMA) -> None:
     """Every pair, both directions; the first that breaks the promise raises."""
+    table = OutcomeTable()
     distribution = functools.cache(
-        functools.partial(cell_distribution, threshold=threshold, sigma=sigma, unit=weights.unit)
+        lambda counts: table.tabulate(cell_distribution(counts, threshold, sigma, weights.unit))
     )
     for fewer, more in sorted(set(pairs(weights))):
         check_pair(distribution(fewer), distribution(more), guarantee)

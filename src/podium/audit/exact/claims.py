@@ -27,6 +27,7 @@ from podium.audit.exact.divergence import (
     largest_part,
     renyi,
 )
+from podium.audit.exact.rough import MARGIN, log_ratios, paired_values, renyi_divergences
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, exact_fraction
 from podium.privacy.guarantee import Guarantee
@@ -35,7 +36,8 @@ __all__ = ["Comparison", "Finding", "Kind", "comparison", "curve", "headline"]
 
 Kind: TypeAlias = Literal["guarantee", "pure", "bounded_range"]
 
-_ORDERS = (Fraction(5, 4), 2, 4, 16, 64)
+_ORDERS = (Fraction(5, 4), *map(Fraction, (2, 4, 16, 64)))
+_ROUGH_ORDERS = np.array([float(order) for order in _ORDERS])
 _CONVERSION_DELTA = Fraction(1, 10**6)
 
 
@@ -60,7 +62,7 @@ def comparison(claim: Guarantee | Number, kind: Kind) -> Comparison:
     if kind == "guarantee":
         if not isinstance(claim, Guarantee):
             raise InvalidArgument("claim", claim, allowed="a Guarantee where kind='guarantee'")
-        return functools.partial(_against_guarantee, guarantee=claim, claims=_Claims.of(claim))
+        return functools.partial(_against_guarantee, claims=_Claims.of(claim))
     epsilon = claim.cost.epsilon if isinstance(claim, Guarantee) else exact_fraction(claim, "claim")
     if epsilon is None:
         raise InvalidArgument("claim", str(claim), allowed="a guarantee with a pure part, or a number")
@@ -97,41 +99,59 @@ def headline(claim: Guarantee) -> tuple[Fraction, Fraction]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Claims:
-    """What a guarantee says, exactly, and in floats for a first look: e^epsilon and delta of every point."""
+    """What a guarantee says, exactly, and in floats for a first look: e^epsilon and delta of every point.
+
+    ``rho`` is its zCDP bound where that says more than the curve.
+    """
 
     points: tuple[tuple[Fraction, Fraction], ...]
     factors: NDArray[np.float64]
     deltas: NDArray[np.float64]
+    rho: Fraction | None
 
     @classmethod
     def of(cls, guarantee: Guarantee) -> _Claims:
-        points = curve(guarantee)
+        points, cost = curve(guarantee), guarantee.cost
         factors = np.array([math.exp(min(float(epsilon), 50.0)) for epsilon, _ in points])
-        return cls(points, factors, np.array([float(delta) for _, delta in points]))
+        # A pure claim is proved by the curve alone; with delta > 0 zCDP is meant in the sense of the curve.
+        by_rho = not guarantee.profiles and cost.delta == 0 and (cost.epsilon is None or cost.rho < cost.epsilon**2 / 2)
+        if not points and not by_rho:
+            allowed = "a guarantee that says something, with delta below 1"
+            raise InvalidArgument("claim", str(guarantee), allowed=allowed)
+        return cls(points, factors, np.array([float(delta) for _, delta in points]), cost.rho if by_rho else None)
 
 
-def _against_guarantee(p: ExactDistribution, q: ExactDistribution, guarantee: Guarantee, claims: _Claims) -> Finding:
-    findings = []
-    cost = guarantee.cost
-    # A pure claim is proved by the curve alone; with delta > 0 zCDP is meant in the sense of the curve.
-    by_rho = not guarantee.profiles and cost.delta == 0 and (cost.epsilon is None or cost.rho < cost.epsilon**2 / 2)
+def _against_guarantee(p: ExactDistribution, q: ExactDistribution, claims: _Claims) -> Finding:
+    findings: list[Finding] = []
     for first, second, names in ((p, q, ("p", "q")), (q, p, ("q", "p"))):
-        for (epsilon, delta), clear in zip(claims.points, _clearly_kept(first, second, claims), strict=True):
-            findings.append(clear or _against_delta(first, second, epsilon, delta, names))
-        if by_rho:
-            findings += [_against_renyi(first, second, cost.rho, Fraction(order), names) for order in _ORDERS]
-    if not findings:
-        raise InvalidArgument("claim", str(guarantee), allowed="a guarantee that says something, with delta below 1")
+        findings += _against_curve(first, second, claims, names)
+        if claims.rho is not None:
+            findings += _against_zcdp(first, second, claims.rho, names)
     return max(findings, key=lambda finding: (finding.violated, finding.excess))
 
 
-def _clearly_kept(p: ExactDistribution, q: ExactDistribution, claims: _Claims) -> list[Finding | None]:
+def _against_curve(
+    p: ExactDistribution, q: ExactDistribution, claims: _Claims, names: tuple[str, str]
+) -> list[Finding]:
     """Floats settle the claims that hold by far: their error is below 1e-12 (1 + e^epsilon), the margin above it."""
-    here = np.array([float(x) for x in p.values()])
-    there = np.array([float(q[outcome]) if outcome in q else 0.0 for outcome in p])
+    here, there = paired_values(p, q)
     excesses = np.maximum(here - claims.factors[:, np.newaxis] * there, 0.0).sum(axis=1) - claims.deltas
-    clear = excesses < -1e-9 * (1.0 + claims.factors)
-    return [Finding(excess, False, "") if kept else None for excess, kept in zip(excesses.tolist(), clear, strict=True)]
+    clear = excesses < -MARGIN * (1.0 + claims.factors)
+    return _settle(excesses, clear) + [_against_delta(p, q, *claims.points[i], names) for i in np.flatnonzero(~clear)]
+
+
+def _against_zcdp(p: ExactDistribution, q: ExactDistribution, rho: Fraction, names: tuple[str, str]) -> list[Finding]:
+    rough = renyi_divergences(p, q, _ROUGH_ORDERS)
+    if rough is None:
+        return [_against_renyi(p, q, rho, order, names) for order in _ORDERS]
+    excesses = rough - _ROUGH_ORDERS * float(rho)
+    clear = excesses < -MARGIN * (1.0 + _ROUGH_ORDERS * float(rho))
+    return _settle(excesses, clear) + [_against_renyi(p, q, rho, _ORDERS[i], names) for i in np.flatnonzero(~clear)]
+
+
+def _settle(excesses: NDArray[np.float64], clear: NDArray[np.bool_]) -> list[Finding]:
+    """One finding for all claims that floats settled: the one that comes closest to failing."""
+    return [Finding(float(excesses[clear].max()), False, "")] if clear.any() else []
 
 
 def _against_delta(
@@ -168,12 +188,18 @@ def _against_renyi(
 
 
 def _against_pure(p: ExactDistribution, q: ExactDistribution, epsilon: Fraction) -> Finding:
+    rough = log_ratios(p, q)
+    if rough is not None and (excess := float(np.abs(rough).max()) - float(epsilon)) < -MARGIN * (1 + float(epsilon)):
+        return Finding(excess, False, "")
     low, high = extreme_ratios(p, q)
     outcome, size = max(((high[0], high[1]), (low[0], -low[1])), key=_size)
     return _ratio_finding(size, epsilon, f"|log ratio| of outcome {outcome!r}")
 
 
 def _against_range(p: ExactDistribution, q: ExactDistribution, epsilon: Fraction) -> Finding:
+    rough = log_ratios(p, q)
+    if rough is not None and (excess := float(np.ptp(rough)) - float(epsilon)) < -MARGIN * (1 + float(epsilon)):
+        return Finding(excess, False, "")
     low, high = extreme_ratios(p, q)
     with ball_precision(PRECISION):
         size = high[1] - low[1]

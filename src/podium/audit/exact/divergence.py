@@ -12,7 +12,9 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import flint
+import numpy as np
 
+from podium.audit.exact.rough import MARGIN, log_ratios
 from podium.exact import Number, ball, ball_precision, exact_fraction
 
 __all__ = [
@@ -58,6 +60,14 @@ def renyi(p: ExactDistribution, q: ExactDistribution, order: Number) -> flint.ar
 def extreme_ratios(p: ExactDistribution, q: ExactDistribution) -> tuple[Ratio, Ratio]:
     """The outcomes with the smallest and the largest log(p/q); infinite where one distribution lacks the outcome."""
     ratios: list[Ratio] = []
+    rough = log_ratios(p, q)
+    if rough is not None:
+        # Floats leave only those outcomes that can be the extreme ones.
+        near = np.flatnonzero((rough <= rough.min() + MARGIN) | (rough >= rough.max() - MARGIN))
+        outcomes = list(p)
+        with ball_precision(PRECISION):
+            ratios = [(outcomes[i], (p[outcomes[i]] / q[outcomes[i]]).log()) for i in near]
+        return min(ratios, key=_by_size), max(ratios, key=_by_size)
     with ball_precision(PRECISION):
         for outcome, x in _positive(p):
             y = q.get(outcome, _NOTHING)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from podium.audit.exact.claims import Comparison, Finding, Kind, comparison, headline
 from podium.audit.exact.divergence import PRECISION, SLACK, ExactDistribution, extreme_ratios, hockey_stick
+from podium.audit.exact.rough import OutcomeTable, paired_values
 from podium.audit.exact.worlds import SmallHistogram, World
 from podium.audit.reports import ExactReport, ProfilePoint
 from podium.audit.targets.inputs import mechanism_input
@@ -86,11 +87,12 @@ def _in_ball(value: Any) -> flint.arb:
 def cache_distribution(distribution: DistributionOf) -> DistributionOf:
     """The same distribution, computed once per histogram; and checked to be one: its probabilities sum to 1."""
     known: dict[tuple[tuple[str, int], ...], ExactDistribution] = {}
+    table = OutcomeTable()
 
     def lookup(counts: SmallHistogram) -> ExactDistribution:
         key = tuple(counts.items())
         if key not in known:
-            known[key] = distribution(counts)
+            known[key] = table.tabulate(distribution(counts))
             with ball_precision(PRECISION):
                 total = sum(known[key].values(), flint.arb(0))
                 if not abs(total - 1) < ball(SLACK):
@@ -238,7 +240,7 @@ def _part(job: _Job, histograms: list[SmallHistogram], lookup: DistributionOf | 
         worst.append(_worst_at(lookup, compare, job.world, counts))
         for more in job.world.neighbours(counts):
             for p, q in ((lookup(counts), lookup(more)), (lookup(more), lookup(counts))):
-                here, there = _as_floats(p, q)
+                here, there = paired_values(p, q)
                 deltas = np.maximum(deltas, _profile(p, q, here, there, factors, job.grid, deltas))
                 epsilon = max(epsilon, _epsilon_needed(p, q, here, there, job.delta, epsilon))
             pairs += 1
@@ -249,11 +251,6 @@ def _merge(parts: Sequence[_Part]) -> _Part:
     deltas = tuple(max(column) for column in zip(*(part.deltas for part in parts), strict=True))
     worst = _worst([part.worst for part in parts])
     return _Part(worst, deltas, max(part.epsilon for part in parts), sum(part.pairs for part in parts))
-
-
-def _as_floats(p: ExactDistribution, q: ExactDistribution) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    here = np.array([float(x.mid()) for x in p.values()])
-    return here, np.array([float(q[outcome].mid()) if outcome in q else 0.0 for outcome in p])
 
 
 def _profile(
