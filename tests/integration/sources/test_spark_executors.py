@@ -22,7 +22,7 @@ from podium import Budget, Curator
 from podium.errors import QuestionForfeited
 from podium.ledger import Kind, open_ledger
 from podium.sources import CountQuery, DomainSize, Source, open_source
-from podium.sources.spark.source import SparkQuestion
+from podium.sources.spark.connection import SparkQuestion
 
 QUERY = CountQuery(("item",), "user_id")
 ROWS, PARTS = 2_000, 8

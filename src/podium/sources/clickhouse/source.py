@@ -170,7 +170,7 @@ class ClickHouseSession:
         """Plan a query."""
         _run(lambda: self._client.query(f"EXPLAIN {query}"))
 
-    def keep(self, table: str, query: exp.Query) -> None:
+    def keep(self, table: str, query: exp.Query, *, pairs: bool = False) -> None:
         """Keep the rows of a query in a temporary table."""
         self._create(table, _DIALECT.sql(_DIALECT.keep(table, query)))
 

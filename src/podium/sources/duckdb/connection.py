@@ -122,7 +122,7 @@ class DuckDBSession:
         """Plan a query."""
         run_guarded(lambda: self._run(lambda: self._cursor.execute(f"EXPLAIN {query}").fetchall()))
 
-    def keep(self, table: str, query: exp.Query) -> None:
+    def keep(self, table: str, query: exp.Query, *, pairs: bool = False) -> None:
         """A temporary table with the rows of a query."""
         statement = DIALECT.sql(DIALECT.keep(table, query))
         run_guarded(lambda: self._run(lambda: self._cursor.execute(statement)))

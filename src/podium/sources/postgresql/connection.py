@@ -135,10 +135,14 @@ class PostgreSQLSession:
         """Plan a query."""
         run_guarded(lambda: self._execute(f"EXPLAIN {query}", "READ ONLY").fetchall())
 
-    def keep(self, table: str, query: exp.Query) -> None:
-        """A temporary table with the rows of a query."""
-        statement = DIALECT.sql(DIALECT.keep(table, query))
-        run_guarded(lambda: self._execute(statement, "READ WRITE"))
+    def keep(self, table: str, query: exp.Query, *, pairs: bool = False) -> None:
+        """A temporary table with the rows of a query; the planner learns how many pairs there are."""
+        statements = [DIALECT.sql(DIALECT.keep(table, query))]
+        if pairs:
+            # With these statistics hashing is planned where it is faster, and only there.
+            statements += [f"ANALYZE {_quote(table)}", "SET LOCAL enable_hashagg = on"]
+        for statement in statements:
+            run_guarded(lambda statement=statement: self._execute(statement, "READ WRITE"))  # type: ignore[misc]
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
         """A table of the caller's items."""

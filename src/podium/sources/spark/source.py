@@ -5,35 +5,28 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from importlib.util import find_spec
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import pyarrow as pa
-from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
-from pyspark.sql.pandas.types import to_arrow_schema
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_library
-from podium.histogram import Item
-from podium.query.schema import Column, Kind, Schema
+from podium.query.schema import Column, Schema
 from podium.sources.isolation import Process, attempt, run_guarded
-from podium.sources.quiet import silence_loggers
-from podium.sources.spark.types import column_of, convert, type_of
-from podium.sources.sql.dialect import Spark
+from podium.sources.spark.connection import DIALECT, SparkQuestion, is_remote, quietly
+from podium.sources.spark.types import column_of, convert
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["SparkSource"]
 
-_DIALECT = Spark()
 # The settings that podium's SQL relies on, set in its own session and not in the caller's.
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -56,20 +49,13 @@ _APPLICATION: dict[str, bool | float | int | str | None] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-_QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
-# At DEBUG the last two log everything that the JVM sends.
-_LOGGERS = (*_QUERY_LOGGERS, "py4j.clientserver", "py4j.java_gateway")
 _MASTER, _CONNECT = "spark", "sc"
 _CONNECT_PACKAGES = ("grpc", "grpc_status", "pandas", "zstandard")
 _MASTER_PORT, _SECONDS = 7077, 10
-_FEW_PARTS = "8"
 _TOLERANT = re.compile(r"\bignore(?:corrupt|missing)files -> true\b", re.IGNORECASE)
 _DETAILS, _COLUMNAR = ("# Detailed Table Information", ""), ("parquet", "orc", "delta", "iceberg")
 _opened: Counter[str] = Counter()
 
-for _name in _QUERY_LOGGERS:
-    # Whoever asks for a logger first decides its class, and Spark needs its own.
-    PySparkLogger.getLogger(_name)
 
 T = TypeVar("T")
 
@@ -89,14 +75,14 @@ class SparkSource(SqlSource):
     executors if it made the session; otherwise, if the session has ``spark.executor.syncLogLevel.enabled``.
     """
 
-    sql_dialect = _DIALECT
+    sql_dialect = DIALECT
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
         if table is None:
             raise InvalidArgument("table", table, allowed="the name of a table or view, or a path to Parquet")
         self._url = location if isinstance(location, str) else None
         self._name = "a Spark session" if self._url is None else self._url.partition(";")[0]
-        self._session = _quietly(lambda: _session_of(location))
+        self._session = quietly(lambda: _session_of(location))
         self._wanted = table
         self._process = Process()
         try:
@@ -112,14 +98,14 @@ class SparkSource(SqlSource):
 
     def implied_schemas(self) -> tuple[str, ...]:
         """The catalogue and database in which names without them are found."""
-        found = _quietly(lambda: attempt(self._current))
+        found = quietly(lambda: attempt(self._current))
         return () if found is None else (".".join(found), found[1])
 
     def _current(self) -> tuple[str, str]:
         return self._session.catalog.currentCatalog(), self._session.catalog.currentDatabase()
 
     def _describe(self, table: str) -> Relation:
-        found = _quietly(lambda: attempt(lambda: self._columns(table)))
+        found = quietly(lambda: attempt(lambda: self._columns(table)))
         if found is None:
             raise SourceUnavailable(
                 f"table={table!r} cannot be read on source={self._name!r}. Allowed: a table or view that the session "
@@ -128,14 +114,14 @@ class SparkSource(SqlSource):
         target, types, stored = found
         columns = tuple(column_of(name, type_) for name, type_ in types.items())
         computed = frozenset() if stored else frozenset(types)
-        return Relation(target, Schema(columns), _DIALECT, _Cleaner(types), computed)
+        return Relation(target, Schema(columns), DIALECT, _Cleaner(types), computed)
 
     def _columns(self, table: str) -> tuple[exp.Expr, Mapping[str, spark.DataType], bool]:
         target = _table(table)
         session = _clone(self._session)
         try:
-            frame = session.sql(_DIALECT.sql(exp.select("*").from_(target.copy())))
-            if not _remote(session) and _tolerates_damage(frame):
+            frame = session.sql(DIALECT.sql(exp.select("*").from_(target.copy())))
+            if not is_remote(session) and _tolerates_damage(frame):
                 raise SourceUnavailable(
                     f"table={table!r} on source={self._name!r} is read with ignoreCorruptFiles or ignoreMissingFiles, "
                     "so that a damaged file would silently leave users out. Allowed: a table whose damage is an error. "
@@ -164,11 +150,13 @@ class SparkSource(SqlSource):
     def session(self) -> Iterator[SparkQuestion]:
         """A session for one question."""
         self._process.require(self._name)
-        session = _quietly(lambda: run_guarded(lambda: _clone(self._session)))
+        session = quietly(lambda: run_guarded(lambda: _clone(self._session)))
+        question = SparkQuestion(session)
         try:
-            yield SparkQuestion(session)
+            yield question
         finally:
-            _quietly(lambda: attempt(lambda: _release(session)))
+            quietly(lambda: attempt(question.free))
+            quietly(lambda: attempt(lambda: _release(session)))
 
     def close(self) -> None:
         """Leave the cluster, if this is the last source that was opened by its URL."""
@@ -176,57 +164,7 @@ class SparkSource(SqlSource):
             return
         _opened[self._url] -= 1
         if not _opened[self._url]:
-            _quietly(lambda: attempt(self._session.stop))
-
-
-class SparkQuestion:
-    """A session for one question; its views are its own."""
-
-    def __init__(self, session: SparkSession) -> None:
-        self._session = session
-
-    def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
-        """The rows of a query."""
-        return _run(lambda: [tuple(row) for row in self._session.sql(query).collect()])
-
-    def explain(self, query: str) -> None:
-        """Plan a query; the statement EXPLAIN would return errors as text. Spark Connect checks names only."""
-
-        def planned() -> None:
-            frame = self._session.sql(query)
-            if _remote(self._session):
-                _ = frame.schema
-            else:
-                frame._jdf.queryExecution().executedPlan()
-
-        _run(planned)
-
-    def keep(self, table: str, query: exp.Query) -> None:
-        """A view of rows that are computed once; Spark frees them when nothing refers to them."""
-
-        def kept() -> None:
-            self._session.sql(_DIALECT.sql(query)).localCheckpoint().createOrReplaceTempView(table)
-            # Later queries have as many keys as there are counts: most of hundreds of partitions would be empty.
-            self._session.conf.set("spark.sql.shuffle.partitions", _FEW_PARTS)
-
-        _run(kept)
-
-    def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
-        """A view of the caller's items, sent as Arrow, which executors read without Python."""
-        schema = spark.StructType([spark.StructField(column.name, type_of(column)) for column in columns])
-        items = _as_arrow(schema, columns, rows)
-        moments = [column.name for column in columns if column.kind is Kind.TIMESTAMP]
-
-        def loaded() -> None:
-            active = None if _remote(self._session) else SparkSession.getActiveSession()
-            frame = self._session.createDataFrame(items, schema)
-            if active is not None:
-                # The method activates its session in this thread, where the caller's must stay active.
-                active.createDataFrame(items.slice(0, 0), schema)
-            frame = frame.withColumns({name: frame[name].cast(spark.TimestampType()) for name in moments})
-            frame.createOrReplaceTempView(table)
-
-        _run(loaded)
+            quietly(lambda: attempt(self._session.stop))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,16 +173,6 @@ class _Cleaner:
 
     def __call__(self, value: exp.Expr, column: Column) -> exp.Expr:
         return convert(value, column, self.types[column.name])
-
-
-def _quietly(action: Callable[[], T]) -> T:
-    """Run with Spark's Python loggers silenced: they log exceptions, which quote rows."""
-    with silence_loggers(*_LOGGERS):
-        return action()
-
-
-def _run(action: Callable[[], T]) -> T:
-    return _quietly(lambda: run_guarded(action))
 
 
 def _session_of(location: object) -> SparkSession:
@@ -322,7 +250,7 @@ def _connect_class() -> Any:
 
 def _clone(session: SparkSession) -> SparkSession:
     """A session that sees the tables and views of the caller's, with settings and views of its own."""
-    if _remote(session):
+    if is_remote(session):
         own: SparkSession = session.cloneSession()  # type: ignore[attr-defined]
     else:
         _silence_jvm(session)
@@ -335,12 +263,8 @@ def _clone(session: SparkSession) -> SparkSession:
 
 def _release(own: SparkSession) -> None:
     """Stop a cloned remote session; a local one needs no cleanup, and stopping it would stop the caller's."""
-    if _remote(own):
+    if is_remote(own):
         own.stop()
-
-
-def _remote(session: SparkSession) -> bool:
-    return not isinstance(session, SparkSession)
 
 
 def _silence_jvm(session: SparkSession) -> None:
@@ -355,7 +279,7 @@ def _table(name: str) -> exp.Expr:
     """A table by its name, or Parquet files by their path."""
     if "/" in name:
         return exp.table_(name, db="parquet", quoted=True)
-    return exp.to_table(name, dialect=_DIALECT.name)
+    return exp.to_table(name, dialect=DIALECT.name)
 
 
 def _tolerates_damage(frame: DataFrame) -> bool:
@@ -369,19 +293,9 @@ def _tolerates_damage(frame: DataFrame) -> bool:
 
 def _is_stored(session: SparkSession, target: exp.Expr) -> bool:
     """Whether the catalogue says that this is a table of columnar files: not a view, a frame or another database."""
-    rows = session.sql(f"DESCRIBE TABLE EXTENDED {_DIALECT.sql(target)}").collect()
+    rows = session.sql(f"DESCRIBE TABLE EXTENDED {DIALECT.sql(target)}").collect()
     lines = [(row[0], row[1]) for row in rows]
     if _DETAILS not in lines:
         return False
     facts = dict(lines[lines.index(_DETAILS) :])
     return facts.get("Type") in ("MANAGED", "EXTERNAL") and str(facts.get("Provider")).lower() in _COLUMNAR
-
-
-def _as_arrow(schema: spark.StructType, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> pa.Table:
-    types = to_arrow_schema(schema)
-    values = [[_writable(row[place], column) for row in rows] for place, column in enumerate(columns)]
-    return pa.table([pa.array(column, field.type) for column, field in zip(values, types, strict=True)], schema=types)
-
-
-def _writable(value: Any, column: Column) -> Any:
-    return Decimal(value) if column.kind is Kind.DECIMAL else value

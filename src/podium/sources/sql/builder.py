@@ -26,7 +26,6 @@ from podium.sources.sql.expressions import (
     MEMBERS,
     PAIRS,
     SIZE,
-    USER,
     WEIGHT,
     any_of,
     ascending,
@@ -113,7 +112,7 @@ class SqlBuilder:
 
     def pairs(self) -> exp.Select:
         """The distinct pairs, of a listed domain only those of its items: what several queries share is kept."""
-        return self._dialect.by_user(self._pairs.within(user_first=True), column(USER))
+        return self._pairs.within(user_first=True)
 
     def items_by_size(self) -> exp.Select:
         """How often each item occurs among the users with t items, for each t: what any weights by t need."""

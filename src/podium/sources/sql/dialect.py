@@ -171,10 +171,6 @@ class Dialect:
         """The value, hidden from the engine's planner."""
         return value
 
-    def by_user(self, pairs: exp.Select, user: exp.Expr) -> exp.Select:
-        """Pairs that are to be kept, laid out as questions about users need them."""
-        return pairs
-
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """The statement that keeps the rows of a query until the session ends."""
         return exp.Create(

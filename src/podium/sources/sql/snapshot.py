@@ -34,8 +34,11 @@ class Session(Protocol):
         """Have the engine plan a query without reading rows. Its estimates of costs and sizes are shown to nobody."""
         ...
 
-    def keep(self, table: str, query: exp.Query) -> None:
-        """Keep the rows of a query in a table, computed once, until the session ends: see ``Dialect.keep``."""
+    def keep(self, table: str, query: exp.Query, *, pairs: bool = False) -> None:
+        """Keep the rows of a query in a table, computed once, until the session ends: see ``Dialect.keep``.
+
+        ``pairs`` says that these are the pairs of several rounds: there are many, and they are grouped by user.
+        """
         ...
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:

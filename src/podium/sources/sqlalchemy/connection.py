@@ -145,7 +145,7 @@ class SQLAlchemySession:
         if self._explain is not None:
             self.fetch(f"{self._explain} {query}")
 
-    def keep(self, table: str, query: exp.Query) -> None:
+    def keep(self, table: str, query: exp.Query, *, pairs: bool = False) -> None:
         """A temporary table with the rows of a query."""
         self._run(self._dialect.keep(table, query))
 
