@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from podium.mechanisms.sparse_vector.hybrid import HybridTopK
     from podium.mechanisms.sparse_vector.technique import SparseVector
     from podium.mechanisms.tested import TestedTopK
+    from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
+    from podium.mechanisms.truncated.laplace_histogram import TruncatedLaplaceHistogram
     from podium.mechanisms.weights import Weights
 
 __all__ = [
@@ -46,6 +48,8 @@ __all__ = [
     "SetUnionThenTopK",
     "SparseVector",
     "TestedTopK",
+    "TruncatedGaussianHistogram",
+    "TruncatedLaplaceHistogram",
     "TwoReadings",
     "Weights",
 ]
@@ -72,6 +76,8 @@ __getattr__ = late_names(
         "SetUnionThenTopK": "gaussian.set_union",
         "SparseVector": "sparse_vector.technique",
         "TestedTopK": "tested",
+        "TruncatedGaussianHistogram": "truncated.gaussian_histogram",
+        "TruncatedLaplaceHistogram": "truncated.laplace_histogram",
         "TwoReadings": "gaussian.set_union",
         "Weights": "weights",
     },
