@@ -63,5 +63,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """At exit everything is looked at again, or extensions report what they lent as leaked."""
+    gc.unfreeze()
+
+
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> ByModuleOneSpark:
     return ByModuleOneSpark(config, log)

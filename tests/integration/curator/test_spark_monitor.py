@@ -20,7 +20,7 @@ def spark() -> Iterator[SparkCluster]:
 
 
 def test_every_period_has_its_list_on_spark_too(spark: SparkCluster, tmp_path: Path) -> None:
-    table = monitoring.events(tmp_path / "events.parquet")
+    table = monitoring.events(tmp_path / "events.parquet", days=3)
     spark.session.read.parquet(str(table)).createOrReplaceTempView("events_over_time")
     source = open_source(spark.session, table="events_over_time")
     with monitor(source, ledger=tmp_path / "ledger.db", periods=2) as watching:

@@ -38,10 +38,10 @@ USERS = {"a": 4_000, "b": 3_000, "c": 2_000, "e": 10}
 START = dt.datetime(2026, 1, 1)  # noqa: DTZ001 - all times are UTC
 
 
-def events(target: Path) -> Path:
+def events(target: Path, days: int = DAYS) -> Path:
     """Everybody comes back every day; from the sixth on more of them have d than any other item."""
     rows: list[tuple[int, str, dt.datetime, dt.date]] = []
-    for day in range(DAYS):
+    for day in range(days):
         counts = USERS if day < DAYS // 2 else {"d": 5_000, **USERS}
         at = START + dt.timedelta(days=day, hours=12)
         rows += [(user, item, at, at.date()) for item, number in counts.items() for user in range(number)]

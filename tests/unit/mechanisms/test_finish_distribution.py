@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import cast
+from typing import TypeAlias, cast
 
 import flint
 import mpmath
@@ -52,16 +53,23 @@ def density(noise: NoiseName, z: mpmath.mpf) -> mpmath.mpf:
     return (1 if noise == "logistic" else 2) * mpmath.exp(-abs(z)) / (1 + mpmath.exp(-abs(z))) ** 2
 
 
-def by_quadrature(noise: NoiseName, winners: Sequence[Fraction], losers: Sequence[Fraction]) -> mpmath.mpf:
+Tails: TypeAlias = Callable[[mpmath.mpf], tuple[mpmath.mpf, mpmath.mpf]]
+
+
+def tails_of(noise: NoiseName) -> Tails:
+    """Density and survival, each computed once: all subsets of the same offsets are integrated over the same points."""
+    return functools.cache(lambda z: (density(noise, z), survival(noise, z)))
+
+
+def by_quadrature(tails: Tails, winners: Sequence[Fraction], losers: Sequence[Fraction]) -> mpmath.mpf:
     """P(all winners above all losers), over the place of the *lowest winner*: not how the code does it."""
     up, down = ([mpmath.mpf(o.numerator) / o.denominator for o in side] for side in (winners, losers))
 
     def integrand(x: mpmath.mpf) -> mpmath.mpf:
-        lowest = mpmath.mpf(0)
-        for i, offset in enumerate(up):
-            others = (survival(noise, x - o) for j, o in enumerate(up) if j != i)
-            lowest += density(noise, x - offset) * mpmath.fprod(others)
-        return lowest * mpmath.fprod(1 - survival(noise, x - o) for o in down)
+        lowest, above = mpmath.mpf(0), [tails(x - o) for o in up]
+        for i, (here, _) in enumerate(above):
+            lowest += here * mpmath.fprod(higher for j, (_, higher) in enumerate(above) if j != i)
+        return lowest * mpmath.fprod(1 - tails(x - o)[1] for o in down)
 
     places = sorted({*up, *down})
     spread = {place + step for place in places for step in (-60, -6, 0, 6, 60)}
@@ -71,14 +79,14 @@ def by_quadrature(noise: NoiseName, winners: Sequence[Fraction], losers: Sequenc
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "logistic", "half-logistic"])
 @pytest.mark.parametrize("offsets", OFFSETS[1:])
 def test_set_distributions_agree_with_quadrature(noise: NoiseName, offsets: tuple[Fraction, ...]) -> None:
-    items = "abcd"[: len(offsets)]
+    items, tails = "abcd"[: len(offsets)], tails_of(noise)
     for k in range(1, len(offsets) + 1):
         found = certified_floats(lambda k=k: _set_distribution(items, offsets, noise, k))  # type: ignore[misc]
         assert sum(float(value.mid()) for value in found.values()) == pytest.approx(1, abs=1e-14)
         for chosen in itertools.combinations(range(len(items)), k):
             with mpmath.workdps(20):
                 losers = [o for i, o in enumerate(offsets) if i not in chosen]
-                expected = by_quadrature(noise, [offsets[i] for i in chosen], losers)
+                expected = by_quadrature(tails, [offsets[i] for i in chosen], losers)
             assert float(found[frozenset(items[i] for i in chosen)].mid()) == pytest.approx(
                 float(expected), rel=1e-13, abs=0
             )
@@ -175,5 +183,5 @@ def test_quadrature_keeps_its_accuracy_far_from_the_contest(noise: NoiseName) ->
     with ball_precision(128):
         assert sum(found.values(), flint.arb(0)).overlaps(flint.arb(1))
     with mpmath.workdps(30):
-        expected = by_quadrature(noise, offsets[:2], offsets[2:])
+        expected = by_quadrature(tails_of(noise), offsets[:2], offsets[2:])
     assert float(found[frozenset("ab")].mid()) == pytest.approx(float(expected), rel=1e-9, abs=0)
