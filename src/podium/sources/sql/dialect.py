@@ -171,6 +171,10 @@ class Dialect:
         """The value, hidden from the engine's planner."""
         return value
 
+    def join_few(self, query: exp.Select, table: str) -> exp.Select:
+        """The query, told that this table of its join has few rows, where the engine would not know."""
+        return query
+
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """The statement that keeps the rows of a query until the session ends."""
         return exp.Create(
@@ -255,6 +259,10 @@ class Spark(Dialect):
         query = super().fence(table, names)
         query.set("offset", None)
         return query
+
+    def join_few(self, query: exp.Select, table: str) -> exp.Select:
+        """The few rows go to where the others are, which then need not move."""
+        return query.hint(f"BROADCAST({table})", dialect=self.name)
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
         """A value that is not deterministic; the engine knows that random numbers are not negative."""

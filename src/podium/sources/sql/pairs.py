@@ -121,7 +121,7 @@ class Pairs:
         pairs = self.distinct(user_first=user_first)
         if not isinstance(self.domain, ItemTable):
             return pairs
-        return (
+        joined = (
             exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.places)))
             .from_(pairs.subquery(PAIRS, copy=False), copy=False)
             .join(
@@ -130,6 +130,8 @@ class Pairs:
                 copy=False,
             )
         )
+        # Of kept pairs only items that a round released are asked for; a stated domain may be long.
+        return joined if self.kept is None else self.dialect.join_few(joined, LISTED)
 
     def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None]:
         """The table, its raw user and item columns, and the condition if it is not applied yet."""

@@ -1,0 +1,209 @@
+"""A question in rounds reads its table once: one scan, one state, and nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.support.clickhouse import embedded_clickhouse
+from tests.support.curator.tables import Watched
+from tests.support.postgres import new_database
+from tests.support.spark import SparkCluster, spark_threads
+
+import podium
+from podium.histogram import Item
+from podium.sources import CountQuery, DuckDBSource, open_source
+from podium.sources.spark.connection import SparkQuestion
+
+COUNTS = {f"item {number:02}": 410 - 8 * number for number in range(40)}
+PAIRS = [
+    ((7 * place + user) % 500, item) for place, (item, count) in enumerate(COUNTS.items()) for user in range(count)
+]
+SURE: dict[str, Any] = {
+    "item": "article",
+    "user": "user_id",
+    "k": 15,
+    "counts": True,
+    "epsilon": 10**6,
+    "delta": "1e-6",
+}
+"""Noise is next to nothing: each count is within 0.5 but with probability below 1e-9."""
+
+
+class Interrupted(Watched):
+    """A source whose table somebody empties as soon as the first round has read it."""
+
+    def __init__(self, source: Any, empty: Callable[[], None]) -> None:
+        super().__init__(source)
+        self.empty: Callable[[], None] | None = empty
+
+    def note_round(self, what: CountQuery | tuple[Item, ...]) -> None:
+        super().note_round(what)
+        if self.empty is not None:
+            self.empty()
+            self.empty = None
+
+
+def check_the_answer_is_of_the_first_state(source: Any, table: str | None, empty: Callable[[], None]) -> None:
+    watched = Interrupted(open_source(source, table=table), empty)
+    release = podium.top(watched, **SURE)
+    assert {item: round(value) for item, value in zip(release.items, release.values or (), strict=True)} == dict(
+        list(COUNTS.items())[:15]
+    )
+    assert watched.empty is None
+    assert watched.snapshots == 1
+    assert len(watched.rounds) > 2
+    # The table is indeed empty now, so a second read would have shown.
+    assert podium.top(open_source(source, table=table), **SURE).items == ()
+    watched.close()
+
+
+@contextmanager
+def postgres_table() -> Iterator[str]:
+    with new_database() as url:
+        with psycopg.connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute("CREATE TABLE views (user_id bigint, article text)")
+            with cursor.copy("COPY views FROM STDIN") as copy:
+                for row in PAIRS:
+                    copy.write_row(row)
+        yield url
+
+
+def test_a_writer_between_rounds_changes_nothing_on_postgresql() -> None:
+    with postgres_table() as url:
+
+        def empty() -> None:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("DELETE FROM views")
+
+        check_the_answer_is_of_the_first_state(url, "views", empty)
+
+
+def test_a_writer_between_rounds_changes_nothing_on_sqlite(tmp_path: Path) -> None:
+    path = tmp_path / "views.db"
+    with closing(sqlite3.connect(path)) as file, file:
+        # Otherwise a reader keeps the writer out.
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("CREATE TABLE views (user_id BIGINT, article TEXT)")
+        file.executemany("INSERT INTO views VALUES (?, ?)", PAIRS)
+
+    def empty() -> None:
+        with closing(sqlite3.connect(path)) as file, file:
+            file.execute("DELETE FROM views")
+
+    check_the_answer_is_of_the_first_state(f"sqlite:///{path}", "views", empty)
+
+
+def test_a_writer_between_rounds_changes_nothing_on_clickhouse() -> None:
+    with embedded_clickhouse() as session:
+        session.query("CREATE TABLE views (user_id Int64, article String) ENGINE = MergeTree ORDER BY user_id")
+        rows = ", ".join(f"({user}, '{item}')" for user, item in PAIRS)
+        session.query(f"INSERT INTO views VALUES {rows}")
+        check_the_answer_is_of_the_first_state(session, "views", lambda: session.query("TRUNCATE TABLE views"))
+        session.query("DROP TABLE views")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkCluster]:
+    with spark_threads() as cluster:
+        yield cluster
+
+
+def test_a_writer_between_rounds_changes_nothing_on_spark(spark: SparkCluster, tmp_path: Path) -> None:
+    users, items = (list(column) for column in zip(*PAIRS, strict=True))
+    path = tmp_path / "views"
+    path.mkdir()
+    pq.write_table(pa.table({"user_id": users, "article": items}), path / "rows.parquet")
+
+    def empty() -> None:
+        pq.write_table(
+            pa.table({"user_id": pa.array([], pa.int64()), "article": pa.array([], pa.string())}), path / "rows.parquet"
+        )
+
+    check_the_answer_is_of_the_first_state(spark.session, str(path), empty)
+
+
+def test_rounds_on_spark_do_not_move_pairs_again_and_free_them(
+    spark: SparkCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users, items = (list(column) for column in zip(*PAIRS, strict=True))
+    pq.write_table(pa.table({"user_id": users, "article": items}), tmp_path / "views.parquet")
+    plans: list[str] = []
+    keep = SparkQuestion._keep_counts
+
+    def listening(self: SparkQuestion, table: str, query: Any) -> None:
+        frame: Any = self._session.sql(query.sql("spark"))
+        plans.append(frame._jdf.queryExecution().executedPlan().toString())
+        keep(self, table, query)
+
+    monkeypatch.setattr(SparkQuestion, "_keep_counts", listening)
+    kept = spark.session.sparkContext._jsc.getPersistentRDDs
+    before = set(kept().keySet())
+    podium.top(spark.session, table=str(tmp_path / "views.parquet"), **SURE)
+    assert len(plans) > 1
+    # All pairs are where their users are; the few of named items may move.
+    assert "Window" in plans[0]
+    assert "hashpartitioning(u#" not in plans[0]
+    assert all("FileScan" not in plan for plan in plans)
+    assert set(kept().keySet()) == before
+
+
+def test_postgresql_counts_one_scan_of_the_table() -> None:
+    scans = "SELECT seq_scan + coalesce(idx_scan, 0) FROM pg_stat_user_tables WHERE relname = 'views'"
+    with postgres_table() as url, psycopg.connect(url, autocommit=True) as connection:
+
+        def scanned() -> int:
+            connection.execute("SELECT pg_stat_clear_snapshot()")
+            return int(connection.execute(scans).fetchall()[0][0])
+
+        before = scanned()
+        podium.top(url, table="views", **SURE)
+        deadline = time.monotonic() + 60
+        while scanned() == before and time.monotonic() < deadline:
+            time.sleep(0.05)  # a server's statistics follow a little later
+        assert scanned() == before + 1
+
+
+KILLED = """
+import os, signal, sys
+import podium
+from podium.sources import DuckDBSource
+from podium.sources.sql.kept_pairs import SqlKeptPairs
+
+def among(self, items):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+SqlKeptPairs.among = among
+source = DuckDBSource(sys.argv[1], temp_directory=sys.argv[2], memory_limit="40MB", threads=1)
+podium.top(source, item="i", user="u", k=15, epsilon=1000, delta="1e-6")
+"""
+
+
+def test_kill_9_between_rounds_leaves_no_pairs_after_the_next_start(tmp_path: Path) -> None:
+    aside, path = tmp_path / "aside", tmp_path / "views.parquet"
+    aside.mkdir()
+    users = pa.array([number % 60_000 for number in range(2_000_000)])
+    items = pa.array([number // 60_000 if number % 7 else number for number in range(2_000_000)])
+    pq.write_table(pa.table({"u": users, "i": items}), path)
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path), str(aside)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = aside.iterdir()
+    assert left.stat().st_mode & 0o777 == 0o700
+    # The pairs did not fit into memory: they lie here.
+    assert sum(file.stat().st_size for file in left.rglob("*")) > 10**6
+    long_ago = time.time() - 3600
+    os.utime(left, (long_ago, long_ago))
+    DuckDBSource(path, temp_directory=aside).close()
+    assert list(aside.iterdir()) == []
