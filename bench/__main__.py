@@ -15,6 +15,7 @@ BENCHES = {
     "limited_domain": "bench.limited_domain",
     "engines": "bench.engines.run",
     "utility": "bench.utility.run",
+    "counts": "bench.counts",
     "known": "bench.known.run",
     "opendp_recall": "bench.opendp_recall",
     "service": "bench.service.run",

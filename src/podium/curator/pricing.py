@@ -79,7 +79,8 @@ def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> Ques
     if epsilon is not None:
         # Half of it is for the call, whose delta is then the planned one.
         delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)
-        return replace(question_budget(facts, epsilon=epsilon, delta=delta), guarantee=None, theorem=None)
+        own = question_budget(facts, epsilon=epsilon, delta=delta, summed=True)
+        return replace(own, guarantee=None, theorem=None)
     single = totals.epsilon_per_item
     if facts.adaptive:
         # What k selections would cost, and as much again for counts, as without rounds.

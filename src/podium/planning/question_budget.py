@@ -7,8 +7,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from podium.errors import InvalidArgument
+from podium.estimates import MeasureCounts
 from podium.exact import Number
 from podium.mechanisms import AdaptiveTopK
+from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.planning.facts import Facts
 from podium.planning.limits import min_epsilon_for_counts
 from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
@@ -16,13 +18,16 @@ from podium.privacy.rounding import display
 
 __all__ = ["QuestionBudget", "RoundsBudget", "question_budget"]
 
+_MAX_BASIC = 3
+"""Beyond this k, sums of rho are better than sums of epsilon for any epsilon."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionBudget:
     """What a question may use per selection, per call, and for each count.
 
-    Counts use ``sigma`` with approximate budgets, ``epsilon_per_count`` with pure ones. ``guarantee`` is that of the
-    whole question; None if a ledger adds up what is spent.
+    Counts use ``sigma`` or ``epsilon_per_count``, the latter with pure budgets and for very short lists. ``guarantee``
+    is that of the whole question; None if a ledger adds up what is spent.
     """
 
     epsilon_per_item: Fraction
@@ -48,8 +53,13 @@ class RoundsBudget:
     theorem: Theorem | None = None
 
 
-def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionBudget | RoundsBudget:
-    """The budget with which a single question is (epsilon, delta)-private by itself."""
+def question_budget(
+    facts: Facts, *, epsilon: Number, delta: Number, summed: bool = False
+) -> QuestionBudget | RoundsBudget:
+    """The budget with which a single question is (epsilon, delta)-private by itself.
+
+    ``summed``: a ledger adds up the rho of its events, so what is cheap in epsilon alone is not cheap.
+    """
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and facts.domain_size is None:
         raise InvalidArgument(
@@ -63,7 +73,34 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> Question
         return RoundsBudget(
             mu_squared=whole.mu_squared, delta=whole.delta, guarantee=guarantee, theorem=Theorem.GAUSSIAN
         )
-    return _calibrate(facts.k, facts.counts, facts.domain_size is None, guarantee)
+    unknown = facts.domain_size is None
+    budget = _calibrate(facts.k, facts.counts, unknown, guarantee)
+    if budget.sigma is None or summed or facts.k > _MAX_BASIC:
+        return budget
+    return _simpler_if_better(facts, budget, _split_epsilon(facts.k, unknown, guarantee))
+
+
+def _simpler_if_better(facts: Facts, budget: QuestionBudget, basic: QuestionBudget) -> QuestionBudget:
+    """A plain sum of epsilons, if that is better for choosing and for counting: so it is for very short lists."""
+    sigma, single = budget.sigma, basic.epsilon_per_count
+    if sigma is None or single is None or basic.epsilon_per_item < budget.epsilon_per_item:
+        return budget
+    together = CorrelatedCounts.within(facts.k, facts.k / sigma**2, max_items_per_user=facts.max_items_per_user)
+    return basic if MeasureCounts(epsilon_per_item=single).variance <= together.variance else budget
+
+
+def _split_epsilon(k: int, unknown: bool, guarantee: Guarantee) -> QuestionBudget:
+    """Half of epsilon for k selections, half for k counts with Laplace noise, all of delta for the call."""
+    half, delta = guarantee.epsilon() / (2 * k), guarantee.cost.delta
+    return QuestionBudget(
+        epsilon_per_item=half,
+        # The parameter d of the one call, which fails with probability d/(1+d).
+        delta_per_call=delta / (1 - delta) if unknown else Fraction(0),
+        epsilon_per_count=half,
+        pure=delta == 0,
+        guarantee=guarantee,
+        theorem=Theorem.BASIC,
+    )
 
 
 @lru_cache(maxsize=256)
@@ -82,10 +119,7 @@ def _calibrate(k: int, counts: bool, unknown: bool, guarantee: Guarantee) -> Que
             theorem=plan.theorem,
         )
     if pure:
-        half = epsilon / (2 * k)
-        return QuestionBudget(
-            epsilon_per_item=half, epsilon_per_count=half, pure=True, guarantee=guarantee, theorem=Theorem.BASIC
-        )
+        return _split_epsilon(k, unknown, guarantee)
     minimum = min_epsilon_for_counts(k, delta, share)
     if epsilon < minimum:
         raise InvalidArgument(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from podium.estimates import MeasureCounts
+from podium.estimates import MeasureCounts, MeasureTogether
 from podium.exact import dyadic_above
 from podium.mechanisms import AdaptiveTopK, LimitedDomain
 from podium.mechanisms.base import Mechanism, describe
@@ -34,7 +34,7 @@ class Strategy:
 
     facts: Facts
     mechanism: Mechanism | AdaptiveTopK
-    measure: MeasureCounts | None
+    measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
     reach: Fraction
@@ -49,7 +49,7 @@ class Strategy:
     @property
     def worst_case(self) -> tuple[Event, ...]:
         """The events to reserve before data is read."""
-        counts = () if self.measure is None else self.measure.events(self.facts.k)
+        counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
         return (*self.mechanism.worst_case, *counts)
 
     @property
@@ -62,8 +62,14 @@ class Strategy:
         shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
         parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
         counts = ""
-        if self.measure is not None:
+        if isinstance(self.measure, MeasureCounts):
             counts = f", then {self.measure.noise} noise of scale {display(self.measure.scale)} on each count"
+        elif self.measure is not None:
+            noise = self.measure.noise_for(self.facts.k)
+            counts = (
+                f", then gaussian noise of scale {display(noise.sigma)} on each count and of scale "
+                f"{display(noise.shared_sigma)} on all of them together, if k come back"
+            )
         return f"{type(self.mechanism).__name__}({parameters}){counts}"
 
     def cost_sentence(self) -> str:
@@ -90,12 +96,8 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     unknown = facts.domain_size is None
     choice = _choose_limited_domain(facts, budget) if unknown else choose_for_known_domain(facts, budget)
-    measure = None
-    if facts.counts and budget.sigma is not None:
-        measure = MeasureCounts(sigma=budget.sigma)
-    elif facts.counts:
-        measure = MeasureCounts(epsilon_per_item=budget.epsilon_per_count or budget.epsilon_per_item)
-    worst = (*choice.mechanism.worst_case, *(() if measure is None else measure.events(facts.k)))
+    measure = _measure_for(facts, budget) if facts.counts else None
+    worst = (*choice.mechanism.worst_case, *(() if measure is None else measure.worst_case(facts.k)))
     return Strategy(
         facts=facts,
         mechanism=choice.mechanism,
@@ -110,6 +112,14 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
         pure=budget.pure,
         ordered=choice.ordered,
     )
+
+
+def _measure_for(facts: Facts, budget: QuestionBudget) -> MeasureCounts | MeasureTogether:
+    if budget.sigma is None:
+        return MeasureCounts(epsilon_per_item=budget.epsilon_per_count or budget.epsilon_per_item)
+    # A question of its own has no use for what a short list leaves over; a ledger gives it back.
+    shared = None if budget.guarantee is None else facts.k
+    return MeasureTogether(budget.sigma, items=shared, max_items_per_user=facts.max_items_per_user)
 
 
 def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:

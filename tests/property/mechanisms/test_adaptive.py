@@ -15,7 +15,7 @@ from podium.histogram import Item
 from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram, Weights
 from podium.mechanisms.gaussian import adaptive, border
 from podium.planning.memory_table import PairsReader
-from podium.privacy.events import GaussianNoise, HiddenItems
+from podium.privacy.events import CorrelatedNoise, GaussianNoise, HiddenItems, is_real_gaussian
 from podium.randomness import centred_values, noisy_values
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
@@ -56,11 +56,11 @@ def run(mechanism: AdaptiveTopK, table: Table, seed: int) -> Release:
 
 
 def check_paid(mechanism: AdaptiveTopK, release: Release) -> None:
-    gaussian = [event for event in release.paid.events if isinstance(event, GaussianNoise)]
+    gaussian = [event for event in release.paid.events if isinstance(event, GaussianNoise | CorrelatedNoise)]
     hidden = [event for event in release.paid.events if isinstance(event, HiddenItems)]
     assert len(gaussian) + len(hidden) == len(release.paid.events)
-    assert not any(event.discrete for event in gaussian)
-    assert sum(event.sensitivity_squared / event.sigma**2 for event in gaussian) <= mechanism.mu_squared
+    assert all(is_real_gaussian(event) for event in gaussian)
+    assert 2 * sum(event.rho for event in gaussian) <= mechanism.mu_squared
     assert 1 <= len(hidden) <= 3
     assert sum(event.delta for event in hidden) <= mechanism.delta
     assert len(release.paid.events) <= 13

@@ -50,6 +50,7 @@ FUNCTIONS: tuple[Any, ...] = (
     randomness.noisy_value,
     randomness.noisy_values,
     randomness.centred_values,
+    randomness.correlated_values,
     randomness.discrete_laplace,
     randomness.discrete_gaussian,
     randomness.geometric,

@@ -44,10 +44,17 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/gaussian/adaptive.py",
-        "self.paid.append(GaussianNoise(sigma, sensitivity_squared=Fraction(len(items))))",
-        "self.paid.append(GaussianNoise(sigma))",
-        "a user may be in all the counts that are measured",
+        "        self.paid.append(noise.event)\n",
+        "",
+        "the counts that are measured at the end are paid",
         ("unit/mechanisms/test_metered.py::test_every_round_is_paid_for",),
+    ),
+    Mutant(
+        "mechanisms/gaussian/adaptive.py",
+        "noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share)",
+        "noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share, max_items_per_user=1)",
+        "a user may be in all the counts that are measured",
+        ("unit/mechanisms/test_metered.py::test_counts_of_rounds_are_paid_for_users_who_are_in_all_of_them",),
     ),
     Mutant(
         "mechanisms/gaussian/adaptive.py",
