@@ -12,7 +12,6 @@ from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.estimates import MeasureCounts, MeasureTogether
-from podium.mechanisms.base import describe
 from podium.mechanisms.reader import Reads
 from podium.release import Receipt, Release
 from podium.sources import Source
@@ -79,12 +78,9 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
 
 def _measure(release: Release, measure: MeasureCounts | MeasureTogether, reader: SourceReader) -> Release:
     # The release keeps the noise distribution: a free replay has no events to tell it.
-    noise = {f"count_{name}": value for name, value in describe(measure).items()}
-    counted = replace(release, parameters={**release.parameters, **noise}, values=(), value_kind="counts")
+    parameters = {**release.parameters, **measure.count_parameters(len(release.items))}
+    counted = replace(release, parameters=parameters, values=(), value_kind="counts")
     if not release.items:
         return counted
     measured = measure.release(reader.counts(release), release.items)
-    if isinstance(measure, MeasureTogether):
-        parameters = {**release.parameters, **measure.noise_for(len(release.items)).parameters}
-        counted = replace(counted, parameters=parameters)
     return replace(counted, paid=Receipt((*release.paid.events, *measured.paid.events)), values=measured.values)

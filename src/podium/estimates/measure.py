@@ -106,6 +106,10 @@ class MeasureCounts:
         """What measuring up to this many items may cost."""
         return self.events(items)
 
+    def count_parameters(self, items: int) -> dict[str, str]:
+        """What a release says about this many counts, besides its own parameters."""
+        return {f"count_{name}": value for name, value in describe(self).items()}
+
     @property
     def variance(self) -> Fraction:
         """The variance of one measurement, rounded up; for the discrete Gaussian sigma^2, which bounds it."""

@@ -70,6 +70,10 @@ class MeasureTogether:
         """What measuring up to this many items may cost: exactly mu^2, because each number of items rounds anew."""
         return (GaussianNoise(1, sensitivity_squared=self._mu_squared(items)),)
 
+    def count_parameters(self, items: int) -> dict[str, str]:
+        """What a release says about this many counts, besides its own parameters."""
+        return self.noise_for(items).parameters if items else {"count_noise": self.noise}
+
     def release(self, histogram: Histogram, items: Sequence[Item], *, bits: BitSource | None = None) -> Release:
         """Measure these items, which must be public by now: named in a release, or chosen without looking."""
         names = tuple(items)
