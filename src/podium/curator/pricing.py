@@ -12,7 +12,12 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
 from podium.ledger import Totals
 from podium.planning.facts import Facts
-from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
+from podium.planning.question_budget import (
+    QuestionBudget,
+    RoundsBudget,
+    question_budget,
+    require_delta_for_rounds,
+)
 from podium.planning.ranking import RankingFacts, ranking_strategy
 from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import bounded_range_rho, calibrate_sigma, worst_case
@@ -84,8 +89,10 @@ def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> Ques
     single = totals.epsilon_per_item
     if facts.adaptive:
         # What k selections would cost, and as much again for counts, as without rounds.
+        require_delta_for_rounds(pure=pure)
         rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)
-        delta = totals.delta_per_call / (1 + totals.delta_per_call)
+        known = facts.domain_size is not None
+        delta = Fraction(0) if known else totals.delta_per_call / (1 + totals.delta_per_call)
         return RoundsBudget(mu_squared=2 * rho, delta=delta, per_item=single)
     if not facts.counts:
         return QuestionBudget(epsilon_per_item=single, delta_per_call=totals.delta_per_call, pure=pure)

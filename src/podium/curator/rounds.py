@@ -10,6 +10,7 @@ from typing import Any
 from podium.curator.prepare import PlannedQuestion
 from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
+from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
@@ -84,6 +85,16 @@ class SourceReader:
             release = stage.release(Histogram.from_counts_of_counts(tally, _place, known=False))
             places: list[Any] = list(release.items)
             return replace(release, outcome=snapshot.names(places) if places else ())
+
+    def rank_known(self, stage: NoisyRanking) -> Release:
+        """Run the stage on the weighted counts of the whole domain; only the names of winners are read."""
+        query = self.planned.weighted_query(stage.weights, (), self.salt)
+        with self.source.snapshot(query, domain=self.planned.domain) as snapshot:
+            counts, sizes = snapshot.counts_of_counts()
+            tally = dict(zip(counts, sizes, strict=True))
+            release = stage.release(Histogram.from_counts_of_counts(tally, _place))
+            places: list[Any] = list(release.items)
+            return replace(release, outcome=snapshot.names(places))
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""

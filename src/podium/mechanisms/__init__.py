@@ -5,6 +5,7 @@ from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
 from podium.mechanisms.fixed_threshold import FixedThreshold
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
+from podium.mechanisms.gaussian.refined import RefinedTopK
 from podium.mechanisms.gaussian.set_union import SetUnionThenTopK, TwoReadings
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.joint.joint_topk import JointTopK
@@ -35,6 +36,7 @@ __all__ = [
     "PayWhatYouGet",
     "PermuteAndFlip",
     "PrivateKBar",
+    "RefinedTopK",
     "RisingTopK",
     "SetUnionThenTopK",
     "SparseVector",

@@ -9,14 +9,14 @@ from functools import lru_cache
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts
 from podium.exact import Number
-from podium.mechanisms import AdaptiveTopK
+from podium.mechanisms import AdaptiveTopK, RefinedTopK
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.planning.facts import Facts
 from podium.planning.limits import min_epsilon_for_counts
 from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
 from podium.privacy.rounding import display
 
-__all__ = ["QuestionBudget", "RoundsBudget", "question_budget"]
+__all__ = ["QuestionBudget", "RoundsBudget", "question_budget", "require_delta_for_rounds"]
 
 _MAX_BASIC = 3
 """Beyond this k, sums of rho are better than sums of epsilon for any epsilon."""
@@ -42,6 +42,8 @@ class QuestionBudget:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundsBudget:
     """What a question in rounds may use: mu^2 of Gaussian noise and delta of thresholds, all rounds together.
+
+    A known domain has no thresholds, and ``delta`` is 0.
 
     ``per_item`` is set if a ledger plans per item: lists of other lengths with the same plan share answers.
     """
@@ -69,15 +71,34 @@ def question_budget(
             hint="An unknown domain cannot be private with delta=0: state the domain, or allow a delta like 1e-6.",
         )
     if facts.adaptive:
-        whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
-        return RoundsBudget(
-            mu_squared=whole.mu_squared, delta=whole.delta, guarantee=guarantee, theorem=Theorem.GAUSSIAN
-        )
+        return _rounds_budget(facts, guarantee)
     unknown = facts.domain_size is None
     budget = _calibrate(facts.k, facts.counts, unknown, guarantee)
     if budget.sigma is None or summed or facts.k > _MAX_BASIC:
         return budget
     return _simpler_if_better(facts, budget, _split_epsilon(facts.k, unknown, guarantee))
+
+
+def _rounds_budget(facts: Facts, guarantee: Guarantee) -> RoundsBudget:
+    epsilon, delta = guarantee.epsilon(), guarantee.cost.delta
+    if facts.domain_size is None:
+        whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
+        mu_squared, hidden = whole.mu_squared, whole.delta
+    else:
+        require_delta_for_rounds(pure=delta == 0)
+        mu_squared, hidden = RefinedTopK.within(facts.k, epsilon=epsilon, delta=delta).mu_squared, Fraction(0)
+    return RoundsBudget(mu_squared=mu_squared, delta=hidden, guarantee=guarantee, theorem=Theorem.GAUSSIAN)
+
+
+def require_delta_for_rounds(*, pure: bool) -> None:
+    """Raise if rounds are asked for with a pure budget."""
+    if pure:
+        raise InvalidArgument(
+            "mechanism",
+            "adaptive",
+            allowed="'auto' with a pure budget (delta=0)",
+            hint="Rounds are Gaussian noise, which needs a delta like 1e-6.",
+        )
 
 
 def _simpler_if_better(facts: Facts, budget: QuestionBudget, basic: QuestionBudget) -> QuestionBudget:

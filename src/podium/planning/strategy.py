@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from podium.estimates import MeasureCounts, MeasureTogether
 from podium.exact import dyadic_above
-from podium.mechanisms import AdaptiveTopK, LimitedDomain
+from podium.mechanisms import AdaptiveTopK, LimitedDomain, RefinedTopK
 from podium.mechanisms.base import Mechanism, describe
 from podium.mechanisms.reader import Reads
 from podium.planning.facts import Facts
@@ -33,7 +33,7 @@ class Strategy:
     """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
-    mechanism: Mechanism | AdaptiveTopK
+    mechanism: Mechanism | AdaptiveTopK | RefinedTopK
     measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
@@ -92,7 +92,7 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
     """The mechanism for these facts within this budget; noise that cannot be drawn is refused."""
     if isinstance(budget, RoundsBudget):
         require_noise(mu_squared=budget.mu_squared)
-        return _rounds_strategy(facts, budget)
+        return _rounds_strategy(facts, budget) if facts.domain_size is None else _refined_strategy(facts, budget)
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     unknown = facts.domain_size is None
     choice = _choose_limited_domain(facts, budget) if unknown else choose_for_known_domain(facts, budget)
@@ -145,6 +145,36 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         reach_sentence=(
             f"An item is found if it has well over {round_up(reach)} users who have few other items, or well over "
             f"{round_up(busy)} who have about ten."
+        ),
+        epsilon_per_item=budget.per_item,
+        delta_per_call=budget.delta,
+        theorem=budget.theorem,
+    )
+
+
+def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
+    mechanism = RefinedTopK(
+        facts.k,
+        budget.mu_squared,
+        max_items_per_user=facts.max_items_per_user or _DEFAULT_MAX_ITEMS_PER_USER,
+        counts=facts.counts,
+    )
+    # Two standard deviations of a difference, if everything were spent on it.
+    reach = dyadic_above(mechanism.stage(Fraction(1)).count_sigma * Fraction(283, 100), REACH_BITS)
+    busy = dyadic_above(reach * Fraction(316228, 100000), REACH_BITS)
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=None,
+        guarantee=budget.guarantee or total(mechanism.worst_case),
+        why=(
+            "Rounds were asked for and the domain is known: Gaussian noise ranks all items roughly, and then only the "
+            "border of the list is measured again."
+        ),
+        reach=reach,
+        reach_sentence=(
+            f"Items are told apart if their counts differ by well over {round_up(reach)} users who have few other "
+            f"items, or well over {round_up(busy)} who have about ten."
         ),
         epsilon_per_item=budget.per_item,
         delta_per_call=budget.delta,

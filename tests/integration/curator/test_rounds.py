@@ -93,6 +93,32 @@ def test_without_noise_it_is_the_true_list_on_every_engine(engine: tuple[object,
     assert set(podium.top(source, **options).items) == set(best(15))
 
 
+def test_a_known_domain_has_rounds_on_request_on_every_engine(engine: tuple[object, str | None]) -> None:
+    source, table = engine
+    domain = [*ITEMS, *(f"unseen {number}" for number in range(9))]
+    options: dict[str, Any] = {"item": "article", "user": "user_id", "table": table, "domain": domain, **SURE}
+    release = podium.top(source, counts=True, k=15, mechanism="adaptive", **options)
+    assert release.mechanism == "RefinedTopK"
+    assert counted(release) == best(15)
+    # All k places are filled, the last ones by items that nobody has.
+    everything = podium.top(source, k=49, mechanism="adaptive", **options)
+    assert set(everything.items) == set(domain)
+    assert everything.complete
+
+
+def test_rounds_of_a_known_domain_in_a_ledger(both: tuple[Curator, Watched]) -> None:
+    asked, _ = both
+    options: dict[str, Any] = {"k": 20, "mechanism": "adaptive", "domain": list(ITEMS), "counts": True}
+    reserved = worst_case(asked.plan("article", **options).strategy.worst_case)
+    release = asked.top("article", **options)
+    assert (release.mechanism, len(release.items), reserved.delta) == ("RefinedTopK", 20, Fraction(0))
+    spent = asked.status.spent
+    assert release.paid.rho <= spent.rho <= min(release.paid.rho, reserved.rho) + UNIT
+    assert asked.top("article", **options).paid.events == ()
+    # Without rounds it is another question.
+    assert asked.top("article", **{**options, "mechanism": "auto"}).mechanism == "ExponentialTopK"
+
+
 @pytest.mark.parametrize("options", [{}, {"counts": True}, {"max_items_per_user": 5}, {"epsilon": 99}])
 def test_what_is_paid_is_within_what_was_reserved(both: tuple[Curator, Watched], options: dict[str, Any]) -> None:
     asked, source = both

@@ -94,6 +94,9 @@ class _Seen:
 def _raced(draw: Draw, seen: _Seen) -> Iterable[Due]:
     given, facts = draw.given, seen.facts
     epsilon = facts.span / Fraction(given["scale"])
+    if given["noise"] == "gaussian":
+        # All items of a known domain, those that nobody has among them: a user adds a weight to each of t.
+        return [_gaussian(Fraction(given["scale"]) ** 2, Fraction(max(e * w**2 for e, w in seen.weights)))]
     if given["scales"]:
         return _against_threshold(draw, facts, epsilon)
     if given["handicaps"]:
