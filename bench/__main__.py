@@ -17,6 +17,7 @@ BENCHES = {
     "utility": "bench.utility.run",
     "counts": "bench.counts",
     "known": "bench.known.run",
+    "known_rounds": "bench.known.rounds",
     "opendp_recall": "bench.opendp_recall",
     "service": "bench.service.run",
     "load": "bench.load",

@@ -3,8 +3,8 @@
     python -m bench counts [--quick]
 
 Top k with counts at epsilon=1, delta=1e-6 on the public tables of the utility bench, nothing stated. Each list is that
-of podium's default; "before" has independent Gaussian noise of the same cost on the same items. The error is the root
-mean square over items, runs and tables. The data is looked for in $PODIUM_DATA, else in ../shared/data.
+of podium's default; "before" is the standard deviation of independent Gaussian noise at the same cost. The error is the
+root mean square over items, runs and tables. The data is looked for in $PODIUM_DATA, else in ../shared/data.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def count_errors(name: str, k: int, runs: int) -> tuple[float, float, float]:
     facts = Facts(k=k, counts=True)
     strategy = strategy_for(facts, question_budget(facts, epsilon=1, delta="1e-6"))
     before, squares, held = [], [], []
-    for run in range(runs):
+    for _ in range(runs):
         release = run_strategy(strategy, pairs.reader())
         if not release.items:
             continue
@@ -49,8 +49,8 @@ def count_errors(name: str, k: int, runs: int) -> tuple[float, float, float]:
         else:
             noise = strategy.measure.noise_for(len(release.items))  # type: ignore[union-attr]
             width = Fraction(noise.margin())
-        sigma = math.sqrt(noise.items / (2 * float(noise.event.rho)))
-        before.append(float(np.mean(np.random.default_rng(run).normal(0, sigma, noise.items) ** 2)))
+        # Independent noise for the same mu^2 = 2 rho has the variance r/mu^2.
+        before.append(noise.items / (2 * float(noise.event.rho)))
         squares.append(float(np.mean(errors**2)))
         held.append(float(np.mean(np.abs(errors) <= float(width))))
     return tuple(float(np.mean(part)) if part else math.nan for part in (before, squares, held))  # type: ignore[return-value]

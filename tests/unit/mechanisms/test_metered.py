@@ -366,26 +366,6 @@ def test_counts_of_rounds_are_paid_for_users_who_are_in_all_of_them(monkeypatch:
         check_receipt(Receipt((*others, cheaper)), due(meter))
 
 
-@pytest.mark.parametrize("counts", [False, True])
-@pytest.mark.parametrize("mu_squared", ["1/500", 1, 30])
-def test_every_round_of_a_known_domain_is_paid_for(
-    counts: bool, mu_squared: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mechanism = RefinedTopK(10, mu_squared, max_items_per_user=30, counts=counts)
-    meter = Meter.install(monkeypatch, seed=1)
-    users, items = zip(*CROWD, strict=True)
-    release = mechanism.release(MeteredReader(meter, PairsReader(users, items, domain_size=300)))
-    assert meter.reads[0].what == "rank_known"
-    owed = due(meter)
-    check_receipt(release.paid, owed)
-    check_links(meter, Facts(derived=True))
-    assert len(release.items) == 10
-    assert release.paid.rho <= mechanism.mu_squared / 2
-    assert release.paid.delta == 0
-    with pytest.raises(AssertionError):
-        check_receipt(Receipt(release.paid.events[1:]), owed)
-
-
 @pytest.mark.parametrize("missing", range(5))
 def test_the_meter_sees_a_missing_event(missing: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: a receipt of rounds that lacks an event, or has one that says more noise than there was."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
+from tests.support.metering import prices
+from tests.support.metering.meter import Meter, MeteredReader
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
@@ -20,6 +23,7 @@ from podium.planning.question_budget import RoundsBudget, question_budget
 from podium.planning.strategy import strategy_for
 from podium.privacy import GaussianNoise, Theorem, gaussian_epsilon
 from podium.randomness.replay import ReplayableBits
+from podium.release import Receipt
 
 
 def winners(counts: tuple[int, ...], sigma: float) -> dict[Hashable, float]:
@@ -101,3 +105,24 @@ def test_the_planner_has_rounds_for_known_domains_on_request() -> None:
         question_budget(facts, epsilon=1, delta=0)
     with pytest.raises(InvalidArgument, match="'auto' or 'adaptive' where the domain is known"):
         Facts(k=50, domain_size=4096, mechanism="limited-domain")
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("mu_squared", ["1/500", 1, 30])
+def test_every_round_of_a_known_domain_is_paid_for(
+    counts: bool, mu_squared: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = [(user, item) for item in range(40) for user in range(7 * item, 7 * item + 410 - 8 * item)]
+    mechanism = RefinedTopK(10, mu_squared, max_items_per_user=30, counts=counts)
+    meter = Meter.install(monkeypatch, seed=1)
+    users, items = zip(*crowd, strict=True)
+    release = mechanism.release(MeteredReader(meter, PairsReader(users, items, domain_size=300)))
+    assert meter.reads[0].what == "rank_known"
+    owed = prices.due(meter)
+    prices.check_receipt(release.paid, owed)
+    prices.check_links(meter, prices.Facts(derived=True))
+    assert len(release.items) == 10
+    assert release.paid.rho <= mechanism.mu_squared / 2
+    assert release.paid.delta == 0
+    with pytest.raises(AssertionError):
+        prices.check_receipt(Receipt(release.paid.events[1:]), owed)

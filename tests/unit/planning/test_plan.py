@@ -195,12 +195,8 @@ def test_numbers_of_other_libraries_become_pythons_own() -> None:
             "mechanism=None is not valid. Allowed: 'auto', 'limited-domain', 'adaptive'.",
         ),
         (
-            {"k": 5, "domain_size": 9, "mechanism": "adaptive"},
-            "mechanism='adaptive' is not valid. Allowed: 'auto' where the domain is known.",
-        ),
-        (
             {"k": 5, "domain_size": 9, "mechanism": "limited-domain"},
-            "mechanism='limited-domain' is not valid. Allowed: 'auto' where the domain is known.",
+            "mechanism='limited-domain' is not valid. Allowed: 'auto' or 'adaptive' where the domain is known.",
         ),
         (
             {"k": 5, "mechanism": "set"},

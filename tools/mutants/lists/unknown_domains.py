@@ -64,6 +64,27 @@ MUTANTS = (
         ("unit/mechanisms/test_metered.py::test_every_round_is_paid_for",),
     ),
     Mutant(
+        "mechanisms/gaussian/refined.py",
+        "self._pay(share, stage.event)",
+        "self._pay(share)",
+        "the ranking of a known domain is paid",
+        ("unit/mechanisms/test_refined.py::test_every_round_of_a_known_domain_is_paid_for",),
+    ),
+    Mutant(
+        "mechanisms/gaussian/noisy_ranking.py",
+        "return GaussianNoise(self.sigma, sensitivity_squared=self.weights.sensitivity_squared)",
+        "return GaussianNoise(2 * self.sigma, sensitivity_squared=self.weights.sensitivity_squared)",
+        "an event must not say more noise than was drawn",
+        ("unit/mechanisms/test_refined.py::test_every_round_of_a_known_domain_is_paid_for",),
+    ),
+    Mutant(
+        "mechanisms/gaussian/noisy_ranking.py",
+        "groups = histogram.groups()",
+        "groups = histogram.observed_groups()",
+        "items that nobody has take part",
+        ("unit/mechanisms/test_refined.py::test_items_that_nobody_has_take_part",),
+    ),
+    Mutant(
         "mechanisms/gaussian/border.py",
         "return Fraction(within * (of - within), of)",
         "return Fraction(within * (of - within), 2 * of)",
