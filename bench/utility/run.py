@@ -36,7 +36,7 @@ from podium.planning.memory_table import PairsReader
 from podium.planning.prediction import run_strategy
 from podium.planning.question_budget import question_budget
 from podium.planning.strategy import Strategy, strategy_for
-from podium.privacy import GaussianNoise
+from podium.privacy import CorrelatedNoise, GaussianNoise
 from podium.release import Release
 
 __all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
@@ -174,7 +174,7 @@ def _recall(pairs: Pairs, release: Release) -> float:
 
 def _reads(release: Release) -> int:
     """How often the table would have been read: once, or once for each round."""
-    return max(1, sum(isinstance(event, GaussianNoise) for event in release.paid.events))
+    return max(1, sum(isinstance(event, GaussianNoise | CorrelatedNoise) for event in release.paid.events))
 
 
 def run(plan: Plan, parts: Path | None = None, progress: Progress = lambda _: None) -> Results:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from podium.privacy import (
     ApproximateMechanism,
     BottomEvent,
+    CorrelatedNoise,
     Event,
     GaussianNoise,
     Guarantee,
@@ -43,6 +44,12 @@ events: st.SearchStrategy[Event] = st.one_of(
         st.fractions(Fraction(1, 2), 100, max_denominator=1000),
         sensitivity_squared=st.integers(1, 9),
         discrete=st.booleans(),
+    ),
+    st.builds(
+        lambda items, sigma, shared: CorrelatedNoise(items, max(1, items // 2), sigma, shared),
+        st.integers(1, 9),
+        st.fractions(Fraction(1, 2), 100, max_denominator=1000),
+        st.fractions(0, 100, max_denominator=1000),
     ),
     st.builds(ApproximateMechanism, epsilons, deltas),
     deltas.map(LimitedDomainCall),

@@ -10,13 +10,12 @@ from podium.curator.prepare import PlannedQuestion, fresh_salt
 from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
-from podium.mechanisms.base import describe
 from podium.mechanisms.reader import Reads
 from podium.release import Receipt, Release
 from podium.sources import Source
 
 if TYPE_CHECKING:
-    from podium.estimates import MeasureCounts
+    from podium.estimates import MeasureCounts, MeasureTogether
 
 __all__ = ["answer", "strip_origin"]
 
@@ -80,10 +79,10 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
         return release if planned.domain is None else reader.name(release)
 
 
-def _measure(release: Release, measure: MeasureCounts, reader: SourceReader) -> Release:
+def _measure(release: Release, measure: MeasureCounts | MeasureTogether, reader: SourceReader) -> Release:
     # The release keeps the noise distribution: a free replay has no events to tell it.
-    noise = {f"count_{name}": value for name, value in describe(measure).items()}
-    counted = replace(release, parameters={**release.parameters, **noise}, values=(), value_kind="counts")
+    parameters = {**release.parameters, **measure.count_parameters(len(release.items))}
+    counted = replace(release, parameters=parameters, values=(), value_kind="counts")
     if not release.items:
         return counted
     measured = measure.release(reader.counts(release), release.items)

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
 from podium.planning.facts import Facts
-from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
+from podium.planning.question_budget import (
+    QuestionBudget,
+    RoundsBudget,
+    question_budget,
+    require_delta_for_rounds,
+)
 from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import bounded_range_rho, calibrate_sigma, worst_case
 from podium.privacy.rounding import display
@@ -83,12 +88,15 @@ def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> Ques
     if epsilon is not None:
         # Half of it is for the call, whose delta is then the planned one.
         delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)
-        return replace(question_budget(facts, epsilon=epsilon, delta=delta), guarantee=None, theorem=None)
+        own = question_budget(facts, epsilon=epsilon, delta=delta, summed=True)
+        return replace(own, guarantee=None, theorem=None)
     single = totals.epsilon_per_item
     if facts.adaptive:
         # What k selections would cost, and as much again for counts, as without rounds.
+        require_delta_for_rounds(pure=pure)
         rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)
-        delta = totals.delta_per_call / (1 + totals.delta_per_call)
+        known = facts.domain_size is not None
+        delta = Fraction(0) if known else totals.delta_per_call / (1 + totals.delta_per_call)
         return RoundsBudget(mu_squared=2 * rho, delta=delta, per_item=single)
     if not facts.counts:
         return QuestionBudget(epsilon_per_item=single, delta_per_call=totals.delta_per_call, pure=pure)

@@ -13,6 +13,7 @@ from typing import Any
 
 from podium.curator.prepare import PlannedQuestion
 from podium.errors import InvalidArgument
+from podium.estimates import MeasureCounts, MeasureTogether
 from podium.histogram import Item, item_order
 from podium.ledger import StoredRelease
 from podium.ledger.receipts import first_places
@@ -142,7 +143,11 @@ def _older_counts(strategy: Strategy) -> dict[str, str] | None:
         squared = describe(strategy.mechanism)["mu_squared"]
         stated = {} if strategy.epsilon_per_item is not None else {"mu_squared": squared}
         return {"rounds": str(strategy.facts.counts), **stated}
-    return None if strategy.measure is None else describe(strategy.measure)
+    # Counts with Gaussian noise were once measured one by one, at the same price.
+    measure = strategy.measure
+    if isinstance(measure, MeasureTogether):
+        measure = MeasureCounts(sigma=measure.sigma)
+    return None if measure is None else describe(measure)
 
 
 def _fingerprint(planned: PlannedQuestion) -> str | None:

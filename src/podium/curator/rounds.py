@@ -15,6 +15,7 @@ from podium.release import ItemSet, Release
 from podium.sources import KeptPairs, Snapshot, Source
 
 if TYPE_CHECKING:
+    from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
     from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 
 __all__ = ["SourceReader"]
@@ -97,6 +98,15 @@ class SourceReader:
         release = stage.release(Histogram.from_counts_of_counts(tally, _place, known=False))
         places: list[Any] = list(release.items)
         return replace(release, outcome=snapshot.names(places) if places else ())
+
+    def rank_known(self, stage: NoisyRanking) -> Release:
+        """Run the stage on the weighted counts of the whole domain; only the names of winners are read."""
+        snapshot = self._kept_pairs().snapshot(self.planned.weighted_query(stage.weights, (), self.salt))
+        counts, sizes = snapshot.counts_of_counts()
+        tally = dict(zip(counts, sizes, strict=True))
+        release = stage.release(Histogram.from_counts_of_counts(tally, _place))
+        places: list[Any] = list(release.items)
+        return replace(release, outcome=snapshot.names(places))
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""

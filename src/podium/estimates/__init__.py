@@ -1,6 +1,7 @@
 """Estimates: what releases say about counts. Post-processing is free; a fresh measurement is paid and honest.
 
-``MeasureCounts`` measures the selected counts with fresh noise; its intervals hold whatever was selected: the default.
+``MeasureTogether`` measures the selected counts in one release, ``MeasureCounts`` one by one: the default. Their noise
+is fresh, so their intervals hold whatever was selected.
 ``blue`` and ``gap_estimates`` get more out of the free gaps, but what was selected has lucky noise, so
 they are biased upwards; ``lower_bounds`` keeps its confidence only before selection.
 """
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from podium.estimates.gaps import gap_confidence, gap_estimates, gap_margin, lower_bounds
     from podium.estimates.linear import Estimate, blue, blue_error_ratio, gap_noise_ratio, inverse_variance
     from podium.estimates.measure import Interval, MeasureCounts, selected_items
+    from podium.estimates.together import MeasureTogether
 
 __all__ = [
     "Estimate",
     "Interval",
     "MeasureCounts",
+    "MeasureTogether",
     "blue",
     "blue_error_ratio",
     "gap_confidence",
@@ -37,6 +40,7 @@ __getattr__ = late_names(
         "Estimate": "linear",
         "Interval": "measure",
         "MeasureCounts": "measure",
+        "MeasureTogether": "together",
         "blue": "linear",
         "blue_error_ratio": "linear",
         "gap_confidence": "gaps",

@@ -34,7 +34,7 @@ from podium.privacy.guarantee import total
 from podium.randomness import BitSource, discrete_gaussian, discrete_laplace
 from podium.release import Receipt, Release
 
-__all__ = ["Interval", "MeasureCounts", "selected_items"]
+__all__ = ["Interval", "MeasureCounts", "counts_of", "selected_items"]
 
 MeasureNoise: TypeAlias = Literal["laplace", "gaussian"]
 
@@ -102,6 +102,14 @@ class MeasureCounts:
             return (LaplaceNoise(1 / self.scale, discrete=True),) * items
         return (GaussianNoise(self.scale, discrete=True),) * items
 
+    def worst_case(self, items: int) -> tuple[Event, ...]:
+        """What measuring up to this many items may cost."""
+        return self.events(items)
+
+    def count_parameters(self, items: int) -> dict[str, str]:
+        """What a release says about this many counts, besides its own parameters."""
+        return {f"count_{name}": value for name, value in describe(self).items()}
+
     @property
     def variance(self) -> Fraction:
         """The variance of one measurement, rounded up; for the discrete Gaussian sigma^2, which bounds it."""
@@ -114,11 +122,7 @@ class MeasureCounts:
     def release(self, histogram: Histogram, items: Sequence[Item], *, bits: BitSource | None = None) -> Release:
         """Measure these items, which must be public by now: named in a release, or chosen without looking."""
         names = tuple(items)
-        if not names:
-            raise InvalidArgument("items", names, allowed="one item or more")
-        if len(set(names)) != len(names):
-            raise InvalidArgument("items", names, allowed="distinct items", hint="Each measurement is paid for.")
-        counts = _counts(histogram, names)
+        counts = counts_of(histogram, names)
         noise = self._draw(len(names), bits)
         paid = self.events(len(names))
         return Release(
@@ -198,7 +202,12 @@ def selected_items(release: Release) -> tuple[Item, ...]:
     return release.items
 
 
-def _counts(histogram: Histogram, items: Sequence[Item]) -> list[int]:
+def counts_of(histogram: Histogram, items: Sequence[Item]) -> list[int]:
+    """The true counts of distinct items, from the rows that were read."""
+    if not items:
+        raise InvalidArgument("items", items, allowed="one item or more")
+    if len(set(items)) != len(items):
+        raise InvalidArgument("items", items, allowed="distinct items", hint="Each measurement is paid for.")
     if not isinstance(histogram, Histogram):
         raise InvalidArgument(
             "histogram",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
     from podium.mechanisms.fixed_threshold import FixedThreshold
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
+    from podium.mechanisms.gaussian.refined import RefinedTopK
     from podium.mechanisms.gaussian.set_union import SetUnionThenTopK, TwoReadings
     from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
     from podium.mechanisms.joint.joint_topk import JointTopK
@@ -44,6 +45,7 @@ __all__ = [
     "PayWhatYouGet",
     "PermuteAndFlip",
     "PrivateKBar",
+    "RefinedTopK",
     "RisingTopK",
     "SetUnionThenTopK",
     "SparseVector",
@@ -72,6 +74,7 @@ __getattr__ = late_names(
         "PayWhatYouGet": "limited_domain.pay_what_you_get",
         "PermuteAndFlip": "noisy",
         "PrivateKBar": "limited_domain.private_k_bar",
+        "RefinedTopK": "gaussian.refined",
         "RisingTopK": "rising",
         "SetUnionThenTopK": "gaussian.set_union",
         "SparseVector": "sparse_vector.technique",

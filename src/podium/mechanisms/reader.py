@@ -9,10 +9,11 @@ from podium.histogram import Item
 from podium.release import Release
 
 if TYPE_CHECKING:
+    from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
     from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
     from podium.mechanisms.weights import Weights
 
-__all__ = ["Reads", "RoundsReader"]
+__all__ = ["KnownRoundsReader", "Reads", "RoundsReader"]
 
 
 class Reads(StrEnum):
@@ -37,4 +38,12 @@ class RoundsReader(Protocol):
 
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
         """The weighted count of each of the items, with t counted among them only."""
+        ...
+
+
+class KnownRoundsReader(RoundsReader, Protocol):
+    """The same with a known domain, of which everything can be ranked."""
+
+    def rank_known(self, stage: NoisyRanking) -> Release:
+        """Run the stage on the weighted counts of all items of the domain; what it returns was released."""
         ...

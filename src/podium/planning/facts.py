@@ -25,8 +25,8 @@ class Facts:
 
     ``domain_size`` is None if the items are unknown. ``k_bar`` is how many of the most frequent items of an unknown
     domain compete; the default is large, because a larger one usually lowers the threshold. ``mechanism`` overrides the
-    planner for an unknown domain. If the order does not matter (``ordered`` is False), the answer from a known domain
-    can be more accurate.
+    planner; a known domain has rounds too ("adaptive"). If the order does not matter (``ordered`` is False), the answer
+    from a known domain can be more accurate.
     """
 
     k: int
@@ -50,8 +50,8 @@ class Facts:
         if self.domain_size is None:
             self._check_unknown()
             return
-        if self.mechanism != "auto":
-            raise InvalidArgument("mechanism", self.mechanism, allowed="'auto' where the domain is known")
+        if self.mechanism == "limited-domain":
+            raise InvalidArgument("mechanism", self.mechanism, allowed="'auto' or 'adaptive' where the domain is known")
         size = exact_integer(self.domain_size, "domain_size", minimum=1)
         if self.k > size:
             raise InvalidArgument("k", self.k, allowed=f"at most {size}, the size of the domain")
@@ -85,6 +85,8 @@ class Facts:
     @property
     def adaptive(self) -> bool:
         """Whether the answer is found in rounds, which read more and find more: see docs/planner.md."""
-        if self.domain_size is not None or self.mechanism == "limited-domain" or self.k_bar is not None:
+        if self.domain_size is not None:
+            return self.mechanism == "adaptive"
+        if self.mechanism == "limited-domain" or self.k_bar is not None:
             return False
         return self.mechanism == "adaptive" or self.k > MAX_SHORT_LIST

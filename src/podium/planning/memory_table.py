@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Item
+from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.weights import Weights
 from podium.randomness import BitSource
@@ -22,12 +23,13 @@ Integers = npt.NDArray[np.int64]
 class PairsReader:
     """Pairs (user, item) as arrays of equal length; repeated pairs count once, and items are numbers.
 
-    A user with more items than the weights allow keeps those whose hash with the user and ``salt`` is smallest.
+    A user with more items than the weights allow keeps those whose hash with the user and ``salt`` is smallest. A known
+    domain has the items from 0 up to ``domain_size``.
     """
 
     def __init__(
         self, users: Sequence[int] | Integers, items: Sequence[int] | Integers, *, salt: int = 0,
-        bits: BitSource | None = None,
+        bits: BitSource | None = None, domain_size: int | None = None,
     ) -> None:  # fmt: skip
         columns = [np.asarray(users, dtype=np.int64), np.asarray(items, dtype=np.int64)]
         if columns[0].shape != columns[1].shape:
@@ -38,7 +40,7 @@ class PairsReader:
         self._names, self._users = np.unique(pairs[0], return_inverse=True)
         self._items = pairs[1]
         self._number = int(self._users.max(initial=-1)) + 1
-        self._size = int(self._items.max(initial=-1)) + 1
+        self._size = max(int(self._items.max(initial=-1)) + 1, domain_size or 0)
         self._salt = salt
         self._bits = bits
 
@@ -65,6 +67,11 @@ class PairsReader:
         present = np.flatnonzero(sums)
         names = [int(item) for item in present]
         return stage.release(Histogram.from_arrays(names, sums[present], known=False), bits=self._bits)
+
+    def rank_known(self, stage: NoisyRanking) -> Release:
+        """Run the stage on the weighted counts of all items from 0 on."""
+        sums = self._sums(np.ones(len(self._items), dtype=bool), stage.weights)
+        return stage.release(Histogram.from_arrays(range(self._size), sums), bits=self._bits)
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""

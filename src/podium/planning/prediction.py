@@ -128,7 +128,7 @@ def predict_recall(
         if facts.domain_size is not None:
             # Items outside a known domain are ignored.
             users, items = users[items < facts.domain_size], items[items < facts.domain_size]
-        reader = PairsReader(users, items, salt=run)
+        reader = PairsReader(users, items, salt=run, domain_size=facts.domain_size)
         for strategy, recalls in zip(strategies, found, strict=True):
             recalls.append(recall(run_strategy(strategy, reader), reader.counts))
     shown = [float(exact_fraction(epsilon, "epsilon")) for epsilon in epsilons]

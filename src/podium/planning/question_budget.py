@@ -13,15 +13,18 @@ from podium.planning.limits import min_epsilon_for_counts
 from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
 from podium.privacy.rounding import display
 
-__all__ = ["QuestionBudget", "RoundsBudget", "question_budget"]
+__all__ = ["QuestionBudget", "RoundsBudget", "question_budget", "require_delta_for_rounds"]
+
+_MAX_BASIC = 3
+"""Beyond this k, sums of rho are better than sums of epsilon for any epsilon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionBudget:
     """What a question may use per selection, per call, and for each count.
 
-    Counts use ``sigma`` with approximate budgets, ``epsilon_per_count`` with pure ones. ``guarantee`` is that of the
-    whole question; None if a ledger adds up what is spent.
+    Counts use ``sigma`` or ``epsilon_per_count``, the latter with pure budgets and for very short lists. ``guarantee``
+    is that of the whole question; None if a ledger adds up what is spent.
     """
 
     epsilon_per_item: Fraction
@@ -37,6 +40,8 @@ class QuestionBudget:
 class RoundsBudget:
     """What a question in rounds may use: mu^2 of Gaussian noise and delta of thresholds, all rounds together.
 
+    A known domain has no thresholds, and ``delta`` is 0.
+
     ``per_item`` is set if a ledger plans per item: lists of other lengths with the same plan share answers.
     """
 
@@ -47,8 +52,13 @@ class RoundsBudget:
     theorem: Theorem | None = None
 
 
-def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionBudget | RoundsBudget:
-    """The budget with which a single question is (epsilon, delta)-private by itself."""
+def question_budget(
+    facts: Facts, *, epsilon: Number, delta: Number, summed: bool = False
+) -> QuestionBudget | RoundsBudget:
+    """The budget with which a single question is (epsilon, delta)-private by itself.
+
+    ``summed``: a ledger adds up the rho of its events, so what is cheap in epsilon alone is not cheap.
+    """
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and facts.domain_size is None:
         raise InvalidArgument(
@@ -58,13 +68,62 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> Question
             hint="An unknown domain cannot be private with delta=0: state the domain, or allow a delta like 1e-6.",
         )
     if facts.adaptive:
-        from podium.mechanisms.gaussian.adaptive import AdaptiveTopK  # noqa: PLC0415 - short lists do without rounds
+        return _rounds_budget(facts, guarantee)
+    unknown = facts.domain_size is None
+    budget = _calibrate(facts.k, facts.counts, unknown, guarantee)
+    if budget.sigma is None or summed or facts.k > _MAX_BASIC:
+        return budget
+    return _simpler_if_better(facts, budget, _split_epsilon(facts.k, unknown, guarantee))
 
+
+def _rounds_budget(facts: Facts, guarantee: Guarantee) -> RoundsBudget:
+    from podium.mechanisms import AdaptiveTopK, RefinedTopK  # noqa: PLC0415 - short lists do without rounds
+
+    epsilon, delta = guarantee.epsilon(), guarantee.cost.delta
+    if facts.domain_size is None:
         whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
-        return RoundsBudget(
-            mu_squared=whole.mu_squared, delta=whole.delta, guarantee=guarantee, theorem=Theorem.GAUSSIAN
+        mu_squared, hidden = whole.mu_squared, whole.delta
+    else:
+        require_delta_for_rounds(pure=delta == 0)
+        mu_squared, hidden = RefinedTopK.within(facts.k, epsilon=epsilon, delta=delta).mu_squared, Fraction(0)
+    return RoundsBudget(mu_squared=mu_squared, delta=hidden, guarantee=guarantee, theorem=Theorem.GAUSSIAN)
+
+
+def require_delta_for_rounds(*, pure: bool) -> None:
+    """Raise if rounds are asked for with a pure budget."""
+    if pure:
+        raise InvalidArgument(
+            "mechanism",
+            "adaptive",
+            allowed="'auto' with a pure budget (delta=0)",
+            hint="Rounds are Gaussian noise, which needs a delta like 1e-6.",
         )
-    return _calibrate(facts.k, facts.counts, facts.domain_size is None, guarantee)
+
+
+def _simpler_if_better(facts: Facts, budget: QuestionBudget, basic: QuestionBudget) -> QuestionBudget:
+    """A plain sum of epsilons, if that is better for choosing and for counting: so it is for very short lists."""
+    from podium.estimates import MeasureCounts  # noqa: PLC0415 - only counts are measured
+    from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts  # noqa: PLC0415
+
+    sigma, single = budget.sigma, basic.epsilon_per_count
+    if sigma is None or single is None or basic.epsilon_per_item < budget.epsilon_per_item:
+        return budget
+    together = CorrelatedCounts.within(facts.k, facts.k / sigma**2, max_items_per_user=facts.max_items_per_user)
+    return basic if MeasureCounts(epsilon_per_item=single).variance <= together.variance else budget
+
+
+def _split_epsilon(k: int, unknown: bool, guarantee: Guarantee) -> QuestionBudget:
+    """Half of epsilon for k selections, half for k counts with Laplace noise, all of delta for the call."""
+    half, delta = guarantee.epsilon() / (2 * k), guarantee.cost.delta
+    return QuestionBudget(
+        epsilon_per_item=half,
+        # The parameter d of the one call, which fails with probability d/(1+d).
+        delta_per_call=delta / (1 - delta) if unknown else Fraction(0),
+        epsilon_per_count=half,
+        pure=delta == 0,
+        guarantee=guarantee,
+        theorem=Theorem.BASIC,
+    )
 
 
 @lru_cache(maxsize=256)
@@ -83,10 +142,7 @@ def _calibrate(k: int, counts: bool, unknown: bool, guarantee: Guarantee) -> Que
             theorem=plan.theorem,
         )
     if pure:
-        half = epsilon / (2 * k)
-        return QuestionBudget(
-            epsilon_per_item=half, epsilon_per_count=half, pure=True, guarantee=guarantee, theorem=Theorem.BASIC
-        )
+        return _split_epsilon(k, unknown, guarantee)
     minimum = min_epsilon_for_counts(k, delta, share)
     if epsilon < minimum:
         raise InvalidArgument(

@@ -23,8 +23,9 @@ from podium.privacy import Event, Guarantee, Theorem, bounded_range_rho, total, 
 from podium.privacy.rounding import display
 
 if TYPE_CHECKING:
-    from podium.estimates import MeasureCounts
+    from podium.estimates import MeasureCounts, MeasureTogether
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
+    from podium.mechanisms.gaussian.refined import RefinedTopK
     from podium.ranking import RankingMethod
 
 __all__ = ["Strategy", "strategy_for"]
@@ -37,8 +38,8 @@ class Strategy:
     """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
-    mechanism: Mechanism | AdaptiveTopK
-    measure: MeasureCounts | None
+    mechanism: Mechanism | AdaptiveTopK | RefinedTopK
+    measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
     reach: Fraction
@@ -53,7 +54,7 @@ class Strategy:
     @property
     def worst_case(self) -> tuple[Event, ...]:
         """The events to reserve before data is read."""
-        counts = () if self.measure is None else self.measure.events(self.facts.k)
+        counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
         return (*self.mechanism.worst_case, *counts)
 
     @property
@@ -66,8 +67,14 @@ class Strategy:
         shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
         parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
         counts = ""
-        if self.measure is not None:
+        if isinstance(self.measure, MeasureCounts):
             counts = f", then {self.measure.noise} noise of scale {display(self.measure.scale)} on each count"
+        elif self.measure is not None:
+            noise = self.measure.noise_for(self.facts.k)
+            counts = (
+                f", then gaussian noise of scale {display(noise.sigma)} on each count and of scale "
+                f"{display(noise.shared_sigma)} on all of them together, if k come back"
+            )
         return f"{type(self.mechanism).__name__}({parameters}){counts}"
 
     def cost_sentence(self) -> str:
@@ -90,12 +97,12 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
     """The mechanism for these facts within this budget; noise that cannot be drawn is refused."""
     if isinstance(budget, RoundsBudget):
         require_noise(mu_squared=budget.mu_squared)
-        return _rounds_strategy(facts, budget)
+        return _rounds_strategy(facts, budget) if facts.domain_size is None else _refined_strategy(facts, budget)
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     unknown = facts.domain_size is None
     choice = _choose_limited_domain(facts, budget) if unknown else _choose_known_domain(facts, budget)
-    measure = _measure(budget) if facts.counts else None
-    worst = (*choice.mechanism.worst_case, *(() if measure is None else measure.events(facts.k)))
+    measure = _measure_for(facts, budget) if facts.counts else None
+    worst = (*choice.mechanism.worst_case, *(() if measure is None else measure.worst_case(facts.k)))
     return Strategy(
         facts=facts,
         mechanism=choice.mechanism,
@@ -118,12 +125,14 @@ def _choose_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     return choose_for_known_domain(facts, budget)
 
 
-def _measure(budget: QuestionBudget) -> MeasureCounts:
-    from podium.estimates import MeasureCounts  # noqa: PLC0415 - only counts are measured
+def _measure_for(facts: Facts, budget: QuestionBudget) -> MeasureCounts | MeasureTogether:
+    from podium.estimates import MeasureCounts, MeasureTogether  # noqa: PLC0415 - only counts are measured
 
-    if budget.sigma is not None:
-        return MeasureCounts(sigma=budget.sigma)
-    return MeasureCounts(epsilon_per_item=budget.epsilon_per_count or budget.epsilon_per_item)
+    if budget.sigma is None:
+        return MeasureCounts(epsilon_per_item=budget.epsilon_per_count or budget.epsilon_per_item)
+    # A question of its own has no use for what a short list leaves over; a ledger gives it back.
+    shared = None if budget.guarantee is None else facts.k
+    return MeasureTogether(budget.sigma, items=shared, max_items_per_user=facts.max_items_per_user)
 
 
 def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
@@ -151,6 +160,38 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         reach_sentence=(
             f"An item is found if it has well over {round_up(reach)} users who have few other items, or well over "
             f"{round_up(busy)} who have about ten."
+        ),
+        epsilon_per_item=budget.per_item,
+        delta_per_call=budget.delta,
+        theorem=budget.theorem,
+    )
+
+
+def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
+    from podium.mechanisms.gaussian.refined import RefinedTopK  # noqa: PLC0415 - only long lists need it
+
+    mechanism = RefinedTopK(
+        facts.k,
+        budget.mu_squared,
+        max_items_per_user=facts.max_items_per_user or _DEFAULT_MAX_ITEMS_PER_USER,
+        counts=facts.counts,
+    )
+    # Two standard deviations of a difference, if everything were spent on it.
+    reach = dyadic_above(mechanism.stage(Fraction(1)).count_sigma * Fraction(283, 100), REACH_BITS)
+    busy = dyadic_above(reach * Fraction(316228, 100000), REACH_BITS)
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=None,
+        guarantee=budget.guarantee or total(mechanism.worst_case),
+        why=(
+            "Rounds were asked for and the domain is known: Gaussian noise ranks all items roughly, and then only the "
+            "border of the list is measured again."
+        ),
+        reach=reach,
+        reach_sentence=(
+            f"Items are told apart if their counts differ by well over {round_up(reach)} users who have few other "
+            f"items, or well over {round_up(busy)} who have about ten."
         ),
         epsilon_per_item=budget.per_item,
         delta_per_call=budget.delta,

@@ -14,8 +14,9 @@ from typing import Final
 from podium.errors import InvalidArgument
 from podium.estimates.measure import MeasureCounts
 from podium.exact import Number, ball, ball_precision, dyadic_above, positive_fraction, probability, rational_bounds
+from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, value_step
-from podium.privacy import Event, GaussianNoise, LaplaceNoise
+from podium.privacy import CorrelatedNoise, Event, GaussianNoise, LaplaceNoise
 from podium.privacy.rounding import display
 from podium.release import Release
 
@@ -72,6 +73,10 @@ def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | 
 
 
 def _margin(release: Release, level: Fraction) -> Margin | None:
+    shared = _measured_together(release)
+    if shared is not None:
+        law = f"Gaussian, sigma {display(shared.sigma)} for each count and {display(shared.shared_sigma)} for all alike"
+        return Margin(Fraction(shared.margin(level)), level, True, law)
     step = _measured_with(release)
     if step is not None:
         name = "sigma" if step.noise == "gaussian" else "scale"
@@ -86,6 +91,27 @@ def _scale(value: Fraction | str) -> Fraction:
     if scale > _LARGEST_SCALE:
         raise InvalidArgument("scale", value, allowed=f"at most {_LARGEST_SCALE}")
     return scale
+
+
+def _measured_together(release: Release) -> CorrelatedCounts | None:
+    """The noise of counts that were measured at once: as the parameters say it, or else the receipt."""
+    parameters = release.parameters
+    if "count_noise" in parameters:
+        if parameters["count_noise"] != CorrelatedCounts.noise or "count_items" not in parameters:
+            return None
+        found = CorrelatedCounts.from_parameters(parameters)
+    else:
+        events = {event for event in release.paid.events if isinstance(event, CorrelatedNoise)}
+        if len(events) != 1:
+            return None
+        (event,) = events
+        found = CorrelatedCounts(
+            event.items, max_items=event.max_items, sigma=event.sigma, shared_sigma=event.shared_sigma
+        )
+    _scale(found.sigma)
+    if found.shared_sigma:
+        _scale(found.shared_sigma)
+    return found
 
 
 def _measured_with(release: Release) -> MeasureCounts | None:

@@ -19,6 +19,7 @@ from podium.privacy.encoding import decode_event, encode_event, events_from_json
 from podium.privacy.events import (
     ApproximateMechanism,
     BottomEvent,
+    CorrelatedNoise,
     Event,
     GaussianNoise,
     HiddenItems,
@@ -57,6 +58,7 @@ __all__ = [
     "Bound",
     "Candidate",
     "Charge",
+    "CorrelatedNoise",
     "Cost",
     "CountPlan",
     "DiscretePoint",

@@ -21,6 +21,7 @@ from podium.exact import positive_integer
 from podium.privacy.events import (
     ApproximateMechanism,
     BottomEvent,
+    CorrelatedNoise,
     Event,
     GaussianNoise,
     HiddenItems,
@@ -39,6 +40,7 @@ __all__ = ["REGISTRY", "decode_event", "decode_events", "encode_event", "events_
 _KINDS: tuple[type[Event], ...] = (
     ApproximateMechanism,
     BottomEvent,
+    CorrelatedNoise,
     GaussianNoise,
     HiddenItems,
     LaplaceNoise,
@@ -105,6 +107,8 @@ def _require_addable(events: set[Event]) -> None:
 
 def _below(event: Event) -> list[int]:
     """What may come below the line in the costs of an event: denominators, and what costs divide by."""
+    if isinstance(event, CorrelatedNoise):
+        return [event.rho.denominator]
     found = []
     for field in fields(event):
         value = getattr(event, field.name)

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import flint
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
+from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer, probability
 from podium.privacy.rounding import above, certified_bound, decimal_repr
 from podium.privacy.theorems.bounded_range import bounded_range_renyi, bounded_range_rho
+from podium.privacy.theorems.correlated import correlated_move
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ApproximateMechanism",
     "BottomEvent",
+    "CorrelatedNoise",
     "Event",
     "GaussianNoise",
     "HiddenItems",
@@ -42,6 +44,7 @@ __all__ = [
     "PureMechanism",
     "Selection",
     "SetSelection",
+    "is_real_gaussian",
     "limited_domain_events",
 ]
 
@@ -203,8 +206,31 @@ class LaplaceNoise(_Recorded):
         return unit + inner.log() / excess
 
 
+class _Gaussian(_Recorded):
+    __slots__ = ()
+
+    @property
+    def epsilon(self) -> None:
+        """None: the log-likelihood ratio is unbounded."""
+        return
+
+    @property
+    def rho(self) -> Fraction:
+        """Half of the squared distance by which one user moves the values, in units of the noise."""
+        raise NotImplementedError
+
+    @property
+    def delta(self) -> Fraction:
+        """Zero."""
+        return Fraction(0)
+
+    def renyi_ball(self, excess: flint.arb) -> flint.arb:
+        """``order * rho``."""
+        return (excess + 1) * ball(self.rho)
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class GaussianNoise(_Recorded):
+class GaussianNoise(_Gaussian):
     """Gaussian or discrete Gaussian noise of scale ``sigma`` on values with this squared L2 sensitivity.
 
     The square is the parameter because it is the rational one: d counts that each move by at most one have
@@ -230,23 +256,42 @@ class GaussianNoise(_Recorded):
         object.__setattr__(self, "discrete", discrete)
 
     @property
-    def epsilon(self) -> None:
-        """None: the log-likelihood ratio is unbounded."""
-        return
-
-    @property
     def rho(self) -> Fraction:
         """``sensitivity^2 / (2 sigma^2)``, exact; the same for discrete noise (Canonne, Kamath & Steinke 2020)."""
         return self.sensitivity_squared / (2 * self.sigma**2)
 
-    @property
-    def delta(self) -> Fraction:
-        """Zero."""
-        return Fraction(0)
 
-    def renyi_ball(self, excess: flint.arb) -> flint.arb:
-        """``order * rho``."""
-        return (excess + 1) * ball(self.rho)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class CorrelatedNoise(_Gaussian):
+    """Real Gaussian noise on ``items`` counts at once: ``sigma`` for each alone, ``shared_sigma`` for all alike.
+
+    One user adds from 0 to 1 to each of at most ``max_items`` of the counts, and takes nothing away: the shared noise
+    hides that all of them rise together, which is why the noise of each alone may be smaller. For values that one user
+    may both raise and lower the cost is higher (docs/proofs/correlated-counts.md).
+    """
+
+    kind: ClassVar[str] = "correlated_noise"
+    items: int
+    max_items: int
+    sigma: Fraction
+    shared_sigma: Fraction
+
+    def __init__(self, items: int, max_items: int, sigma: Number, shared_sigma: Number) -> None:
+        number, most = positive_integer(items, "items"), positive_integer(max_items, "max_items")
+        if most > number:
+            raise InvalidArgument("max_items", max_items, allowed=f"an integer from 1 to items={number}")
+        shared = exact_fraction(shared_sigma, "shared_sigma")
+        if shared < 0:
+            raise InvalidArgument("shared_sigma", shared_sigma, allowed="a number, 0 or more")
+        object.__setattr__(self, "items", number)
+        object.__setattr__(self, "max_items", most)
+        object.__setattr__(self, "sigma", positive_fraction(sigma, "sigma"))
+        object.__setattr__(self, "shared_sigma", shared)
+
+    @property
+    def rho(self) -> Fraction:
+        """Half of the largest squared distance, in units of the noise, by which one user moves the counts; exact."""
+        return correlated_move(self.items, self.max_items, self.sigma**2, self.shared_sigma**2) / 2
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -271,8 +316,26 @@ class ApproximateMechanism(_Recorded):
         return _pure_renyi(self.epsilon, excess)
 
 
+class _OnlyDelta(_Recorded):
+    __slots__ = ()
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Zero: what else was released is charged by events of its own."""
+        return Fraction(0)
+
+    @property
+    def rho(self) -> Fraction:
+        """Zero."""
+        return Fraction(0)
+
+    def renyi_ball(self, excess: flint.arb) -> flint.arb:
+        """Zero."""
+        return ball(0) * excess
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class LimitedDomainCall(_Recorded):
+class LimitedDomainCall(_OnlyDelta):
     """What one limited-domain call costs once, beside its selections: ``delta/(1+delta)`` for the cut domain."""
 
     kind: ClassVar[str] = "limited_domain_call"
@@ -282,27 +345,13 @@ class LimitedDomainCall(_Recorded):
         object.__setattr__(self, "delta_parameter", probability(delta_parameter, "delta_parameter"))
 
     @property
-    def epsilon(self) -> Fraction:
-        """Zero: the selections are events of their own."""
-        return Fraction(0)
-
-    @property
-    def rho(self) -> Fraction:
-        """Zero."""
-        return Fraction(0)
-
-    @property
     def delta(self) -> Fraction:
         """``delta/(1+delta)`` of the mechanism's parameter; l calls together fail with ``1 - (1+delta)^-l``."""
         return self.delta_parameter / (1 + self.delta_parameter)
 
-    def renyi_ball(self, excess: flint.arb) -> flint.arb:
-        """Zero."""
-        return ball(0) * excess
-
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class HiddenItems(_Recorded):
+class HiddenItems(_OnlyDelta):
     """What a public threshold costs once: the chance that an item of only one user passes it.
 
     Where noise is cut off at the threshold, it is the chance that one user's values lie where they could not without
@@ -315,20 +364,6 @@ class HiddenItems(_Recorded):
     def __init__(self, delta: Number) -> None:
         object.__setattr__(self, "delta", probability(delta, "delta"))
 
-    @property
-    def epsilon(self) -> Fraction:
-        """Zero: what the noise lets through is charged by its own event."""
-        return Fraction(0)
-
-    @property
-    def rho(self) -> Fraction:
-        """Zero."""
-        return Fraction(0)
-
-    def renyi_ball(self, excess: flint.arb) -> flint.arb:
-        """Zero."""
-        return ball(0) * excess
-
 
 Event: TypeAlias = (
     Selection
@@ -337,6 +372,7 @@ Event: TypeAlias = (
     | PureMechanism
     | LaplaceNoise
     | GaussianNoise
+    | CorrelatedNoise
     | ApproximateMechanism
     | LimitedDomainCall
     | HiddenItems
@@ -350,6 +386,11 @@ def limited_domain_events(epsilon: Number, delta: Number, *, items: int, bottom:
     chosen: Iterable[Event] = [Selection(epsilon)] * items
     ending: Iterable[Event] = [BottomEvent(epsilon)] if bottom else []
     return (LimitedDomainCall(delta), *chosen, *ending)
+
+
+def is_real_gaussian(event: Event) -> bool:
+    """Whether all the loss of an event is that of real Gaussian noise, of which the exact theorem holds."""
+    return isinstance(event, CorrelatedNoise) or (isinstance(event, GaussianNoise) and not event.discrete)
 
 
 def _flag(value: object, name: str) -> bool:

@@ -14,7 +14,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.documents import StoredDocument
-from podium.privacy.events import Event, GaussianNoise
+from podium.privacy.events import Event, is_real_gaussian
 from podium.privacy.rounding import above, certified_bound, display
 from podium.privacy.theorems.conversion import pure_delta, split_delta, zcdp_delta, zcdp_epsilon
 from podium.privacy.theorems.gaussian import gaussian_delta, gaussian_epsilon
@@ -278,7 +278,7 @@ def total(events: Iterable[Event]) -> Guarantee:
     """
     tally = Counter(events)
     losses = [event for event in tally if event.rho]
-    gaussian = bool(losses) and all(isinstance(event, GaussianNoise) and not event.discrete for event in losses)
+    gaussian = bool(losses) and all(is_real_gaussian(event) for event in losses)
     return Guarantee(worst_case(tally.elements()), gaussian=gaussian)
 
 

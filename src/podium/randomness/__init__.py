@@ -8,6 +8,7 @@ mechanism on real numbers, not of a floating-point approximation. ``race_above``
 from podium.randomness.bits import BitSource, system_bits
 from podium.randomness.centred_gaussian import centred_values
 from podium.randomness.choice import choose
+from podium.randomness.correlated_gaussian import correlated_values
 from podium.randomness.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
 from podium.randomness.grid import FINEST_GRID, grid_bits_for, steps_per_unit
 from podium.randomness.integers import uniform_below
@@ -27,6 +28,7 @@ __all__ = [
     "bernoulli_exp",
     "centred_values",
     "choose",
+    "correlated_values",
     "discrete_gaussian",
     "discrete_laplace",
     "geometric",

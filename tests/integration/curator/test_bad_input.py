@@ -80,9 +80,9 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
         "mechanism='best' is not valid. Allowed: 'auto', 'limited-domain', 'adaptive'.",
     ),
     (
-        {"mechanism": "adaptive", "domain": ["a", "b", "c"]},
+        {"mechanism": "limited-domain", "domain": ["a", "b", "c"]},
         InvalidArgument,
-        "mechanism='adaptive' is not valid. Allowed: 'auto' where the domain is known.",
+        "mechanism='limited-domain' is not valid. Allowed: 'auto' or 'adaptive' where the domain is known.",
     ),
     (
         {"mechanism": "adaptive", "k_bar": 9},

@@ -25,7 +25,7 @@ from podium.errors import BudgetExceeded, InvalidArgument, QuestionForfeited, So
 from podium.exact import exact_fraction
 from podium.histogram import Item
 from podium.ledger import Kind, Reason, open_ledger
-from podium.privacy import GaussianNoise, HiddenItems, best_bound, worst_case
+from podium.privacy import CorrelatedNoise, GaussianNoise, HiddenItems, best_bound, worst_case
 from podium.sources import CountQuery, Domain, KeptPairs, open_source
 from podium.sources.duckdb.connection import DuckDBSession
 
@@ -94,6 +94,32 @@ def test_without_noise_it_is_the_true_list_on_every_engine(engine: tuple[object,
     assert set(podium.top(source, **options).items) == set(best(15))
 
 
+def test_a_known_domain_has_rounds_on_request_on_every_engine(engine: tuple[object, str | None]) -> None:
+    source, table = engine
+    domain = [*ITEMS, *(f"unseen {number}" for number in range(9))]
+    options: dict[str, Any] = {"item": "article", "user": "user_id", "table": table, "domain": domain, **SURE}
+    release = podium.top(source, counts=True, k=15, mechanism="adaptive", **options)
+    assert release.mechanism == "RefinedTopK"
+    assert counted(release) == best(15)
+    # All k places are filled, the last ones by items that nobody has.
+    everything = podium.top(source, k=49, mechanism="adaptive", **options)
+    assert set(everything.items) == set(domain)
+    assert everything.complete
+
+
+def test_rounds_of_a_known_domain_in_a_ledger(both: tuple[Curator, Watched]) -> None:
+    asked, _ = both
+    options: dict[str, Any] = {"k": 20, "mechanism": "adaptive", "domain": list(ITEMS), "counts": True}
+    reserved = worst_case(asked.plan("article", **options).strategy.worst_case)
+    release = asked.top("article", **options)
+    assert (release.mechanism, len(release.items), reserved.delta) == ("RefinedTopK", 20, Fraction(0))
+    spent = asked.status.spent
+    assert release.paid.rho <= spent.rho <= min(release.paid.rho, reserved.rho) + UNIT
+    assert asked.top("article", **options).paid.events == ()
+    # Without rounds it is another question.
+    assert asked.top("article", **{**options, "mechanism": "auto"}).mechanism == "ExponentialTopK"
+
+
 @pytest.mark.parametrize("options", [{}, {"counts": True}, {"max_items_per_user": 5}, {"epsilon": 99}])
 def test_what_is_paid_is_within_what_was_reserved(both: tuple[Curator, Watched], options: dict[str, Any]) -> None:
     asked, source = both
@@ -103,11 +129,11 @@ def test_what_is_paid_is_within_what_was_reserved(both: tuple[Curator, Watched],
     release = asked.top("article", k=20, **options)
     assert release.guarantee == plan.guarantee
     assert len(set(release.items) & set(ITEMS)) == len(release.items) == 20
-    noise = [event for event in release.paid.events if isinstance(event, GaussianNoise)]
+    noise = [event for event in release.paid.events if isinstance(event, GaussianNoise | CorrelatedNoise)]
     hidden = [event for event in release.paid.events if isinstance(event, HiddenItems)]
     assert len(noise) + len(hidden) == len(release.paid.events)
     # Exact rationals: the rounds add up to what they were told they may use, never more.
-    assert sum(event.sensitivity_squared / event.sigma**2 for event in noise) <= 2 * reserved.rho
+    assert sum(event.rho for event in noise) <= reserved.rho
     assert release.paid.delta <= reserved.delta
     spent = asked.status.spent
     assert release.paid.rho <= spent.rho <= release.paid.rho + UNIT
@@ -241,7 +267,10 @@ def test_fewer_items_than_asked_for_is_an_ordinary_paid_release(tmp_path: Path, 
             again = asked.top("article", k=20, **options)
             assert (again.outcome, again.values, again.paid.events) == (release.outcome, release.values, ())
             assert source.snapshots == read
-        shapes.append((release.mechanism, release.k, release.parameters, release.guarantee, release.value_kind))
+        fixed = {name: value for name, value in release.parameters.items() if not name.startswith("count_")}
+        # The noise on counts depends on how many there are, which the list says.
+        assert release.parameters.get("count_items", "0") == str(len(release.values or ()))
+        shapes.append((release.mechanism, release.k, fixed, release.guarantee, release.value_kind))
         assert Release.from_json(release.to_json()).outcome == release.outcome
     assert shapes == shapes[:1] * 4
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from podium.histogram import Item
 from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram, Weights
-from podium.mechanisms.gaussian import adaptive, border
+from podium.mechanisms.gaussian import adaptive, border, correlated_counts
 from podium.planning.memory_table import PairsReader
-from podium.privacy.events import GaussianNoise, HiddenItems
-from podium.randomness import centred_values, noisy_values
+from podium.privacy.events import CorrelatedNoise, GaussianNoise, HiddenItems, is_real_gaussian
+from podium.randomness import centred_values, correlated_values, noisy_values
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 
@@ -56,11 +56,11 @@ def run(mechanism: AdaptiveTopK, table: Table, seed: int) -> Release:
 
 
 def check_paid(mechanism: AdaptiveTopK, release: Release) -> None:
-    gaussian = [event for event in release.paid.events if isinstance(event, GaussianNoise)]
+    gaussian = [event for event in release.paid.events if isinstance(event, GaussianNoise | CorrelatedNoise)]
     hidden = [event for event in release.paid.events if isinstance(event, HiddenItems)]
     assert len(gaussian) + len(hidden) == len(release.paid.events)
-    assert not any(event.discrete for event in gaussian)
-    assert sum(event.sensitivity_squared / event.sigma**2 for event in gaussian) <= mechanism.mu_squared
+    assert all(is_real_gaussian(event) for event in gaussian)
+    assert 2 * sum(event.rho for event in gaussian) <= mechanism.mu_squared
     assert 1 <= len(hidden) <= 3
     assert sum(event.delta for event in hidden) <= mechanism.delta
     assert len(release.paid.events) <= 13
@@ -176,6 +176,7 @@ def taped(mechanism: AdaptiveTopK, table: Table, seed: int, *, script: Tape | No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adaptive, "noisy_values", reader.noise("noisy", noisy_values))
         patch.setattr(border, "centred_values", reader.noise("centred", centred_values))
+        patch.setattr(correlated_counts, "correlated_values", reader.noise("correlated", correlated_values))
         return mechanism.release(reader, bits=bits), reader
 
 
@@ -203,7 +204,7 @@ def test_a_neighbour_is_asked_the_same_unless_a_release_differs(name: str, count
         kinds |= {request[0] for request in reader.tape.requests}
         differs |= other.private != reader.private
         moved |= taped(mechanism, NEIGHBOURS[name], 1000 + seed)[1].tape.requests != reader.tape.requests
-    assert kinds == {"discover", "sizes", "sums", "noisy", "centred"}
+    assert kinds == {"discover", "sizes", "sums", "noisy", "centred"} | ({"correlated"} if counts else set())
     assert differs, "the two tables never gave different numbers, so this has shown nothing"
     assert moved, "requests do not depend on releases, so this has shown nothing"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
-from podium.mechanisms import AdaptiveTopK
+from podium.mechanisms import AdaptiveTopK, RefinedTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
@@ -58,9 +58,10 @@ def planned(asked: dict[str, Any]) -> Strategy:
 
 def answered(plan: Strategy) -> Release:
     """What ``curator.answer`` does with rows, on a table of 12 items; of a known domain nobody has the others."""
-    if isinstance(plan.mechanism, AdaptiveTopK):
-        return plan.mechanism.release(PairsReader([user for user, _ in PAIRS], [item for _, item in PAIRS]))
     size = plan.facts.domain_size
+    if isinstance(plan.mechanism, AdaptiveTopK | RefinedTopK):
+        users, items = ([pair[place] for pair in PAIRS] for place in (0, 1))
+        return plan.mechanism.release(PairsReader(users, items, domain_size=size))
     if size is None:
         histogram = Histogram.top_rows(list("abcdefghijkl"), list(range(12, 0, -1)), next_count=0)
     else:

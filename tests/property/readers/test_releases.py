@@ -25,6 +25,7 @@ from podium.privacy.encoding import REGISTRY
 from podium.privacy.events import (
     ApproximateMechanism,
     BottomEvent,
+    CorrelatedNoise,
     GaussianNoise,
     HiddenItems,
     LaplaceNoise,
@@ -39,6 +40,7 @@ HALF = Fraction(1, 2)
 EVENTS = (
     LimitedDomainCall("0.01"), Selection(HALF), Selection(HALF), BottomEvent(HALF), SetSelection(HALF),
     PureMechanism(HALF), LaplaceNoise(epsilon=HALF), GaussianNoise(sigma=2), HiddenItems("1e-6"),
+    CorrelatedNoise(3, 2, 5, HALF),
     ApproximateMechanism("0.5", "1e-6"),
 )  # fmt: skip
 """One event of each kind, and one twice."""
@@ -162,11 +164,21 @@ def test_a_text_that_is_too_long_is_not_parsed() -> None:
         Release.from_json(" " * ((1 << 26) + 1))
 
 
+_CORRELATED = {
+    "count_noise": "correlated", "count_items": "3", "count_max_items": "3", "count_sigma": "5",
+    "count_shared_sigma": "2",
+}  # fmt: skip
+
 ODD: dict[str, dict[str, Any]] = {
     "a ratio that is none": {"parameters": {"rate": "1/0", "path": "a/b", "other": "1e9999999/3", "long": "7/" * 9000}},
     "noise of scale 0": {"parameters": {"count_noise": "laplace", "count_scale": "0"}},
     "noise of no scale": {"parameters": {"count_noise": "gaussian", "count_scale": "wide"}},
     "noise of a scale that cannot be drawn": {"parameters": {"count_noise": "gaussian", "count_scale": "1e1999"}},
+    "shared noise of no size": {"parameters": {**_CORRELATED, "count_sigma": "wide"}},
+    "shared noise on half a count": {"parameters": {**_CORRELATED, "count_items": "1/2"}},
+    "shared noise that cannot be drawn": {"parameters": {**_CORRELATED, "count_shared_sigma": "1e1999"}},
+    "shared noise below all counts": {"parameters": {**_CORRELATED, "count_sigma": "1e-1999"}},
+    "shared noise on more counts than there are": {"parameters": {**_CORRELATED, "count_items": "1" + "0" * 1999}},
     "noise below all counts": {"parameters": {"count_noise": "laplace", "count_scale": "1e-1999"}},
     "a limited domain without its epsilon": {"mechanism": "LimitedDomain", "parameters": {"noise": "laplace"}},
     "a limited domain of epsilon 0": {

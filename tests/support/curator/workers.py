@@ -12,7 +12,7 @@ from typing import Any
 from podium import Curator
 from podium.curator import settle
 from podium.errors import BudgetExceeded
-from podium.estimates import MeasureCounts
+from podium.estimates import MeasureTogether
 from podium.ledger import Ledger, open_ledger, reservations, single_flight
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain
 from podium.sources import DuckDBSource
@@ -69,7 +69,7 @@ STEPS: dict[str, Step] = {
     "after reading rows": after(SqlSnapshot, "top_rows"),
     "after selecting in a known domain": after(ExponentialTopK, "release"),
     "after selecting in an unknown domain": after(LimitedDomain, "release"),
-    "after measuring": after(MeasureCounts, "release"),
+    "after measuring": after(MeasureTogether, "release"),
     "after measuring its sizes": after(_NamedPairs, "sizes"),
     "after all rounds": after(AdaptiveTopK, "release"),
     "before naming": before(SqlSnapshot, "names"),

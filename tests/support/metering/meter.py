@@ -26,10 +26,11 @@ from podium.curator.prepare import fresh_salt
 from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
 from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
+from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.joint.sampler import SequenceSampler
 from podium.mechanisms.limited_domain import private_k_bar
-from podium.mechanisms.reader import RoundsReader
+from podium.mechanisms.reader import KnownRoundsReader
 from podium.mechanisms.weights import Weights
 from podium.query.schema import Schema
 from podium.randomness.bits import Words
@@ -50,6 +51,7 @@ FUNCTIONS: tuple[Any, ...] = (
     randomness.noisy_value,
     randomness.noisy_values,
     randomness.centred_values,
+    randomness.correlated_values,
     randomness.discrete_laplace,
     randomness.discrete_gaussian,
     randomness.geometric,
@@ -202,11 +204,15 @@ class MeteredReader:
     """What an adaptive mechanism asks, written down."""
 
     meter: Meter
-    inner: RoundsReader
+    inner: KnownRoundsReader
 
     def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
         self.meter.note("discover", (), stage.weights.steps)
         return self.inner.discover(stage, without)
+
+    def rank_known(self, stage: NoisyRanking) -> Release:
+        self.meter.note("rank_known", (), stage.weights.steps)
+        return self.inner.rank_known(stage)
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         sizes = self.inner.sizes(items, edges)

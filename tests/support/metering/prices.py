@@ -94,6 +94,9 @@ class _Seen:
 def _raced(draw: Draw, seen: _Seen) -> Iterable[Due]:
     given, facts = draw.given, seen.facts
     epsilon = facts.span / Fraction(given["scale"])
+    if given["noise"] == "gaussian":
+        # All items of a known domain, those that nobody has among them: a user adds a weight to each of t.
+        return [_gaussian(Fraction(given["scale"]) ** 2, Fraction(max(e * w**2 for e, w in seen.weights)))]
     if given["scales"]:
         return _against_threshold(draw, facts, epsilon)
     if given["handicaps"]:
@@ -188,6 +191,15 @@ def _centred(draw: Draw, seen: _Seen) -> Iterable[Due]:
     return [_gaussian((Fraction(draw.given["scale"]) * first) ** 2, moved)]
 
 
+def _correlated(draw: Draw, seen: _Seen) -> Iterable[Due]:
+    """A user adds 1 to each of t counts; the covariance is inverted by Sherman and Morrison."""
+    own, shared = (Fraction(draw.given[name]) ** 2 for name in ("scale", "shared_scale"))
+    size = len(draw.given["values"])
+    most = min(size, seen.weights[-1][0]) if seen.weights else min(size, seen.facts.changing or size)
+    moved = max(Fraction(t) / own - shared * t * t / (own * (own + size * shared)) for t in range(most + 1))
+    return [Due(kind="CorrelatedNoise", epsilon=None, rho=moved / 2)]
+
+
 def _energy(most: int, of: int) -> Fraction:
     return max(Fraction(t * (of - t), of) for t in range(1, min(most, of) + 1))
 
@@ -224,6 +236,7 @@ _PRICES: dict[str, Callable[[Draw, _Seen], Iterable[Due]]] = {
     "race_above": _passed,
     "noisy_values": _valued,
     "centred_values": _centred,
+    "correlated_values": _correlated,
     "discrete_laplace": _counted,
     "discrete_gaussian": _counted,
     "SubsetSampler.draw": _a_set,
@@ -273,7 +286,10 @@ def _check_amount(what: str, charged: Fraction | None, drawn: Any) -> None:
     assert drawn * (1 - mpmath.mpf(10) ** -40) <= exact <= drawn * (1 + _real(CLOSE)), f"{what}: {exact} for {drawn}"
 
 
-_INPUTS = {"race": "scores", "race_above": "scores", "noisy_values": "values", "centred_values": "values"}
+_INPUTS = {
+    "race": "scores", "race_above": "scores", "noisy_values": "values", "centred_values": "values",
+    "correlated_values": "values",
+}  # fmt: skip
 
 
 def check_links(meter: Meter, facts: Facts = Facts()) -> None:  # noqa: B008 - frozen
@@ -305,7 +321,9 @@ def _inputs(draw: Draw, waiting: list[Read]) -> set[Fraction]:
     # A centred value is in units of the weight of the lightest users.
     weighted = [read.weights for read in waiting if read.weights is not None]
     factor = weighted[-1][0][1] if draw.what == "centred_values" else 1
-    return {Fraction(value) * factor for value in _listed(draw.given[_INPUTS[draw.what]])}
+    # Counts are rounded to the nearest integer: half a step is added before they are rounded down.
+    half = Fraction(1, 2) if draw.what == "correlated_values" else 0
+    return {Fraction(value) * factor - half for value in _listed(draw.given[_INPUTS[draw.what]])}
 
 
 def _listed(values: Any) -> list[Any]:

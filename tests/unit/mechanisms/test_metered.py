@@ -16,7 +16,7 @@ import pytest
 from tests.support.metering.meter import Draw, Meter, MeteredReader
 from tests.support.metering.prices import Due, Facts, check_links, check_receipt, due
 
-from podium.estimates import MeasureCounts
+from podium.estimates import MeasureCounts, MeasureTogether
 from podium.histogram import Histogram, Scores
 from podium.mechanisms import (
     AdaptiveTopK,
@@ -33,6 +33,7 @@ from podium.mechanisms import (
     PayWhatYouGet,
     PermuteAndFlip,
     PrivateKBar,
+    RefinedTopK,
     RisingTopK,
     SetUnionThenTopK,
     SparseVector,
@@ -45,7 +46,7 @@ from podium.mechanisms import (
 )
 from podium.mechanisms.catalogue import catalogue
 from podium.planning.memory_table import PairsReader
-from podium.privacy import actual_cost, worst_case
+from podium.privacy import CorrelatedNoise, actual_cost, worst_case
 from podium.privacy.theorems.adaptive_optimum import scheduled_optimum
 from podium.randomness.replay import ReplayableBits
 from podium.release import Receipt, Release
@@ -165,7 +166,7 @@ def test_a_worst_case_is_due_in_full_to_the_last_place(case: Case, monkeypatch: 
 
 def test_every_mechanism_of_the_catalogue_is_metered() -> None:
     metered = {type(case.mechanism).__name__ for case in CASES}
-    alone = {AdaptiveTopK, FixedThreshold, PayWhatYouGet, SparseVector, TestedTopK}
+    alone = {AdaptiveTopK, FixedThreshold, PayWhatYouGet, RefinedTopK, SparseVector, TestedTopK}
     assert metered | {cls.__name__ for cls in alone} == {described.name for described in catalogue()}
 
 
@@ -220,6 +221,28 @@ def test_counts_are_paid_one_by_one(measure: MeasureCounts, data: Histogram, mon
     check_receipt(release.paid, due(meter))
     check_links(meter)
     assert release.paid.events == measure.events(2)
+
+
+@pytest.mark.parametrize(
+    ("measure", "facts"),
+    [
+        (MeasureTogether("7/3"), COUNTED),
+        (MeasureTogether("7/3", items=5), COUNTED),
+        (MeasureTogether("7/3", max_items_per_user=2), Facts(changing=2)),
+        (MeasureTogether("7/3", max_items_per_user=1), Facts(changing=1)),
+    ],
+)
+@pytest.mark.parametrize("data", [KNOWN, ROWS])
+def test_counts_that_are_measured_together_are_paid_together(
+    measure: MeasureTogether, facts: Facts, data: Histogram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meter, release = _metered(monkeypatch, lambda: measure.release(data, ["a", "c", "b"]))
+    (draw,) = meter.draws
+    # One user in one count, where nothing is shared, is noise as in any other place.
+    assert (draw.what, draw.given["shared_scale"] == 0) == ("correlated_values", measure.max_items_per_user == 1)
+    check_receipt(release.paid, due(meter, facts))
+    check_links(meter)
+    assert release.paid.events == measure.events(3)
 
 
 def test_a_gap_around_a_black_box_makes_its_selection_a_pure_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,6 +360,21 @@ def test_every_round_is_paid_for(
             assert [Fraction(value) for value in draw.given["values"]] == list(read.numbers)
     assert release.paid.rho <= mechanism.mu_squared / 2
     assert release.paid.delta <= mechanism.delta
+    counted = counts and bool(release.items)
+    assert sum(isinstance(event, CorrelatedNoise) for event in release.paid.events) == counted
+
+
+def test_counts_of_rounds_are_paid_for_users_who_are_in_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound on items per user is for finding; an event that took it for the counts would say too little."""
+    meter, release = _adaptive(monkeypatch, AdaptiveTopK(10, 30, "1e-6", max_items_per_user=2, counts=True), 1)
+    (paid,) = (event for event in release.paid.events if isinstance(event, CorrelatedNoise))
+    others = tuple(event for event in release.paid.events if event is not paid)
+    assert meter.reads[-1].weights == ((paid.max_items, 1),) == ((len(release.items), 1),)
+    check_receipt(release.paid, due(meter))
+    cheaper = CorrelatedNoise(paid.items, 2, paid.sigma, paid.shared_sigma)
+    assert cheaper.rho < paid.rho
+    with pytest.raises(AssertionError):
+        check_receipt(Receipt((*others, cheaper)), due(meter))
 
 
 @pytest.mark.parametrize("missing", range(5))

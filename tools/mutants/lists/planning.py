@@ -9,8 +9,8 @@ __all__ = ["MUTANTS"]
 MUTANTS = (
     Mutant(
         "planning/question_budget.py",
-        "half = epsilon / (2 * k)",
-        "half = epsilon / k",
+        "half, delta = guarantee.epsilon() / (2 * k), guarantee.cost.delta",
+        "half, delta = guarantee.epsilon() / k, guarantee.cost.delta",
         "counts come out of the same epsilon",
         ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),
     ),

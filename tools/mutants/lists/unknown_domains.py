@@ -44,10 +44,17 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/gaussian/adaptive.py",
-        "self.paid.append(GaussianNoise(sigma, sensitivity_squared=Fraction(len(items))))",
-        "self.paid.append(GaussianNoise(sigma))",
-        "a user may be in all the counts that are measured",
+        "        self.paid.append(noise.event)\n",
+        "",
+        "the counts that are measured at the end are paid",
         ("unit/mechanisms/test_metered.py::test_every_round_is_paid_for",),
+    ),
+    Mutant(
+        "mechanisms/gaussian/adaptive.py",
+        "noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share)",
+        "noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share, max_items_per_user=1)",
+        "a user may be in all the counts that are measured",
+        ("unit/mechanisms/test_metered.py::test_counts_of_rounds_are_paid_for_users_who_are_in_all_of_them",),
     ),
     Mutant(
         "mechanisms/gaussian/adaptive.py",
@@ -55,6 +62,27 @@ MUTANTS = (
         "noisy = [Fraction(n) for n in users]",
         "sizes of users are private rows",
         ("unit/mechanisms/test_metered.py::test_every_round_is_paid_for",),
+    ),
+    Mutant(
+        "mechanisms/gaussian/refined.py",
+        "self._pay(share, stage.event)",
+        "self._pay(share)",
+        "the ranking of a known domain is paid",
+        ("unit/mechanisms/test_refined.py::test_every_round_of_a_known_domain_is_paid_for",),
+    ),
+    Mutant(
+        "mechanisms/gaussian/noisy_ranking.py",
+        "return GaussianNoise(self.sigma, sensitivity_squared=self.weights.sensitivity_squared)",
+        "return GaussianNoise(2 * self.sigma, sensitivity_squared=self.weights.sensitivity_squared)",
+        "an event must not say more noise than was drawn",
+        ("unit/mechanisms/test_refined.py::test_every_round_of_a_known_domain_is_paid_for",),
+    ),
+    Mutant(
+        "mechanisms/gaussian/noisy_ranking.py",
+        "groups = histogram.groups()",
+        "groups = histogram.observed_groups()",
+        "items that nobody has take part",
+        ("unit/mechanisms/test_refined.py::test_items_that_nobody_has_take_part",),
     ),
     Mutant(
         "mechanisms/gaussian/border.py",

@@ -14,6 +14,7 @@ from podium.histogram import Item
 from podium.mechanisms.base import describe
 from podium.mechanisms.domain import flag
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
+from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.mechanisms.reader import Reads, RoundsReader
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
 from podium.mechanisms.weights import Weights
@@ -61,7 +62,7 @@ class AdaptiveTopK:
         tenth of what is not kept for counts. If too few came out, the next finds more of the rest, where users do not
         spend weight on what is out. What is clearly inside the k is settled; the items around the k-th place are
         measured against each other alone, up to three times, each time fewer of them. ``counts`` keeps half of mu^2
-        for plain noisy counts of what is returned.
+        for plain noisy counts of what is returned, with correlated noise (CorrelatedCounts).
     Symbols
         k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts.
     Source
@@ -147,11 +148,12 @@ class AdaptiveTopK:
         """Run all rounds."""
         rounds = _Rounds(self, reader, bits, 1 - _FOR_COUNTS if self.counts else Fraction(1))
         items = rounds.run()
-        values = None
+        values, parameters = None, describe(self)
         if self.counts:
-            counted = zip(items, rounds.count(items, rounds.left + _FOR_COUNTS), strict=True)
-            ranked = sorted(counted, key=lambda pair: pair[1], reverse=True)
+            counted, noise = rounds.count(items, rounds.left + _FOR_COUNTS)
+            ranked = sorted(zip(items, counted, strict=True), key=lambda pair: pair[1], reverse=True)
             items, values = tuple(item for item, _ in ranked), tuple(value for _, value in ranked)
+            parameters |= {} if noise is None else noise.parameters
         return Release(
             mechanism=type(self).__name__,
             outcome=items,
@@ -159,7 +161,7 @@ class AdaptiveTopK:
             paid=Receipt(tuple(rounds.paid)),
             guarantee=self.guarantee,
             theorem=self.theorem,
-            parameters=describe(self),
+            parameters=parameters,
             values=values,
             value_kind=None if values is None else "counts",
         )
@@ -307,12 +309,12 @@ class _Rounds:
         mu_squared = self.mechanism.mu_squared * for_sums
         return floor_for(len(items), noisy, sigma, count=level, mu_squared=mu_squared)
 
-    def count(self, items: tuple[Item, ...], share: Fraction) -> tuple[Fraction, ...]:
-        """Plain noisy counts of the items for a share of mu^2: a user adds 1 to each of them at most."""
+    def count(self, items: tuple[Item, ...], share: Fraction) -> tuple[tuple[Fraction, ...], CorrelatedCounts | None]:
+        """Plain noisy counts of the items for a share of mu^2, and their noise: a user adds 1 to each at most."""
         if not items:
-            return ()
-        weights = Weights.bounded(len(items))
-        sigma = calibrate_sigma(self.mechanism.mu_squared * share / 2, sensitivity_squared=len(items))
-        sums = self.reader.sums(items, weights)
-        self.paid.append(GaussianNoise(sigma, sensitivity_squared=Fraction(len(items))))
-        return tuple(noisy_values(sums, scale=sigma, noise="gaussian", grid_bits=grid_bits_for(sigma), bits=self.bits))
+            return (), None
+        # The bound on items per user is for finding only: nobody is cut here, so a user may be in all the counts.
+        noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share)
+        sums = self.reader.sums(items, Weights.bounded(noise.max_items))
+        self.paid.append(noise.event)
+        return noise.measure(sums, bits=self.bits), noise

@@ -21,6 +21,7 @@ from podium.exact import Number, ball, probability
 from podium.privacy.costs import Cost, worst_case
 from podium.privacy.events import (
     BottomEvent,
+    CorrelatedNoise,
     Event,
     GaussianNoise,
     HiddenItems,
@@ -28,6 +29,7 @@ from podium.privacy.events import (
     PureMechanism,
     Selection,
     SetSelection,
+    is_real_gaussian,
 )
 from podium.privacy.proofs import Proof
 from podium.privacy.rounding import display
@@ -252,10 +254,10 @@ def _multiples(epsilons: Sequence[Fraction]) -> list[int]:
 
 def _gaussian(schedule: _Schedule) -> Fraction | str:
     obstacle = schedule.obstacle()
-    others = [event for event in schedule.tally if not isinstance(event, GaussianNoise)]
+    others = [event for event in schedule.tally if not isinstance(event, GaussianNoise | CorrelatedNoise)]
     if obstacle or others:
         return obstacle or f"{type(others[0]).__name__} is not Gaussian noise"
-    if any(event.discrete for event in schedule.tally if isinstance(event, GaussianNoise)):
+    if not all(map(is_real_gaussian, schedule.tally)):
         return "discrete Gaussian noise has no exact theorem"
     return gaussian_epsilon(2 * schedule.cost.rho, schedule.delta)
 
