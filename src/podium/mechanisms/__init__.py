@@ -17,6 +17,8 @@ from podium.mechanisms.rising import RisingTopK
 from podium.mechanisms.sparse_vector.hybrid import HybridTopK
 from podium.mechanisms.sparse_vector.technique import SparseVector
 from podium.mechanisms.tested import TestedTopK
+from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
+from podium.mechanisms.truncated.laplace_histogram import TruncatedLaplaceHistogram
 from podium.mechanisms.weights import Weights
 
 __all__ = [
@@ -39,6 +41,8 @@ __all__ = [
     "SetUnionThenTopK",
     "SparseVector",
     "TestedTopK",
+    "TruncatedGaussianHistogram",
+    "TruncatedLaplaceHistogram",
     "TwoReadings",
     "Weights",
 ]

@@ -1,8 +1,8 @@
 """How much one user adds to each of their items, as a public function of how many items they have.
 
 A user with many items moves many counts. Either the user is cut to a few of them, or each counts for less: with the
-weight 1/sqrt(t) on each of t items the whole vector moves by 1 in L2 norm, whatever t is. Weights are integers in
-units of 1/unit, so weighted counts are exact sums.
+weight 1/sqrt(t) on each of t items the whole vector moves by 1 in L2 norm, with 1/t by 1 in L1 norm, whatever t is.
+Weights are integers in units of 1/unit, so weighted counts are exact sums.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Weights:
                 "steps",
                 pairs,
                 allowed="pairs (up_to, weight) with rising up_to and weights that do not rise",
-                hint="Weights.bounded, Weights.spread and Weights.floored make the usual ones.",
+                hint="Weights.bounded, Weights.spread, Weights.floored and Weights.shared make the usual ones.",
             )
         object.__setattr__(self, "steps", pairs)
         object.__setattr__(self, "unit", positive_integer(unit, "unit"))
@@ -71,10 +71,19 @@ class Weights:
         return cls._by_root(m, cap, unit, f"floored({m}, {cap})")
 
     @classmethod
+    def shared(cls, cap: int, *, unit: int = _UNIT) -> Weights:
+        """1/t on each of t items, at most ``cap`` of them: everybody adds 1 in all, so L1 sensitivity 1."""
+        last, scale = _checked_cap(cap), positive_integer(unit, "unit")
+        if scale < last:
+            raise InvalidArgument("unit", unit, allowed=f"an integer of at least cap={last}")
+        # The upper end of a step decides, and the share is rounded down: nobody adds more than 1 in all.
+        steps = [(end, scale // end) for end in _ends(1, last)]
+        rule = f"shared({last})"
+        return cls(steps, unit=scale, rule=rule if scale == _UNIT else f"{rule} in units of 1/{scale}")
+
+    @classmethod
     def _by_root(cls, m: int, cap: int, unit: int, rule: str) -> Weights:
-        first, last = positive_integer(m, "m"), positive_integer(cap, "cap")
-        if last > _MAX_CAP:
-            raise InvalidArgument("cap", cap, allowed=f"an integer from 1 to {_MAX_CAP}")
+        first, last = positive_integer(m, "m"), _checked_cap(cap)
         if first > last:
             raise InvalidArgument("m", m, allowed=f"an integer from 1 to cap={last}")
         scale = positive_integer(unit, "unit")
@@ -112,6 +121,14 @@ class Weights:
         """The same in natural units: what ``GaussianNoise`` takes."""
         return Fraction(self.squared_sensitivity, self.unit**2)
 
+    @property
+    def total_sensitivity(self) -> Fraction:
+        """The largest t * weight(t) in natural units: the L1 norm of what one user adds, what ``LaplaceNoise`` takes.
+
+        As for the squares, only the upper ends of steps count.
+        """
+        return Fraction(max(end * weight for end, weight in self.steps), self.unit)
+
     def threshold(self, sigma: Number, delta: Number) -> Fraction:
         """What an item that only one user has passes with probability at most delta, however many the user has.
 
@@ -128,6 +145,13 @@ class Weights:
         # 1 - (1 - delta)^(1/t), without losing the digits of a small delta; then Phi^-1(1 - p) = sqrt(2) erfcinv(2p).
         chance = -(ball(-delta).log1p() / items).expm1()
         return ball(Fraction(weight, self.unit)) + ball(sigma) * ball(2).sqrt() * (2 * chance).erfcinv()
+
+
+def _checked_cap(cap: int) -> int:
+    last = positive_integer(cap, "cap")
+    if last > _MAX_CAP:
+        raise InvalidArgument("cap", cap, allowed=f"an integer from 1 to {_MAX_CAP}")
+    return last
 
 
 def _ends(first: int, last: int) -> list[int]:

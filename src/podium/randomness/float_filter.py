@@ -3,7 +3,8 @@
 A running ``bar``, a lower bound on the noisy score of the last place, lets most candidates go after one cheap
 comparison. It uses that every family satisfies Z <= -log(1 - V) + log 2 for Z with V = F(Z), the Gaussian too
 because 1 - Phi(z) <= e^(-z^2/2)/2 and z^2/2 >= z - 1/2; and hence max of m draws <= -log(1 - V) + log(2 m), since
-V^(1/m) <= 1 - (1 - V)/m.
+V^(1/m) <= 1 - (1 - V)/m. Truncating symmetric noise lowers P(Z > z) for z >= 0, and where the bound is the unit,
+z <= 1 and P(Z > z) <= 1/2 <= 2 e^-z; below 0, P(Z > z) <= 1: so truncated families satisfy it too.
 """
 
 from __future__ import annotations

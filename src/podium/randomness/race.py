@@ -27,6 +27,7 @@ from podium.randomness.noise import Noise
 from podium.randomness.normal import noise_family
 from podium.randomness.partial_sample import Arrivals, Contender, gap_floor, is_positive, rank_contenders, value_floor
 from podium.randomness.streams import FreshStreams, Streams, Uniform
+from podium.randomness.truncated import truncated_noise
 
 __all__ = ["Finish", "Heat", "race", "race_above"]
 
@@ -99,6 +100,7 @@ def race_above(
     scale: object = 1,
     unit: object = 1,
     noise: object = "gaussian",
+    noise_bound: object = None,
     multiplicities: object = None,
     value_bits: int | None = None,
     bits: BitSource | None = None,
@@ -106,8 +108,10 @@ def race_above(
     """Those of score * unit + scale * Z that are larger than ``above``, in order; the k largest of them if k is given.
 
     The level is public and has no noise. ``scale`` and ``above`` are in the units of the result, as are the values
-    that ``value_bits=m`` returns, rounded down to multiples of 2^-m. The cost is that of looking at every distinct
-    score once and at everybody who passes. The distribution is exactly that of the ideal continuous mechanism.
+    that ``value_bits=m`` returns, rounded down to multiples of 2^-m. With ``noise_bound``, in the same units, the
+    noise is conditioned on |scale * Z| <= noise_bound (Gaussian and Laplace noise only). The cost is that of looking
+    at every distinct score once and at everybody who passes. The distribution is exactly that of the ideal continuous
+    mechanism.
     """
     values, inner = exact_integers(scores)
     step = inner * positive_fraction(unit, "unit")
@@ -115,10 +119,23 @@ def race_above(
     grid = None if value_bits is None else exact_integer(value_bits, "value_bits")
     limit = None if k is None else positive_integer(k, "k")
     family, source = noise_family(noise), system_bits() if bits is None else bits
+    able = None
+    if noise_bound is not None:
+        most = positive_fraction(noise_bound, "noise_bound")
+        family, part = truncated_noise(family.name, most / width)
+        width *= part
+        # Who cannot pass is not drawn: the largest of a huge group would be too near the level for floats to tell.
+        able = np.flatnonzero(values > (level - most) // step)
+        if multiplicities is not None:
+            _, exact = multiplicity_vector(multiplicities, len(values))
+            multiplicities = [int(exact[i]) for i in able.tolist()]
+        values = values[able]
     lineup, grouping = _line_up(values, step / width, multiplicities, {})
     places = lineup.size() if limit is None else min(limit, max(1, lineup.size()))
     heat = Heat(lineup, family, FreshStreams(source), places=places, floor=level / width)
     groups, members = _names(heat.groups, lineup, grouping, source)
+    if able is not None:
+        groups = tuple(able[list(groups)].tolist())
     return Finish(groups, members, values=() if grid is None else heat.values(grid, step))
 
 

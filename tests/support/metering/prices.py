@@ -130,6 +130,9 @@ def _against_threshold(draw: Draw, facts: Facts, epsilon: Fraction) -> Iterable[
 
 
 def _passed(draw: Draw, seen: _Seen) -> Iterable[Due]:
+    if draw.given["noise_bound"] is not None:
+        return _cut_off(draw, seen)
+    assert draw.given["noise"] == "gaussian"
     sigma = Fraction(draw.given["scale"]) / Fraction(draw.given["unit"])
     level = Fraction(draw.given["above"]) / Fraction(draw.given["unit"])
     moved = max(end * weight**2 for end, weight in seen.weights)
@@ -140,16 +143,43 @@ def _passed(draw: Draw, seen: _Seen) -> Iterable[Due]:
     return [_gaussian(sigma**2, Fraction(moved)), Due(kind="HiddenItems", delta=max(chances))]
 
 
+def _cut_off(draw: Draw, seen: _Seen) -> Iterable[Due]:
+    """Noise that is bounded by the level: for every user, the chance that a value lies where it could not without."""
+    scale, level, bound = (
+        Fraction(draw.given[name]) / Fraction(draw.given["unit"]) for name in ("scale", "above", "noise_bound")
+    )
+    assert bound <= level, "noise beyond the level lifts items that nobody has over it"
+    normal = draw.given["noise"] == "gaussian"
+    tail: Callable[[Any], Any] = (lambda x: mpmath.erfc(x / mpmath.sqrt(2)) / 2) if normal else _laplace_tail
+    end = tail(_real(bound / scale))
+    chances = [
+        -mpmath.expm1(count * mpmath.log1p(-(tail(_real((bound - weight) / scale)) - end) / (1 - 2 * end)))
+        for count, weight in seen.weights
+    ]
+    hidden = Due(kind="HiddenItems", delta=max(chances))
+    if normal:
+        moved = max(count * weight**2 for count, weight in seen.weights)
+        return [_gaussian(scale**2, Fraction(moved)), hidden]
+    return [_laplace(max(count * weight for count, weight in seen.weights) / scale), hidden]
+
+
+def _laplace_tail(x: Any) -> Any:
+    return mpmath.exp(-x) / 2 if x >= 0 else 1 - mpmath.exp(x) / 2
+
+
+def _laplace(epsilon: Fraction) -> Due:
+    exact = _real(epsilon)
+    rho = Fraction(int(mpmath.ceil((exact + mpmath.expm1(-exact)) * 2**64)), 2**64)
+    return Due(kind="LaplaceNoise", epsilon=epsilon, rho=min(epsilon**2 / 2, rho))
+
+
 def _valued(draw: Draw, seen: _Seen) -> Iterable[Due]:
     scale, size = Fraction(draw.given["scale"]), len(draw.given["values"])
     if draw.given["noise"] == "gaussian":
         # A user is in one bucket of sizes, and adds a weight to each of t sums.
         moved = 1 if seen.last == "sizes" else max(end * weight**2 for end, weight in seen.weights)
         return [_gaussian(scale**2, Fraction(moved))]
-    epsilon = seen.facts.reach / scale
-    exact = _real(epsilon)
-    rho = Fraction(int(mpmath.ceil((exact + mpmath.expm1(-exact)) * 2**64)), 2**64)
-    return [Due(kind="LaplaceNoise", epsilon=epsilon, rho=min(epsilon**2 / 2, rho))] * size
+    return [_laplace(seen.facts.reach / scale)] * size
 
 
 def _centred(draw: Draw, seen: _Seen) -> Iterable[Due]:

@@ -37,6 +37,8 @@ from podium.mechanisms import (
     SetUnionThenTopK,
     SparseVector,
     TestedTopK,
+    TruncatedGaussianHistogram,
+    TruncatedLaplaceHistogram,
     TwoReadings,
     Weights,
     exponential,
@@ -117,6 +119,15 @@ CASES = [
     ),
     Case(GaussianSparseHistogram(delta="1/50", sigma=2, max_items_per_user=3), UNKNOWN, Facts(weights=((3, 1),))),
     Case(GaussianSparseHistogram(delta="1e-9", rho="1/9", weights=SPREAD, k=2), UNKNOWN, Facts(weights=SPREAD.steps)),
+    Case(TruncatedGaussianHistogram(delta="1/50", sigma=2, max_items_per_user=3), UNKNOWN, Facts(weights=((3, 1),))),
+    Case(
+        TruncatedGaussianHistogram(delta="1e-9", rho="1/9", weights=SPREAD, k=2), UNKNOWN, Facts(weights=SPREAD.steps)
+    ),
+    Case(
+        TruncatedLaplaceHistogram(epsilon="1/3", delta="1/50", max_items_per_user=20),
+        UNKNOWN,
+        Facts(weights=Weights.shared(20).steps),
+    ),
     Case(
         SetUnionThenTopK(2, "1/3", "1/50", 20, rho="1/9"),
         TwoReadings(Histogram({item: n << 20 for item, n in COUNTS.items()}, known=False), UNKNOWN),

@@ -52,6 +52,28 @@ def test_floored_weights_treat_light_users_alike() -> None:
     assert Weights.floored(1, 50) == Weights.spread(50)
 
 
+def test_shared_weights_are_inverses() -> None:
+    weights = Weights.shared(90)
+    assert [weights.weight(t) for t in (1, 2, 3, 90)] == [UNIT, UNIT // 2, UNIT // 3, UNIT // 90]
+    assert weights.total_sensitivity == 1
+    assert str(weights) == "shared(90)"
+    assert str(Weights.shared(9, unit=64)) == "shared(9) in units of 1/64"
+    assert Weights.bounded(7).total_sensitivity == 7
+
+
+@settings(max_examples=60)
+@given(cap=st.integers(1, 10**6))
+def test_nobody_adds_more_than_1_in_all(cap: int) -> None:
+    weights = Weights.shared(cap)
+    assert weights.cap == cap
+    assert len(weights.steps) <= 100
+    assert weights.total_sensitivity == 1
+    starts = [1, *(end + 1 for end, _ in weights.steps[:-1])]
+    for start, (end, weight) in zip(starts, weights.steps, strict=True):
+        assert weight * end <= UNIT
+        assert Fraction(weight + 1, UNIT) * start >= Fraction(7, 10)
+
+
 @settings(max_examples=60)
 @given(m=st.integers(1, 300), cap=st.integers(1, 10**6))
 def test_no_user_is_longer_than_1_and_few_lose_much(m: int, cap: int) -> None:
@@ -116,7 +138,7 @@ def test_steps_that_are_no_steps(steps: list[tuple[int, int]]) -> None:
         Weights(steps)
     assert str(caught.value).endswith(
         "is not valid. Allowed: pairs (up_to, weight) with rising up_to and weights that do not rise. "
-        "Weights.bounded, Weights.spread and Weights.floored make the usual ones."
+        "Weights.bounded, Weights.spread, Weights.floored and Weights.shared make the usual ones."
     )
 
 
@@ -129,6 +151,8 @@ def test_steps_that_are_no_steps(steps: list[tuple[int, int]]) -> None:
         (lambda: Weights.spread(26, unit=5), "unit=5 is not valid. Allowed: an integer of at least sqrt(cap=26)."),
         (lambda: Weights.spread(2**40 + 1),
          "cap=1099511627777 is not valid. Allowed: an integer from 1 to 1099511627776."),
+        (lambda: Weights.shared(26, unit=5), "unit=5 is not valid. Allowed: an integer of at least cap=26."),
+        (lambda: Weights.shared(0), "cap=0 is not valid. Allowed: an integer, 1 or more."),
         (lambda: Weights([(1, 0)]), "steps=0 is not valid. Allowed: an integer, 1 or more."),
     ],
 )  # fmt: skip

@@ -8,7 +8,14 @@ from typing import Any
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Item
-from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram, SetUnionThenTopK, TwoReadings, Weights
+from podium.mechanisms import (
+    AdaptiveTopK,
+    GaussianSparseHistogram,
+    SetUnionThenTopK,
+    TruncatedLaplaceHistogram,
+    TwoReadings,
+    Weights,
+)
 from podium.randomness import BitSource
 from podium.release import Release
 
@@ -17,7 +24,7 @@ __all__ = ["mechanism_input"]
 
 def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None = None) -> Any:
     """A histogram; for mechanisms that weigh users by their number of items, a table where each user has one."""
-    if not isinstance(mechanism, (AdaptiveTopK, SetUnionThenTopK)):
+    if not isinstance(mechanism, (AdaptiveTopK, SetUnionThenTopK, TruncatedLaplaceHistogram)):
         return Histogram(counts)
     if mechanism.max_items_per_user != 1:
         raise InvalidArgument(
@@ -28,6 +35,8 @@ def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSourc
         )
     if isinstance(mechanism, AdaptiveTopK):
         return _OneItemEach(counts, bits)
+    if isinstance(mechanism, TruncatedLaplaceHistogram):
+        return _weigh(counts, mechanism.weights)
     return TwoReadings(weighted=_weigh(counts, mechanism.weights), counts=Histogram(counts))
 
 

@@ -34,6 +34,8 @@ from podium.mechanisms import (
     SetUnionThenTopK,
     SparseVector,
     TestedTopK,
+    TruncatedGaussianHistogram,
+    TruncatedLaplaceHistogram,
 )
 from podium.privacy.guarantee import Guarantee
 from podium.randomness import BitSource
@@ -62,6 +64,8 @@ EXAMPLES: Mapping[str, Any] = {
     "set-union-then-top-k": SetUnionThenTopK(1, "0.5", "0.05", 1, sigma=2),
     "sparse-vector": SparseVector(2, 2, 1),
     "tested-top-k": TestedTopK(2, 1),
+    "truncated-gaussian-histogram": TruncatedGaussianHistogram(k=2, sigma=2, delta="0.05", max_items_per_user=1),
+    "truncated-laplace-histogram": TruncatedLaplaceHistogram(k=2, epsilon=1, delta="0.05", max_items_per_user=1),
 }
 """One of each, small enough to be enumerated and to be sampled in a moment."""
 

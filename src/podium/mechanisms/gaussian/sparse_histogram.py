@@ -15,7 +15,7 @@ from podium.exact import Number, positive_fraction, positive_integer, probabilit
 from podium.histogram import Groups, Histogram, Item
 from podium.mechanisms.base import Distribution, Mechanism, certified_floats
 from podium.mechanisms.domain import list_scores
-from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace
+from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace, LevelRace
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
@@ -120,6 +120,11 @@ class GaussianSparseHistogram(Mechanism):
         return self.sigma * self._counts_per_weight
 
     @property
+    def noise_bound(self) -> Fraction | None:
+        """What the noise of the released values is conditioned on not to exceed in size; None: it is unbounded."""
+        return None
+
+    @property
     def _counts_per_weight(self) -> Fraction:
         return Fraction(self.weights.unit, self.weights.weight(1))
 
@@ -136,6 +141,7 @@ class GaussianSparseHistogram(Mechanism):
             above=self.count_threshold,
             k=self.k,
             scale=self.count_sigma,
+            noise_bound=self.noise_bound,
             unit=Fraction(1, self.weights.weight(1)),
             multiplicities=groups.multiplicities,
             value_bits=grid_bits_for(self.count_sigma, self.grid_bits),
@@ -175,7 +181,7 @@ class GaussianSparseHistogram(Mechanism):
         _, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
         return lambda: race.density(outcome, values)
 
-    def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], GaussianRace]:
+    def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], LevelRace]:
         items, sums = list_scores(groups, outcomes=outcomes)
         scores = [score / self.weights.weight(1) for score in sums]
         return items, GaussianRace(items, scores, self.count_threshold, self.count_sigma, self.k)
