@@ -15,6 +15,7 @@ BENCHES = {
     "limited_domain": "bench.limited_domain",
     "engines": "bench.engines.run",
     "utility": "bench.utility.run",
+    "utility_regimes": "bench.utility.regimes.run",
     "known": "bench.known.run",
     "opendp_recall": "bench.opendp_recall",
     "service": "bench.service.run",

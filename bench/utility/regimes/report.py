@@ -11,13 +11,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bench.selection.goals import Goal
 from bench.utility.regimes.cells import REPORTED
 from bench.utility.regimes.contestants import BRANCHES, CONTESTANTS
 
-__all__ = ["MARGIN", "WIDTH", "show", "summarise"]
+__all__ = ["MARGIN", "WIDTH", "goals", "show", "summarise"]
 
 WIDTH = 140
 MARGIN = 0.02
+_MOST_SHORT = 0.03
+_WANTED = {"synthetic, n <= 3000": 0.568, "synthetic, n = 1e5": 0.906, "subsamples": 0.639}
+"""The mean recall that a simulation of the same rule had over cells of its own in the same ranges."""
 _SURE = 4.0
 """Standard errors beyond which a gap is not put down to chance."""
 
@@ -86,6 +90,21 @@ def _summary(group: Sequence[Row]) -> dict[str, float]:
     means = {name: _mean([cell[name] for cell in group]) for name in names}
     before = sum(cell["best"] - cell["before"] - MARGIN > _SURE * cell["error"] for cell in group)
     return {"cells": len(group), **means, "short": sum(cell["short"] for cell in group), "short_before": before}
+
+
+def goals(summary: dict[str, Any]) -> list[Goal]:
+    """What the default is wanted to reach."""
+    rows = summary["rows"]
+    found = []
+    for name, wanted in _WANTED.items():
+        measured = rows[name]["default"] if name in rows else None
+        met = None if measured is None else measured >= wanted
+        found.append(Goal(f"mean recall: {name}", f">= {wanted:g}", measured, met, ""))
+    cells = sum(values["cells"] for name, values in rows.items() if ", tuned" not in name and ", held" not in name)
+    worst = summary["short"][0]["cell"] if summary["short"] else ""
+    share = len(summary["short"]) / cells
+    name = "share of cells surely more than 0.02 below the best contestant"
+    return [*found, Goal(name, f"<= {_MOST_SHORT:g}", share, share <= _MOST_SHORT, worst)]
 
 
 def show(summary: dict[str, Any], console: Console) -> None:

@@ -93,7 +93,7 @@ class Rounds:
         power = min(max(power, 0.3), 3.0)
         if number * (self.left / _FIRST) ** (power / 2) / 1.1 < self.k:
             return self.left
-        return min(max(_FIRST * (1.5 * self.k / number) ** (2 / power), 0.1), 0.5)
+        return float(min(max(_FIRST * (1.5 * self.k / number) ** (2 / power), 0.1), 0.5))
 
     def _refine(self) -> Integers:
         high, low = self._first_border()

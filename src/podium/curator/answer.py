@@ -65,7 +65,8 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
     if mechanism.reads is Reads.ROUNDS:
         return mechanism.release(reader)  # type: ignore[no-any-return]
     if mechanism.reads is Reads.WEIGHTED_COUNTS:
-        return reader.discover(mechanism, ())
+        # What ranks is no count of users, and nobody asked for one.
+        return replace(reader.discover(mechanism, ()), values=None, value_kind=None)
     with reader.counting():
         if strategy.ranking is not None:
             return rank_items(reader.top_rows(len(strategy.ranking.graph.comparisons)), mechanism, strategy.ranking)

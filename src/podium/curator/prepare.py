@@ -51,6 +51,10 @@ class PlannedQuestion:
         cap, question = self.strategy.facts.max_items_per_user, self.question
         return CountQuery(question.items, self.user, question.where, cap, None if cap is None else salt)
 
+    def size_query(self) -> CountQuery:
+        """The count of users by how many items they have, of which none is cut."""
+        return CountQuery(self.question.items, self.user, self.question.where)
+
     def weighted_query(self, weights: Weights, without: tuple[Item, ...], salt: str) -> CountQuery:
         """The count of a round: each user spreads weight over their items, except those in ``without``."""
         question = self.question
@@ -69,7 +73,10 @@ class PlannedQuestion:
 
     def plan(self, source: Source, shown_as: str | None = None) -> Plan:
         """The plan with its SQL, in which ``shown_as`` stands for the table."""
-        ranking = self.strategy.ranking
+        ranking, edges = self.strategy.ranking, self.strategy.mechanism.first_edges
+        if edges is not None:
+            queries = source.queries(self.size_query(), edges=edges, shown_as=shown_as)
+            return Plan.of(self.strategy, queries=queries, user=self.user)
         rows = self.strategy.rows if ranking is None else len(ranking.graph.comparisons)
         queries = source.queries(self.first_query(), limit=rows, domain=self.domain, shown_as=shown_as)
         return Plan.of(self.strategy, queries=queries, user=self.user)

@@ -10,10 +10,11 @@ from typing import Any
 from podium.curator.prepare import PlannedQuestion
 from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
-from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.mechanisms.reader import Discovery
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
-from podium.sources import CountQuery, DomainItems, Snapshot, Source
+from podium.sources import DomainItems, Snapshot, Source
 
 __all__ = ["SourceReader"]
 
@@ -76,7 +77,7 @@ class SourceReader:
             raise SourceFailure
         return self._snapshot
 
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         """Run the stage on weighted counts; only the names of winners are read."""
         with self.source.snapshot(self.planned.weighted_query(stage.weights, without, self.salt)) as snapshot:
             counts, sizes = snapshot.counts_of_counts()
@@ -85,11 +86,19 @@ class SourceReader:
             places: list[Any] = list(release.items)
             return replace(release, outcome=snapshot.names(places) if places else ())
 
+    def select(self, mechanism: LimitedDomain) -> Release:
+        """Run the mechanism on the plain counts of the top rows."""
+        with self.counting():
+            return mechanism.release(self.top_rows(mechanism.max_rows))
+
+    def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] items."""
+        with self.source.snapshot(self.planned.size_query()) as snapshot:
+            return snapshot.sizes(edges)
+
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""
-        question = self.planned.question
-        query = CountQuery(question.items, self.planned.user, question.where)
-        with self.source.snapshot(query, domain=DomainItems(items)) as snapshot:
+        with self.source.snapshot(self.planned.size_query(), domain=DomainItems(items)) as snapshot:
             return snapshot.sizes(edges)
 
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """Mechanisms: each a frozen description with its sampler, its exact distribution and its cost."""
 
 from podium.mechanisms.base import Mechanism
+from podium.mechanisms.by_sizes.sized_topk import SizedTopK
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
 from podium.mechanisms.fixed_threshold import FixedThreshold
@@ -39,6 +40,7 @@ __all__ = [
     "PrivateKBar",
     "RisingTopK",
     "SetUnionThenTopK",
+    "SizedTopK",
     "SparseVector",
     "TestedTopK",
     "TruncatedGaussianHistogram",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 from podium.errors import InvalidArgument
 from podium.exact import Number
@@ -14,7 +15,7 @@ from podium.planning.limits import min_epsilon_for_counts
 from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
 from podium.privacy.rounding import display
 
-__all__ = ["QuestionBudget", "RoundsBudget", "question_budget"]
+__all__ = ["AnyBudget", "QuestionBudget", "RoundsBudget", "WholeBudget", "divided_budget", "question_budget"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +49,37 @@ class RoundsBudget:
     theorem: Theorem | None = None
 
 
-def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionBudget | RoundsBudget:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeBudget:
+    """What a question may use if its mechanism divides (epsilon, delta) by itself."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+AnyBudget: TypeAlias = QuestionBudget | RoundsBudget | WholeBudget
+
+
+def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> AnyBudget:
     """The budget with which a single question is (epsilon, delta)-private by itself."""
+    if not facts.undecided:
+        return divided_budget(facts, epsilon=epsilon, delta=delta)
+    guarantee = _require_delta(facts, epsilon, delta)
+    return WholeBudget(epsilon=guarantee.epsilon(), delta=guarantee.cost.delta)
+
+
+def divided_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionBudget | RoundsBudget:
+    """The same in parts that a ledger adds up as rho: what is cheap in epsilon and dear in rho is not used."""
+    guarantee = _require_delta(facts, epsilon, delta)
+    if facts.adaptive:
+        whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
+        return RoundsBudget(
+            mu_squared=whole.mu_squared, delta=whole.delta, guarantee=guarantee, theorem=Theorem.GAUSSIAN
+        )
+    return _calibrate(facts.k, facts.counts, facts.domain_size is None, guarantee)
+
+
+def _require_delta(facts: Facts, epsilon: Number, delta: Number) -> Guarantee:
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and facts.domain_size is None:
         raise InvalidArgument(
@@ -58,12 +88,7 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> Question
             allowed="a number with 0 < value < 1",
             hint="An unknown domain cannot be private with delta=0: state the domain, or allow a delta like 1e-6.",
         )
-    if facts.adaptive:
-        whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
-        return RoundsBudget(
-            mu_squared=whole.mu_squared, delta=whole.delta, guarantee=guarantee, theorem=Theorem.GAUSSIAN
-        )
-    return _calibrate(facts.k, facts.counts, facts.domain_size is None, guarantee)
+    return guarantee
 
 
 @lru_cache(maxsize=256)

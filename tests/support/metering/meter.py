@@ -26,10 +26,9 @@ from podium.curator.prepare import fresh_salt
 from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
 from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
-from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.joint.sampler import SequenceSampler
 from podium.mechanisms.limited_domain import private_k_bar
-from podium.mechanisms.reader import RoundsReader
+from podium.mechanisms.reader import Discovery, RoundsReader
 from podium.mechanisms.weights import Weights
 from podium.query.schema import Schema
 from podium.randomness.bits import Words
@@ -204,7 +203,7 @@ class MeteredReader:
     meter: Meter
     inner: RoundsReader
 
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         self.meter.note("discover", (), stage.weights.steps)
         return self.inner.discover(stage, without)
 

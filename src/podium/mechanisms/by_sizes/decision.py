@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["LONGEST_CALL", "SIZE_EDGES", "Branch", "Sizes", "Thresholds", "choose_branch", "estimate_sizes"]
+__all__ = ["BUCKETS", "LONGEST_CALL", "SIZE_EDGES", "Branch", "Sizes", "Thresholds", "choose_branch", "estimate_sizes"]
 
 SIZE_EDGES = (1, 2, 3, 5, 9, 17, 33, 65)
 """Lower ends of the buckets: users with 1, 2, 3-4, 5-8, 9-16, 17-32, 33-64, 65 and more items."""
+BUCKETS = ("1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65+")
 _TYPICAL = (1.0, 2.0, 3.5, 6.3, 12.0, 23.0, 45.0, 110.0)
 """About how many items a user of each bucket has."""
 _CAPS = (8, 8, 8, 16, 32, 64, 128, 1000)

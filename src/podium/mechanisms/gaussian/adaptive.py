@@ -71,6 +71,7 @@ class AdaptiveTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
+    first_edges: ClassVar[tuple[int, ...] | None] = None
     proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/adaptive.md", "Theorem 2"),)
     theorem: ClassVar[str] = f"{proofs[0]}: adaptively chosen Gaussian noise"
 
