@@ -20,8 +20,8 @@ __all__ = ["MARGIN", "WIDTH", "goals", "show", "summarise"]
 WIDTH = 140
 MARGIN = 0.02
 _MOST_SHORT = 0.03
-_WANTED = {"synthetic, n <= 3000": 0.568, "synthetic, n = 1e5": 0.906, "subsamples": 0.639}
-"""The mean recall that a simulation of the same rule had over cells of its own in the same ranges."""
+_WANTED = -0.01
+"""The mean recall may be this much below that of the best by hindsight, which nobody can have."""
 _SURE = 4.0
 """Standard errors beyond which a gap is not put down to chance."""
 
@@ -96,10 +96,9 @@ def goals(summary: dict[str, Any]) -> list[Goal]:
     """What the default is wanted to reach."""
     rows = summary["rows"]
     found = []
-    for name, wanted in _WANTED.items():
-        measured = rows[name]["default"] if name in rows else None
-        met = None if measured is None else measured >= wanted
-        found.append(Goal(f"mean recall: {name}", f">= {wanted:g}", measured, met, ""))
+    for name, values in rows.items():
+        gap = values["default"] - values["hindsight"]
+        found.append(Goal(f"mean recall - best by hindsight: {name}", f">= {_WANTED:g}", gap, gap >= _WANTED, ""))
     cells = sum(values["cells"] for name, values in rows.items() if ", tuned" not in name and ", held" not in name)
     worst = summary["short"][0]["cell"] if summary["short"] else ""
     share = len(summary["short"]) / cells
