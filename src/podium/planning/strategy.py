@@ -147,8 +147,8 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         measure=None,
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=(
-            "The items are not known beforehand and the list is long: rounds of Gaussian noise find candidates, settle "
-            "what is clearly in, and measure only the border again."
+            "The items are not known beforehand: rounds of Gaussian noise find candidates, settle what is clearly in, "
+            "and measure only the border again."
         ),
         reach=reach,
         reach_sentence=(

@@ -269,8 +269,8 @@ SIZED_WHY = (
 )
 
 ROUNDS_WHY = (
-    "The items are not known beforehand and the list is long: rounds of Gaussian noise find candidates, settle what is "
-    "clearly in, and measure only the border again."
+    "The items are not known beforehand: rounds of Gaussian noise find candidates, settle what is clearly in, and "
+    "measure only the border again."
 )
 
 SENTENCES = [

@@ -189,7 +189,8 @@ class SizedTopK:
         noisy = noisy_values(users, scale=scale, noise="laplace", grid_bits=grid_bits_for(scale), bits=bits)
         branch, chosen = self.branch_for(noisy)
         release = self._run(chosen, reader, bits)
-        shown = " ".join(f"{name}:{round(value)}" for name, value in zip(BUCKETS, noisy, strict=True))
+        # Numbers below 0 are noise, and say no more than 0 does to a reader.
+        shown = " ".join(f"{name}:{max(0, round(value))}" for name, value in zip(BUCKETS, noisy, strict=True))
         return Release(
             mechanism=type(self).__name__,
             outcome=release.outcome,
