@@ -30,6 +30,8 @@ MECHANISMS = {
     "PrivateKBar": "limit",
     "SetUnionThenTopK": "k, epsilon_per_item, delta, max_items_per_user",
     "SparseVector": "threshold, k, epsilon, *, adaptive=True, noise='exponential', theta=None, monotone=True",
+    "TruncatedGaussianHistogram": "*, delta, sigma=None, rho=None, max_items_per_user=None",
+    "TruncatedLaplaceHistogram": "*, epsilon, delta, max_items_per_user=1000, k=None",
 }
 DOORS: dict[Callable[..., Any], str] = {
     podium.top: "source, *, item, user, k=10, epsilon, delta=0, where=None, counts=False, max_items_per_user=None",

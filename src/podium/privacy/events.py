@@ -305,7 +305,8 @@ class LimitedDomainCall(_Recorded):
 class HiddenItems(_Recorded):
     """What a public threshold costs once: the chance that an item of only one user passes it.
 
-    The noise on the items that others have too is an event of its own.
+    Where noise is cut off at the threshold, it is the chance that one user's values lie where they could not without
+    the user, or the other way round. The noise on everything else is an event of its own.
     """
 
     kind: ClassVar[str] = "hidden_items"

@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.histogram import Histogram
-from podium.mechanisms import GaussianSparseHistogram, SetUnionThenTopK, TwoReadings, Weights
+from podium.mechanisms import (
+    GaussianSparseHistogram,
+    SetUnionThenTopK,
+    TruncatedGaussianHistogram,
+    TwoReadings,
+    Weights,
+)
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 
@@ -27,6 +33,7 @@ counts = st.dictionaries(st.integers(0, 40), st.integers(0, 60), max_size=30)
 
 @settings(max_examples=80)
 @given(
+    kind=st.sampled_from([GaussianSparseHistogram, TruncatedGaussianHistogram]),
     table=counts,
     weights=weightings,
     sigma=sigmas,
@@ -35,9 +42,15 @@ counts = st.dictionaries(st.integers(0, 40), st.integers(0, 60), max_size=30)
     seed=st.integers(0, 99),
 )
 def test_releases_obey_the_public_rules(
-    table: dict[int, int], weights: Weights, sigma: Fraction, delta: str, k: int | None, seed: int
+    kind: type[GaussianSparseHistogram],
+    table: dict[int, int],
+    weights: Weights,
+    sigma: Fraction,
+    delta: str,
+    k: int | None,
+    seed: int,
 ) -> None:
-    mechanism = GaussianSparseHistogram(sigma=sigma, delta=delta, weights=weights, k=k)
+    mechanism = kind(sigma=sigma, delta=delta, weights=weights, k=k)
     sums = {item: count * weights.weight(1) for item, count in table.items()}
     release = mechanism.release(Histogram(sums, known=False), bits=ReplayableBits(seed))
     assert release.values is not None
@@ -47,6 +60,13 @@ def test_releases_obey_the_public_rules(
     assert all(left >= right for left, right in itertools.pairwise(release.values))
     # Rounded down, so a value may lie below the threshold by less than one step of the grid.
     assert all(value > mechanism.count_threshold - Fraction(1, 2**20) for value in release.values)
+    if mechanism.noise_bound is not None:
+        values = dict(zip(release.items, release.values, strict=True))
+        assert all(abs(value - table[item]) <= mechanism.noise_bound + 1 for item, value in values.items())  # type: ignore[index]
+        # Twice the cutoff is certain to pass, unless there is no place left.
+        assert k is not None or {item for item in table if table[item] > 2 * mechanism.noise_bound} <= set(
+            release.items
+        )
     assert release.paid.events == mechanism.worst_case
     assert Release.from_json(release.to_json()) == release
 

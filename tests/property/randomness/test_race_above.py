@@ -17,6 +17,7 @@ from podium.randomness.candidates import Lineup, exact_integers, multiplicity_ve
 from podium.randomness.normal import noise_family
 from podium.randomness.race import Heat
 from podium.randomness.replay import KeyedStreams, ReplayableBits
+from podium.randomness.truncated import truncated_noise
 
 DIGITS = 320
 GRID = 20
@@ -39,8 +40,25 @@ def _upper(rest: flint.arb) -> flint.arb:
     return -(flint.arb(2).sqrt()) * (2 * rest).erfcinv()
 
 
+def truncated_quantile(name: str, p: flint.arb, bound: Fraction) -> flint.arb:
+    """F^-1(q + (1 - 2q) p), q = F(-bound)."""
+    if name == "gaussian":
+        q = (ball(bound) / flint.arb(2).sqrt()).erfc() / 2
+        whole = q + (1 - 2 * q) * p
+        return flint.arb(2).sqrt() * (2 * whole - 1).erfinv()
+    q = ball(-bound).exp() / 2
+    whole = q + (1 - 2 * q) * p
+    return (2 * whole).log() if whole < flint.arb(0.5) else -(2 * (1 - whole)).log()
+
+
 def truth(
-    scores: list[int], counts: list[int], scale: Fraction, name: str, level: Fraction, streams: KeyedStreams
+    scores: list[int],
+    counts: list[int],
+    scale: Fraction,
+    name: str,
+    level: Fraction,
+    streams: KeyedStreams,
+    bound: Fraction | None = None,
 ) -> list[tuple[Fraction, int, int]]:
     """(floor of the noisy score on the grid, group, order) of everybody above the level, best first."""
     passed = []
@@ -48,7 +66,9 @@ def truth(
         log_u = flint.arb(0)
         for order in range(1, count + 1):
             log_u += ball(uniform(streams, group, order)).log() / ball(count - order + 1)
-            low, high = rational_bounds(score + ball(scale) * textbook_quantile(name, log_u.exp()))
+            share = log_u.exp()
+            noise = textbook_quantile(name, share) if bound is None else truncated_quantile(name, share, bound / scale)
+            low, high = rational_bounds(score + ball(scale) * noise)
             assert (low > level) == (high > level)
             if low <= level:
                 break
@@ -88,6 +108,32 @@ def test_race_above_agrees_with_ground_truth(
     heat = Heat(lineup, noise_family(name), streams, places=places, head=head, floor=level / scale)
     with ball_precision(2 * DIGITS + 200):
         expected = truth(scores, counts, scale, name, level, streams)[:places]
+    assert list(zip(heat.groups, heat.orders, strict=True)) == [(group, order) for _, group, order in expected]
+    assert heat.values(GRID, unit) == tuple(value for value, _, _ in expected)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "laplace"])
+@pytest.mark.parametrize("head", [6, 52])
+@settings(max_examples=60)
+@given(
+    scores=st.lists(st.integers(1, 30), min_size=1, max_size=7),
+    data=st.data(),
+    seed=st.integers(0, 2**32),
+    scale=st.fractions(min_value=Fraction(1, 3), max_value=1000, max_denominator=9),
+    bound=st.fractions(min_value=1, max_value=9, max_denominator=8),
+)
+def test_truncated_noise_agrees_with_ground_truth(
+    name: str, head: int, scores: list[int], data: st.DataObject, seed: int, scale: Fraction, bound: Fraction
+) -> None:
+    counts = data.draw(st.lists(st.integers(1, 5), min_size=len(scores), max_size=len(scores)))
+    streams = KeyedStreams(seed)
+    values, unit = exact_integers(scores)
+    noise, part = truncated_noise(name, bound / scale)
+    width = scale * part
+    lineup = Lineup(values, unit / width, *multiplicity_vector(counts, len(scores)))
+    heat = Heat(lineup, noise, streams, places=lineup.size(), head=head, floor=bound / width)
+    with ball_precision(2 * DIGITS + 200):
+        expected = truth(scores, counts, scale, name, bound, streams, bound)
     assert list(zip(heat.groups, heat.orders, strict=True)) == [(group, order) for _, group, order in expected]
     assert heat.values(GRID, unit) == tuple(value for value, _, _ in expected)
 

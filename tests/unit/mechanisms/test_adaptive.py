@@ -53,14 +53,22 @@ def test_rounded_scales_never_add_up_to_more_than_was_reserved(part: int) -> Non
     assert release.paid.rho > mechanism.mu_squared / 2 * (1 - Fraction(1, 10**8))
 
 
-def test_a_stage_costs_its_share_and_a_third_of_delta() -> None:
-    mechanism = AdaptiveTopK(3, 2, "0.03", max_items_per_user=16)
-    stage = mechanism.stage(Fraction(1, 10))
-    assert stage.delta == Fraction(1, 100)
-    assert stage.weights.cap == 16
-    assert 0 < Fraction(1, 10) - stage.guarantee.rho <= Fraction(1, 10**8)  # type: ignore[operator]
-    assert mechanism.first_threshold == mechanism.stage(Fraction(1)).count_threshold
-    assert stage.count_threshold > mechanism.first_threshold
+def test_a_stage_costs_its_share_of_mu_squared_and_of_delta() -> None:
+    mechanism = AdaptiveTopK(3, 2, "0.05", max_items_per_user=16)
+    stages = [mechanism.stage(Fraction(1, 10), discovery=discovery) for discovery in (1, 2, 3)]
+    assert [stage.delta for stage in stages] == [Fraction(1, 100), Fraction(3, 100), Fraction(1, 100)]
+    assert sum((stage.delta for stage in stages), start=Fraction(0)) == mechanism.delta
+    for stage in stages:
+        assert stage.weights.cap == 16
+        assert 0 < Fraction(1, 10) - stage.guarantee.rho <= Fraction(1, 10**8)  # type: ignore[operator]
+    assert mechanism.first_threshold == mechanism.stage(Fraction(1), discovery=2).count_threshold
+    assert mechanism.first_stage == stages[0]
+    assert stages[1].count_threshold > mechanism.first_threshold
+
+
+def test_there_is_no_fourth_discovery() -> None:
+    with pytest.raises(IndexError):
+        AdaptiveTopK(3, 2, "0.05").stage(Fraction(1, 10), discovery=4)
 
 
 def test_a_receipt_names_the_parameters_and_the_theorem() -> None:

@@ -79,6 +79,11 @@ def test_cutoffs_are_at_least_the_weight_of_one_item() -> None:
     assert laplace_cutoff(Fraction(1), Fraction(9, 10)) == 1
 
 
+def test_what_balls_cannot_decide_is_rounded_up() -> None:
+    """At A = w, m is exactly 1/2, which no ball can tell from a number just above it."""
+    assert gaussian_cutoff(Weights.bounded(1), Fraction(1), Fraction(1, 2)) == 1 + STEP
+
+
 def test_the_laplace_cutoff_rounds_up() -> None:
     with mpmath.workdps(60):
         for epsilon, delta in (("1", DELTA), ("1/10", DELTA), ("1e-9", "1e-30"), ("40", "1/3")):

@@ -313,14 +313,14 @@ SENTENCES = [
         "AdaptiveTopK(k=100, mu_squared=0.05249, delta=5e-7, max_items_per_user=1000, counts=False)",
         ROUNDS_WHY,
         "rho 0.02625 and delta 5e-7; less rho if the list is settled before all rounds are run",
-        "An item is found if it has well over 28 users who have few other items, or well over 87 who have about ten.",
+        "An item is found if it has well over 25 users who have few other items, or well over 79 who have about ten.",
     ),
     (
         planned(Facts(k=100, counts=True, max_items_per_user=20), **APPROXIMATE),
         "AdaptiveTopK(k=100, mu_squared=0.05249, delta=5e-7, max_items_per_user=20, counts=True)",
         ROUNDS_WHY,
         "rho 0.02625 and delta 5e-7; less rho if nothing is found",
-        "An item is found if it has well over 36 users who have few other items, or well over 111 who have about ten.",
+        "An item is found if it has well over 33 users who have few other items, or well over 103 who have about ten.",
     ),
     (
         planned(Facts(k=10, domain_size=100), **APPROXIMATE),

@@ -116,6 +116,7 @@ def test_noise_wide_of_its_bound_is_uniform(name: str) -> None:
         [2], above=1, scale=10**9, noise=name, noise_bound=1, multiplicities=[4000], value_bits=30,
         bits=ReplayableBits(8),
     )  # fmt: skip
+    assert len(finish.values) == 4000
     values = np.sort(np.array([float(value) for value in finish.values])) - 1.0
     distance = float(np.max(np.abs(values / 2.0 - (np.arange(4000) + 0.5) / 4000)))
     # Kolmogorov's distance is above 3.3/sqrt(n) with probability 2 e^(-2 3.3^2), below 1e-9.

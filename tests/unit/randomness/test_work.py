@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podium.histogram import Histogram
-from podium.mechanisms import GaussianSparseHistogram, NoisyTopK
+from podium.mechanisms import GaussianSparseHistogram, NoisyTopK, TruncatedGaussianHistogram
 from podium.randomness import partial_sample, race
 from podium.randomness.bits import Words
 from podium.randomness.replay import ReplayableBits
@@ -69,6 +69,18 @@ def test_places_of_one_group_share_their_sums(logarithms: list[int]) -> None:
     finish = race([0], k=K, scale=1, noise="exponential", multiplicities=[2**40], gap_bits=80, bits=bits)
     assert len(finish.gaps) == K
     assert K <= len(logarithms) <= 4 * K
+
+
+@pytest.mark.parametrize("sigma", [10, 10**20, 10**300])
+@pytest.mark.parametrize("delta", ["0.999", "0.1"])
+def test_cut_off_counts_of_any_sigma_are_decided_early(sigma: int, delta: str, logarithms: list[int]) -> None:
+    """10^9 items of one user each, of which a share of at most delta passes: the work is that of who passes."""
+    stage = TruncatedGaussianHistogram(sigma=sigma, delta=delta, max_items_per_user=1, k=200)
+    counts = Histogram.from_counts_of_counts({1: 10**9, 2: 200}, lambda count, rank: (count, rank), known=False)
+    bits = CountedBits(7)
+    assert len(stage.release(counts, bits=bits).items) == 200
+    assert bits.drawn <= 40_000
+    assert len(logarithms) <= 400
 
 
 @pytest.mark.parametrize("sigma", [10, 10**20, 10**300])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools.mutants.lists import (
     curator,
+    cut_off,
     estimates,
     fences,
     files,
@@ -24,6 +25,7 @@ __all__ = ["MUTANTS"]
 MUTANTS: tuple[Mutant, ...] = (
     *known_domains.MUTANTS,
     *unknown_domains.MUTANTS,
+    *cut_off.MUTANTS,
     *estimates.MUTANTS,
     *privacy.MUTANTS,
     *randomness.MUTANTS,

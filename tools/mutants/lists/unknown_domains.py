@@ -37,10 +37,10 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/gaussian/adaptive.py",
-        "delta=self.delta / _DISCOVERIES",
-        "delta=self.delta / 2",
+        "_OF_DELTA = (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5))",
+        "_OF_DELTA = (Fraction(1, 5), Fraction(3, 5), Fraction(3, 5))",
         "three rounds may find items, and share delta",
-        ("unit/mechanisms/test_adaptive.py::test_a_stage_costs_its_share_and_a_third_of_delta",),
+        ("unit/mechanisms/test_adaptive.py::test_a_stage_costs_its_share_of_mu_squared_and_of_delta",),
     ),
     Mutant(
         "mechanisms/gaussian/adaptive.py",

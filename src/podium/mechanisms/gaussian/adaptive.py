@@ -14,8 +14,8 @@ from podium.histogram import Item
 from podium.mechanisms.base import describe
 from podium.mechanisms.domain import flag
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
-from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.reader import Reads, RoundsReader
+from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_gaussian, calibrate_sigma, total
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
@@ -31,7 +31,8 @@ _MAX_SECOND, _MIN_SECOND = Fraction(1, 2), Fraction(1, 10)
 _REFINEMENTS = 3
 _FOR_SIZES = Fraction(1, 20)
 _FOR_COUNTS = Fraction(1, 2)
-_DISCOVERIES = 3
+_OF_DELTA = (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5))
+"""Shares of delta for up to three discoveries, fixed beforehand; the second decides what is found in most tables."""
 _FEW = 8
 _SPARE, _WORTH = 1.5, 1.1
 """Candidates wanted per place in the list; predicted candidates per place below which only finding matters."""
@@ -56,23 +57,26 @@ class AdaptiveTopK:
         delta-approximate mu-Gaussian DP over all rounds, mu^2 = mu_squared, hence also rho = mu^2/2. Neighbours:
         one user added or removed. Every round is Gaussian noise; the shares of mu^2 may depend on earlier rounds.
     Distribution
-        Round 1 releases noisy counts weighted by 1/sqrt(t) above a threshold (GaussianSparseHistogram) with a tenth
-        of what is not kept for counts. If too few came out, the next finds more of the rest, where users do not spend
-        weight on what is out. What is clearly inside the k is settled; the items around the k-th place are measured
-        against each other alone, up to three times, each time fewer of them. ``counts`` keeps half of mu^2 for
-        plain noisy counts of what is returned.
+        Round 1 releases noisy counts weighted by 1/sqrt(t) above a threshold (TruncatedGaussianHistogram) with a
+        tenth of what is not kept for counts. If too few came out, the next finds more of the rest, where users do not
+        spend weight on what is out. What is clearly inside the k is settled; the items around the k-th place are
+        measured against each other alone, up to three times, each time fewer of them. ``counts`` keeps half of mu^2
+        for plain noisy counts of what is returned.
     Symbols
         k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts.
     Source
-        docs/proofs/adaptive.md. Ideas: Swanberg, Desfontaines & Haney 2023 (rounds), Gopi et al. 2020 (weights),
-        Lebeda 2025 (centring), Smith & Thakurta 2022 (adaptive Gaussian composition).
+        docs/proofs/adaptive.md, docs/proofs/truncated-noise.md. Ideas: Swanberg, Desfontaines & Haney 2023 (rounds),
+        Gopi et al. 2020 (weights), Lebeda 2025 (centring), Smith & Thakurta 2022 (adaptive Gaussian composition).
     Assumes
         The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
     first_edges: ClassVar[tuple[int, ...] | None] = None
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/adaptive.md", "Theorem 2"),)
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/adaptive.md", "Theorem 2"),
+        Proof("docs/proofs/truncated-noise.md", "Lemma 3"),
+    )
     theorem: ClassVar[str] = f"{proofs[0]}: adaptively chosen Gaussian noise"
 
     k: int
@@ -116,20 +120,19 @@ class AdaptiveTopK:
     @property
     def first_threshold(self) -> Fraction:
         """What a weighted count must pass if all that is not for counts is for finding: a public measure of reach."""
-        return self.stage(1 - _FOR_COUNTS if self.counts else Fraction(1)).count_threshold
+        return self.stage(1 - _FOR_COUNTS if self.counts else Fraction(1), discovery=2).count_threshold
 
     @property
-    def first_stage(self) -> GaussianSparseHistogram:
+    def first_stage(self) -> TruncatedGaussianHistogram:
         """Round 1, whose parameters are public."""
-        return self.stage((1 - _FOR_COUNTS if self.counts else 1) * _FIRST)
+        return self.stage((1 - _FOR_COUNTS if self.counts else 1) * _FIRST, discovery=1)
 
-    def stage(self, share: Fraction) -> GaussianSparseHistogram:
-        """A round that finds items, for a share of mu^2."""
+    def stage(self, share: Fraction, *, discovery: int) -> TruncatedGaussianHistogram:
+        """A round that finds items, the first, second or third of them, for a share of mu^2."""
         weights = _spread(self.max_items_per_user)
         sigma = calibrate_sigma(self.mu_squared * share / 2, sensitivity_squared=weights.sensitivity_squared)
-        return GaussianSparseHistogram(
-            k=self.max_candidates, sigma=sigma, delta=self.delta / _DISCOVERIES, weights=weights
-        )
+        delta = self.delta * _OF_DELTA[discovery - 1]
+        return TruncatedGaussianHistogram(k=self.max_candidates, sigma=sigma, delta=delta, weights=weights)
 
     @property
     def max_candidates(self) -> int:
@@ -187,6 +190,7 @@ class _Rounds:
     left: Fraction
     paid: list[Event] = field(default_factory=list)
     found: dict[Item, _Found] = field(default_factory=dict)
+    discoveries: int = 0
     threshold: Fraction = Fraction(0)
     crowded: bool = False
 
@@ -207,7 +211,8 @@ class _Rounds:
         return tuple(sorted(self.found, key=lambda item: self.found[item].estimate, reverse=True))
 
     def _discover(self, share: Fraction) -> None:
-        stage = self.mechanism.stage(share)
+        self.discoveries += 1
+        stage = self.mechanism.stage(share, discovery=self.discoveries)
         release = self.reader.discover(stage, self._rank()[:_MAX_EXCLUDED])
         self._pay(share, *stage.worst_case)
         self.threshold = stage.count_threshold
