@@ -28,7 +28,8 @@ from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
 from podium.mechanisms.joint.sampler import SequenceSampler
 from podium.mechanisms.limited_domain import private_k_bar
-from podium.mechanisms.reader import Discovery, RoundsReader
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.mechanisms.reader import Discovery, TableReader
 from podium.mechanisms.weights import Weights
 from podium.query.schema import Schema
 from podium.randomness.bits import Words
@@ -201,7 +202,16 @@ class MeteredReader:
     """What an adaptive mechanism asks, written down."""
 
     meter: Meter
-    inner: RoundsReader
+    inner: TableReader
+
+    def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
+        sizes = self.inner.user_sizes(edges)
+        self.meter.note("sizes", sizes)
+        return sizes
+
+    def select(self, mechanism: LimitedDomain) -> Release:
+        self.meter.note("select", ())
+        return self.inner.select(mechanism)
 
     def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         self.meter.note("discover", (), stage.weights.steps)
