@@ -15,6 +15,7 @@ BENCHES = {
     "limited_domain": "bench.limited_domain",
     "engines": "bench.engines.run",
     "utility": "bench.utility.run",
+    "utility_regimes": "bench.utility.regimes.run",
     "counts": "bench.counts",
     "known": "bench.known.run",
     "known_rounds": "bench.known.rounds",

@@ -11,8 +11,8 @@ from bench.page.tables import Report, markdown_table
 
 __all__ = ["PAGES", "filled"]
 
-PAGES = {"planner-known.md": "known", "planner.md": "utility"}
-"""The pages, and the bench whose numbers each shows."""
+PAGES = (("planner-known.md", "known"), ("planner.md", "utility"), ("planner.md", "utility_regimes"))
+"""The pages, and a bench whose numbers each shows."""
 
 _PLACE = re.compile(r"(<!-- bench (?P<what>[^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -21,6 +21,9 @@ def filled(text: str, report: Report) -> str:
     """A page with its tables as the report has them: ``<!-- bench NAME: WHAT -->`` to ``<!-- end -->``."""
 
     def table(place: re.Match[str]) -> str:
+        bench = place["what"].partition(":")[0]
+        if report.get("bench", bench) != bench:
+            return place[0]
         return f"{place[1]}\n{_TABLES[place['what']](report)}\n{place[3]}"
 
     return _PLACE.sub(table, text)
@@ -70,9 +73,35 @@ def _defaults(report: Report) -> str:
     return markdown_table(("data", "podium", *report["cells"][0]["columns"]), rows)
 
 
+def _regimes(report: Report, key: str) -> str:
+    names = ("hindsight", "best", "before", "rounds", "default")
+    rows = [
+        [
+            str(name),
+            f"{values['cells']:,}",
+            *(f"{values[n]:.3f}" for n in names),
+            *(str(values[n]) for n in ("short", "short_before")),
+        ]
+        for name, values in report[key].items()
+    ]
+    headings = ("best by hindsight", "best contestant", "default before", "rounds", "default", "short", "before")
+    return markdown_table(("k" if key == "by_k" else "tables", "cells", *headings), rows)
+
+
+def _short(report: Report) -> str:
+    rows = [
+        [cell["cell"], cell["branch"], f"{cell['default']:.3f}", f"{cell['best']:.3f}", cell["contestant"]]
+        for cell in report["short"][:12]
+    ]
+    return markdown_table(("cell", "branch", "default", "best", "contestant"), rows)
+
+
 _TABLES: dict[str, Callable[[Report], str]] = {
     "known: recall, delta=0": lambda report: _recall(report, "0"),
     "known: recall, delta=1e-6": lambda report: _recall(report, "1e-6"),
     "known: hindsight": _hindsight,
     "utility: recall at epsilon=1, k=100": _defaults,
+    "utility_regimes: rows": lambda report: _regimes(report, "rows"),
+    "utility_regimes: k": lambda report: _regimes(report, "by_k"),
+    "utility_regimes: short": _short,
 }

@@ -149,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (drawn := options.results / f"{name}.svg").is_file():
             shutil.copyfile(drawn, options.publish / _drawn(name))
     (options.publish / PAGE).write_text(render(reports), encoding="utf-8")
-    for name, bench in places.PAGES.items():
+    for name, bench in places.PAGES:
         if bench in reports and (beside := options.publish / name).is_file():
             beside.write_text(places.filled(beside.read_text(encoding="utf-8"), reports[bench]), encoding="utf-8")
     absent = [section.name for section in SECTIONS if section.name not in reports]

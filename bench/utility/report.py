@@ -109,13 +109,13 @@ def show_goals(judged: Sequence[Goal], found: Sequence[Cell], mode: str, console
 
 
 def _show_short_lists(of: Sequence[Cell], console: Console) -> None:
-    """What short lists would be in rounds, which the planner does not do."""
+    """What short lists would be in rounds alone."""
     if not of:
         return
     one, other = (statistics.fmean(recalls) for recalls in zip(*map(_both_ways, of), strict=True))
     better = sum(there > here for here, there in map(_both_ways, of))
     console.print(
-        f"Short lists: one selection after the other has a mean recall of {one:.3f}, rounds would have {other:.3f} "
+        f"Short lists: the default has a mean recall of {one:.3f}, rounds alone would have {other:.3f} "
         f"(better in {better} of {len(of)} cells).",
         highlight=False,
     )

@@ -36,7 +36,8 @@ from podium.planning.memory_table import PairsReader
 from podium.planning.prediction import run_strategy
 from podium.planning.question_budget import question_budget
 from podium.planning.strategy import Strategy, strategy_for
-from podium.privacy import CorrelatedNoise, GaussianNoise
+from podium.privacy import CorrelatedNoise, GaussianNoise, LaplaceNoise
+from podium.privacy.events import LimitedDomainCall
 from podium.release import Release
 
 __all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
@@ -46,6 +47,7 @@ DEFAULT_PICTURE = Path("build/bench/utility.png")
 UNFINISHED = Path("build/bench/utility.parts")
 
 DELTA = "1e-6"
+_SHORT = 10
 _SEED = 6
 _ROOT = Path(__file__).parents[2]
 
@@ -152,8 +154,8 @@ def _podium(pairs: Pairs, plan: Plan, epsilon: float) -> Rows:
         releases = _released(counted, epsilon, reader, plan.counted)[1]
         row["counted_recalls"] = [_recall(pairs, release) for release in releases]
         row["errors"] = [pairs.error(_found(release), np.array(release.values or (), float)) for release in releases]
-        # A short list is not answered in rounds: what if it were?
-        other = [] if default.adaptive else _released(Facts(k=k, mechanism="adaptive"), epsilon, reader, plan.runs)[1]
+        # A short list is rarely answered in rounds: what if it were?
+        other = [] if k > _SHORT else _released(Facts(k=k, mechanism="adaptive"), epsilon, reader, plan.runs)[1]
         row["in_rounds"] = [_recall(pairs, release) for release in other]
         rows.append(row)
     return rows
@@ -173,8 +175,9 @@ def _recall(pairs: Pairs, release: Release) -> float:
 
 
 def _reads(release: Release) -> int:
-    """How often the table would have been read: once, or once for each round."""
-    return max(1, sum(isinstance(event, GaussianNoise | CorrelatedNoise) for event in release.paid.events))
+    """How often the table would have been counted: for each noisy histogram, and for each call."""
+    counted = (GaussianNoise, CorrelatedNoise, LaplaceNoise, LimitedDomainCall)
+    return sum(isinstance(event, counted) for event in release.paid.events)
 
 
 def run(plan: Plan, parts: Path | None = None, progress: Progress = lambda _: None) -> Results:

@@ -62,12 +62,13 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
     """What the mechanism declares that it reads is read, and it selects."""
     strategy, reader = planned.strategy, SourceReader(source, planned, fresh_salt())
     mechanism: Any = strategy.mechanism
-    if mechanism.reads in (Reads.ROUNDS, Reads.WEIGHTED_COUNTS):
+    if mechanism.reads is Reads.ROUNDS:
         with reader.keeping_pairs():
-            release: Release = (
-                mechanism.release(reader) if mechanism.reads is Reads.ROUNDS else reader.discover(mechanism, ())
-            )
-            return release
+            return mechanism.release(reader)  # type: ignore[no-any-return]
+    if mechanism.reads is Reads.WEIGHTED_COUNTS:
+        with reader.keeping_pairs():
+            # What ranks is no count of users, and nobody asked for one.
+            return replace(reader.discover(mechanism, ()), values=None, value_kind=None)
     with reader.counting():
         if strategy.ranking is not None:
             from podium.curator.comparisons import rank_items  # noqa: PLC0415 - other questions rank by users

@@ -51,7 +51,7 @@ class PlannedQuestion:
     ranking_options: Mapping[str, str | None] | None = None
 
     def pairs_query(self) -> CountQuery:
-        """The pairs that all rounds share."""
+        """The pairs that all rounds share, of which none is cut."""
         return CountQuery(self.question.items, self.user, self.question.where)
 
     def count_query(self, salt: str) -> CountQuery:
@@ -79,7 +79,10 @@ class PlannedQuestion:
         """The plan with its SQL, in which ``shown_as`` stands for the table."""
         from podium.planning.question_plan import Plan  # noqa: PLC0415 - an answer shows no plan
 
-        ranking = self.strategy.ranking
+        ranking, edges = self.strategy.ranking, self.strategy.mechanism.first_edges
+        if edges is not None:
+            queries = source.queries(self.pairs_query(), edges=edges, keep_pairs=True, shown_as=shown_as)
+            return Plan.of(self.strategy, queries=queries, user=self.user)
         rows = self.strategy.rows if ranking is None else len(ranking.graph.comparisons)
         in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS
         queries = source.queries(

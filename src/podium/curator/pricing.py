@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -12,8 +13,10 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
 from podium.planning.facts import Facts
 from podium.planning.question_budget import (
+    AnyBudget,
     QuestionBudget,
     RoundsBudget,
+    divided_budget,
     question_budget,
     require_delta_for_rounds,
 )
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from podium.ledger import Totals
     from podium.planning.ranking import RankingFacts
 
-__all__ = ["AnyFacts", "ledger_strategy", "single_strategy"]
+__all__ = ["AnyFacts", "ledger_strategy", "selections_strategy", "single_strategy"]
 
 AnyFacts: TypeAlias = "Facts | RankingFacts"
 
@@ -58,11 +61,21 @@ def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> 
     )
 
 
+def selections_strategy(facts: Facts, requested: Mapping[str, str]) -> Strategy:
+    """How a ledger's question about unknown items would be answered by successive selections."""
+    selecting = replace(facts, mechanism="limited-domain")
+    delta = Fraction(requested["delta"])
+    if "epsilon" in requested:
+        return strategy_for(selecting, _stated_budget(selecting, requested["epsilon"], delta))
+    single = Fraction(requested["epsilon_per_item"])
+    return strategy_for(selecting, _planned_budget(selecting, single, delta))
+
+
 def _strategy_within(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
     return _choose(facts, _ledger_budget(totals, _question_facts(facts), epsilon))
 
 
-def _choose(facts: AnyFacts, budget: QuestionBudget | RoundsBudget) -> Strategy:
+def _choose(facts: AnyFacts, budget: AnyBudget) -> Strategy:
     if isinstance(facts, Facts):
         return strategy_for(facts, budget)
     from podium.planning.ranking import ranking_strategy  # noqa: PLC0415 - other questions rank by users
@@ -86,24 +99,31 @@ def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> Ques
             hint="State the items (domain=... or domain_size=...), or register a budget with a delta.",
         )
     if epsilon is not None:
-        # Half of it is for the call, whose delta is then the planned one.
-        delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)
-        own = question_budget(facts, epsilon=epsilon, delta=delta, summed=True)
-        return replace(own, guarantee=None, theorem=None)
-    single = totals.epsilon_per_item
+        return _stated_budget(facts, epsilon, totals.delta_per_call)
+    return _planned_budget(facts, totals.epsilon_per_item, totals.delta_per_call, pure=pure)
+
+
+def _stated_budget(facts: Facts, epsilon: Number, delta_per_call: Fraction) -> QuestionBudget | RoundsBudget:
+    # Half of it is for the call, whose delta is then the planned one.
+    delta = 2 * delta_per_call / (1 + delta_per_call)
+    return replace(divided_budget(facts, epsilon=epsilon, delta=delta), guarantee=None, theorem=None)
+
+
+def _planned_budget(
+    facts: Facts, single: Fraction, delta_per_call: Fraction, *, pure: bool = False
+) -> QuestionBudget | RoundsBudget:
     if facts.adaptive:
         # What k selections would cost, and as much again for counts, as without rounds.
         require_delta_for_rounds(pure=pure)
         rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)
-        known = facts.domain_size is not None
-        delta = Fraction(0) if known else totals.delta_per_call / (1 + totals.delta_per_call)
+        delta = Fraction(0) if facts.domain_size is not None else delta_per_call / (1 + delta_per_call)
         return RoundsBudget(mu_squared=2 * rho, delta=delta, per_item=single)
     if not facts.counts:
-        return QuestionBudget(epsilon_per_item=single, delta_per_call=totals.delta_per_call, pure=pure)
+        return QuestionBudget(epsilon_per_item=single, delta_per_call=delta_per_call, pure=pure)
     if pure:
         return QuestionBudget(epsilon_per_item=single, epsilon_per_count=single, pure=True)
     sigma = calibrate_sigma(bounded_range_rho(single))
-    return QuestionBudget(epsilon_per_item=single, delta_per_call=totals.delta_per_call, sigma=sigma)
+    return QuestionBudget(epsilon_per_item=single, delta_per_call=delta_per_call, sigma=sigma)
 
 
 def _price(totals: Totals, strategy: Strategy) -> Fraction:

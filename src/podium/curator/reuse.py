@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.curator.prepare import PlannedQuestion
+from podium.curator.pricing import selections_strategy
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts, MeasureTogether
 from podium.histogram import Item, item_order
@@ -33,6 +34,10 @@ _OLDER_NAMES = frozenset({
     "AdaptiveTopK", "ExponentialTopK", "GaussianSparseHistogram", "LimitedDomain", "NoisyTopK", "OneshotLaplace",
 })  # fmt: skip
 """The classes that keys of format 1 name, by the names that they had; a class that is renamed keeps its name here."""
+
+
+_OLDER_SHORT_LIST = 10
+"""Up to this k, the planner of format 1 answered by successive selections."""
 
 
 def record_of(planned: PlannedQuestion) -> QuestionRecord:
@@ -72,7 +77,7 @@ class Reusable:
     def by(cls, planned: PlannedQuestion) -> Reusable:
         """For the question that is asked now."""
         facts = planned.strategy.facts
-        return cls(planned.question.k, facts.k_bar, planned.strategy.rows, facts.ordered)
+        return cls(planned.question.k, facts.k_bar, _rows(facts), facts.ordered)
 
     def __call__(self, text: str) -> bool:
         """Whether the release of the question with this text answers."""
@@ -81,7 +86,7 @@ class Reusable:
             return False
         if not other.ordered and (self.ordered or other.k != self.k):
             return False
-        rows = other.k_bar if other.format == 1 else _rows(other)
+        rows = other.k_bar if other.format == 1 else _stored_rows(other)
         if other.format > 1 and other.k_bar == self.k_bar:
             return True
         # In rounds all items compete, and there is no k_bar.
@@ -92,15 +97,28 @@ class Reusable:
         return rows == self.rows or (self.k_bar is None and rows == Facts(k=other.k).rows)
 
 
-def _rows(asked: QuestionRecord) -> int | None:
-    """How many rows a stored question competes among; None where it is answered in rounds or from a known domain."""
+def _stored_rows(asked: QuestionRecord) -> int | None:
     if asked.domain is not None:
         return None
     try:
-        facts = Facts(k=asked.k, k_bar=asked.k_bar, mechanism=asked.mechanism)
+        return _rows(Facts(k=asked.k, k_bar=asked.k_bar, mechanism=asked.mechanism))
     except InvalidArgument:
         return None
-    return None if facts.adaptive else facts.rows
+
+
+def _rows(facts: Facts) -> int | None:
+    """How many rows a question competes among; None if all items compete, or the domain is known.
+
+    Lists of up to ten items were answered by selections, whatever a later planner does with them.
+    """
+    if facts.domain_size is not None or (facts.adaptive and not _was_short(facts)):
+        return None
+    return facts.rows
+
+
+def _was_short(facts: Facts) -> bool:
+    """Whether the planner of format 1 answered by selections what is answered in rounds now."""
+    return facts.adaptive and facts.mechanism == "auto" and facts.k <= _OLDER_SHORT_LIST
 
 
 def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
@@ -114,6 +132,8 @@ def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
 def older_key(planned: PlannedQuestion) -> str | None:
     """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
     question, strategy = planned.question, planned.strategy
+    if _was_short(strategy.facts) and planned.budget:
+        strategy = selections_strategy(strategy.facts, planned.budget)
     name = type(strategy.mechanism).__name__
     if name not in _OLDER_NAMES:
         return None

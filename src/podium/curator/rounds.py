@@ -16,7 +16,8 @@ from podium.sources import KeptPairs, Snapshot, Source
 
 if TYPE_CHECKING:
     from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
-    from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
+    from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+    from podium.mechanisms.reader import Discovery
 
 __all__ = ["SourceReader"]
 
@@ -90,7 +91,7 @@ class SourceReader:
             raise SourceFailure
         return self._snapshot
 
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         """Run the stage on weighted counts; only the names of winners are read."""
         snapshot = self._kept_pairs().snapshot(self.planned.weighted_query(stage.weights, without, self.salt))
         counts, sizes = snapshot.counts_of_counts()
@@ -107,6 +108,15 @@ class SourceReader:
         release = stage.release(Histogram.from_counts_of_counts(tally, _place))
         places: list[Any] = list(release.items)
         return replace(release, outcome=snapshot.names(places))
+
+    def select(self, mechanism: LimitedDomain) -> Release:
+        """Run the mechanism on the plain counts of the top rows."""
+        snapshot = self._kept_pairs().snapshot(self.planned.count_query(self.salt))
+        return mechanism.release(snapshot.top_rows(mechanism.max_rows))
+
+    def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] items."""
+        return self._kept_pairs().snapshot(self.planned.pairs_query()).sizes(edges)
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""

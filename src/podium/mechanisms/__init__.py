@@ -8,6 +8,7 @@ from podium.late_names import late_names
 
 if TYPE_CHECKING:
     from podium.mechanisms.base import Mechanism
+    from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
     from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
     from podium.mechanisms.fixed_threshold import FixedThreshold
@@ -48,6 +49,7 @@ __all__ = [
     "RefinedTopK",
     "RisingTopK",
     "SetUnionThenTopK",
+    "SizedTopK",
     "SparseVector",
     "TestedTopK",
     "TruncatedGaussianHistogram",
@@ -77,6 +79,7 @@ __getattr__ = late_names(
         "RefinedTopK": "gaussian.refined",
         "RisingTopK": "rising",
         "SetUnionThenTopK": "gaussian.set_union",
+        "SizedTopK": "by_sizes.sized_topk",
         "SparseVector": "sparse_vector.technique",
         "TestedTopK": "tested",
         "TruncatedGaussianHistogram": "truncated.gaussian_histogram",

@@ -44,6 +44,8 @@ class Mechanism(ABC):
     """Proofs in this repository; empty if the cited paper has the whole proof."""
     theorem: ClassVar[str]
     reads: ClassVar[Reads] = Reads.COUNTS_OF_COUNTS
+    first_edges: ClassVar[tuple[int, ...] | None] = None
+    """By which numbers of items users are counted before anything else; None if they are not."""
 
     @property
     @abstractmethod

@@ -9,11 +9,13 @@ from podium.histogram import Item
 from podium.release import Release
 
 if TYPE_CHECKING:
+    from podium.histogram import Histogram
     from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
-    from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
+    from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
     from podium.mechanisms.weights import Weights
+    from podium.randomness import BitSource
 
-__all__ = ["KnownRoundsReader", "Reads", "RoundsReader"]
+__all__ = ["Discovery", "KnownRoundsReader", "Reads", "RoundsReader", "TableReader"]
 
 
 class Reads(StrEnum):
@@ -25,10 +27,23 @@ class Reads(StrEnum):
     ROUNDS = "rounds"
 
 
+class Discovery(Protocol):
+    """A mechanism that finds items by weighted counts."""
+
+    @property
+    def weights(self) -> Weights:
+        """How much one user adds to each item."""
+        ...
+
+    def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
+        """Run it on weighted counts."""
+        ...
+
+
 class RoundsReader(Protocol):
     """A table for a mechanism in rounds; everything it returns but ``discover`` is private and stays inside."""
 
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         """Run the stage on the weighted counts of all items but these."""
         ...
 
@@ -46,4 +61,16 @@ class KnownRoundsReader(RoundsReader, Protocol):
 
     def rank_known(self, stage: NoisyRanking) -> Release:
         """Run the stage on the weighted counts of all items of the domain; what it returns was released."""
+        ...
+
+
+class TableReader(RoundsReader, Protocol):
+    """A table for a mechanism that chooses among others; what ``user_sizes`` returns is private too."""
+
+    def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] items of all there are."""
+        ...
+
+    def select(self, mechanism: LimitedDomain) -> Release:
+        """Run the mechanism on the plain counts of the top rows."""
         ...

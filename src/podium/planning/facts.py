@@ -7,14 +7,24 @@ from dataclasses import dataclass
 from podium.errors import InvalidArgument
 from podium.exact import exact_integer
 
-__all__ = ["MAX_K", "MAX_K_BAR", "MAX_MAX_ITEMS_PER_USER", "MAX_SHORT_LIST", "MECHANISMS", "Facts"]
+__all__ = [
+    "MAX_K",
+    "MAX_K_BAR",
+    "MAX_MAX_ITEMS_PER_USER",
+    "MAX_SHORT_COUNTED_LIST",
+    "MAX_SHORT_LIST",
+    "MECHANISMS",
+    "Facts",
+]
 
 MAX_K = 10_000
 MAX_K_BAR = 1_000_000
 MAX_MAX_ITEMS_PER_USER = 1_000_000
 MECHANISMS = ("auto", "limited-domain", "adaptive")
-MAX_SHORT_LIST = 10
-"""Up to this k, successive selections are as good as rounds, need one query, and cost only what they return."""
+MAX_SHORT_LIST = 2
+"""Up to this k, successive selections find the most, need one query, and cost only what they return."""
+MAX_SHORT_COUNTED_LIST = 10
+"""The same with counts, which have intervals after selections and none after rounds."""
 _ROWS_PER_ITEM = 10
 _MIN_ROWS = 1_000
 
@@ -84,9 +94,20 @@ class Facts:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the answer is found in rounds, which read more and find more: see docs/planner.md."""
+        """Whether a ledger's question is answered in rounds, which read more and find more: see docs/planner.md."""
         if self.domain_size is not None:
             return self.mechanism == "adaptive"
         if self.mechanism == "limited-domain" or self.k_bar is not None:
             return False
-        return self.mechanism == "adaptive" or self.k > MAX_SHORT_LIST
+        return self.mechanism == "adaptive" or self.k > (MAX_SHORT_COUNTED_LIST if self.counts else MAX_SHORT_LIST)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the planner may choose, for a question with its own budget, what finds the most unknown items."""
+        free = self.domain_size is None and self.mechanism == "auto" and self.k_bar is None
+        return free and not self.counts and (self.k > MAX_SHORT_LIST or self.one_item_each)
+
+    @property
+    def one_item_each(self) -> bool:
+        """Whether each user is said to have one item, or is cut to one."""
+        return self.max_items_per_user == 1

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Item
 from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
-from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.mechanisms.reader import Discovery
 from podium.mechanisms.weights import Weights
 from podium.randomness import BitSource
 from podium.release import Release
@@ -61,7 +62,7 @@ class PairsReader:
         whole[: len(counts)] = counts[:domain_size]
         return Histogram.from_arrays(range(domain_size), whole)
 
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         """Run the stage on the weighted counts of all items except ``without``."""
         sums = self._sums(~self._among(without), stage.weights)
         present = np.flatnonzero(sums)
@@ -73,9 +74,21 @@ class PairsReader:
         sums = self._sums(np.ones(len(self._items), dtype=bool), stage.weights)
         return stage.release(Histogram.from_arrays(range(self._size), sums), bits=self._bits)
 
+    def select(self, mechanism: LimitedDomain) -> Release:
+        """Run the mechanism on the plain counts."""
+        return mechanism.release(self.histogram(None, mechanism.max_items_per_user), bits=self._bits)
+
+    def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] items."""
+        return self._users_between(np.bincount(self._users, minlength=self._number), edges)
+
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""
         sizes = np.bincount(self._users[self._among(items)], minlength=self._number)
+        return self._users_between(sizes, edges)
+
+    @staticmethod
+    def _users_between(sizes: Integers, edges: tuple[int, ...]) -> tuple[int, ...]:
         places = np.searchsorted(np.asarray(edges), sizes[sizes > 0], side="right")
         return tuple(int(n) for n in np.bincount(places, minlength=len(edges) + 1)[1:])
 

@@ -140,6 +140,8 @@ def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
     mechanism: Any = strategy.mechanism
     if mechanism.reads is Reads.ROUNDS:
         return mechanism.release(table)  # type: ignore[no-any-return]
+    if mechanism.reads is Reads.WEIGHTED_COUNTS:
+        return replace(table.discover(mechanism, ()), values=None, value_kind=None)
     counted = table.histogram(strategy.facts.domain_size, strategy.facts.max_items_per_user)
     release: Release = mechanism.release(counted)
     if strategy.measure is None or not release.items:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 from podium.errors import InvalidArgument
 from podium.exact import Number
@@ -13,7 +14,15 @@ from podium.planning.limits import min_epsilon_for_counts
 from podium.privacy import Guarantee, Theorem, calibrate_epsilon, split_budget
 from podium.privacy.rounding import display
 
-__all__ = ["QuestionBudget", "RoundsBudget", "question_budget", "require_delta_for_rounds"]
+__all__ = [
+    "AnyBudget",
+    "QuestionBudget",
+    "RoundsBudget",
+    "WholeBudget",
+    "divided_budget",
+    "question_budget",
+    "require_delta_for_rounds",
+]
 
 _MAX_BASIC = 3
 """Beyond this k, sums of rho are better than sums of epsilon for any epsilon."""
@@ -52,13 +61,37 @@ class RoundsBudget:
     theorem: Theorem | None = None
 
 
-def question_budget(
-    facts: Facts, *, epsilon: Number, delta: Number, summed: bool = False
-) -> QuestionBudget | RoundsBudget:
-    """The budget with which a single question is (epsilon, delta)-private by itself.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeBudget:
+    """What a question may use if its mechanism divides (epsilon, delta) by itself."""
 
-    ``summed``: a ledger adds up the rho of its events, so what is cheap in epsilon alone is not cheap.
-    """
+    epsilon: Fraction
+    delta: Fraction
+
+
+AnyBudget: TypeAlias = QuestionBudget | RoundsBudget | WholeBudget
+
+
+def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> AnyBudget:
+    """The budget with which a single question is (epsilon, delta)-private by itself."""
+    guarantee = _require_delta(facts, epsilon, delta)
+    if facts.undecided:
+        return WholeBudget(epsilon=guarantee.epsilon(), delta=guarantee.cost.delta)
+    budget = divided_budget(facts, epsilon=epsilon, delta=delta)
+    if isinstance(budget, RoundsBudget) or budget.sigma is None or facts.k > _MAX_BASIC:
+        return budget
+    return _simpler_if_better(facts, budget, _split_epsilon(facts.k, facts.domain_size is None, guarantee))
+
+
+def divided_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionBudget | RoundsBudget:
+    """The same in parts that a ledger adds up as rho: what is cheap in epsilon and dear in rho is not used."""
+    guarantee = _require_delta(facts, epsilon, delta)
+    if facts.adaptive:
+        return _rounds_budget(facts, guarantee)
+    return _calibrate(facts.k, facts.counts, facts.domain_size is None, guarantee)
+
+
+def _require_delta(facts: Facts, epsilon: Number, delta: Number) -> Guarantee:
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and facts.domain_size is None:
         raise InvalidArgument(
@@ -67,13 +100,7 @@ def question_budget(
             allowed="a number with 0 < value < 1",
             hint="An unknown domain cannot be private with delta=0: state the domain, or allow a delta like 1e-6.",
         )
-    if facts.adaptive:
-        return _rounds_budget(facts, guarantee)
-    unknown = facts.domain_size is None
-    budget = _calibrate(facts.k, facts.counts, unknown, guarantee)
-    if budget.sigma is None or summed or facts.k > _MAX_BASIC:
-        return budget
-    return _simpler_if_better(facts, budget, _split_epsilon(facts.k, unknown, guarantee))
+    return guarantee
 
 
 def _rounds_budget(facts: Facts, guarantee: Guarantee) -> RoundsBudget:

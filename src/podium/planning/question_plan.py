@@ -39,6 +39,7 @@ class Plan:
     reach_sentence: str
     queries: tuple[str, ...] = ()
     user: str | None = None
+    paths: str = ""
     _strategy: Strategy | None = field(default=None, compare=False)
 
     @classmethod
@@ -60,6 +61,7 @@ class Plan:
             reach_sentence=strategy.reach_sentence,
             queries=queries,
             user=user,
+            paths=strategy.paths,
             _strategy=strategy,
         )
 
@@ -81,6 +83,7 @@ class Plan:
         return [
             ("mechanism", self.description),
             ("why", self.why),
+            *([("paths", self.paths)] if self.paths else []),
             ("promise", self.promise),
             ("at most", self.cost),
             ("reach", self.reach_sentence),
@@ -110,6 +113,7 @@ class Plan:
             "reach_sentence": self.reach_sentence,
             "queries": list(self.queries),
             "user": self.user,
+            "paths": self.paths,
         }
 
     @classmethod
@@ -123,6 +127,8 @@ class Plan:
             reach=Fraction(document["reach"]),
             queries=tuple(document["queries"]),
             user=document["user"],
+            # A service of an earlier version sends none.
+            paths=document.get("paths", ""),
         )
 
     def __str__(self) -> str:

@@ -17,13 +17,14 @@ from podium.mechanisms.reader import Reads
 from podium.planning.facts import Facts
 from podium.planning.limits import require_noise
 from podium.planning.mechanism_choice import Choice
-from podium.planning.question_budget import QuestionBudget, RoundsBudget
+from podium.planning.question_budget import AnyBudget, QuestionBudget, RoundsBudget, WholeBudget
 from podium.planning.reach import MISS_PROBABILITY, REACH_BITS, log_over, round_up
 from podium.privacy import Event, Guarantee, Theorem, bounded_range_rho, total, worst_case
 from podium.privacy.rounding import display
 
 if TYPE_CHECKING:
     from podium.estimates import MeasureCounts, MeasureTogether
+    from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
     from podium.mechanisms.gaussian.refined import RefinedTopK
     from podium.ranking import RankingMethod
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
 __all__ = ["Strategy", "strategy_for"]
 
 _DEFAULT_MAX_ITEMS_PER_USER = 1_000
+_ONCE = "One way, which counts the table once."
+_IN_ROUNDS = "One way, which counts the table at most {} times."
+_LONG_SIZED_PATHS = (
+    "The table is counted once for the numbers of users. Then once with Laplace noise if most users have one item; "
+    "once with whatever has the lowest threshold if so little can be found that only finding matters; otherwise at "
+    "most 8 times in rounds."
+)
+_SIZED_PATHS = f"{_LONG_SIZED_PATHS} Or once for successive selections, if users have very many items."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +47,7 @@ class Strategy:
     """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
-    mechanism: Mechanism | AdaptiveTopK | RefinedTopK
+    mechanism: Mechanism | AdaptiveTopK | RefinedTopK | SizedTopK
     measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
@@ -50,6 +59,10 @@ class Strategy:
     pure: bool = False
     ranking: RankingMethod | None = None
     ordered: bool = True
+    paths: str = ""
+    """Which way is taken when, and how often the table is counted."""
+    whole: bool = False
+    """Whether the mechanism uses up (epsilon, delta) as a whole, so that rho says little."""
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
@@ -82,6 +95,9 @@ class Strategy:
         most = worst_case(self.worst_case)
         if self.pure and most.epsilon is not None:
             return f"epsilon {display(most.epsilon)}, whatever comes out"
+        if self.whole:
+            loss, slack = self.guarantee.epsilon(), self.guarantee.cost.delta
+            return f"epsilon {display(loss)} and delta {display(slack)}, whatever comes out"
         text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
         if self.epsilon_per_item is None or self.facts.adaptive:
             # Counts use up what rounds leave.
@@ -93,8 +109,10 @@ class Strategy:
         return f"{text} if k items come back; rho {display(least)} if none does"
 
 
-def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strategy:
+def strategy_for(facts: Facts, budget: AnyBudget) -> Strategy:
     """The mechanism for these facts within this budget; noise that cannot be drawn is refused."""
+    if isinstance(budget, WholeBudget):
+        return _one_item_strategy(facts, budget) if facts.one_item_each else _sized_strategy(facts, budget)
     if isinstance(budget, RoundsBudget):
         require_noise(mu_squared=budget.mu_squared)
         return _rounds_strategy(facts, budget) if facts.domain_size is None else _refined_strategy(facts, budget)
@@ -116,6 +134,7 @@ def strategy_for(facts: Facts, budget: QuestionBudget | RoundsBudget) -> Strateg
         theorem=None if choice.proves_itself else budget.theorem,
         pure=budget.pure,
         ordered=choice.ordered,
+        paths=_ONCE if unknown else "",
     )
 
 
@@ -153,8 +172,8 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         measure=None,
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=(
-            "The items are not known beforehand and the list is long: rounds of Gaussian noise find candidates, settle "
-            "what is clearly in, and measure only the border again."
+            "The items are not known beforehand: rounds of Gaussian noise find candidates, settle what is clearly in, "
+            "and measure only the border again."
         ),
         reach=reach,
         reach_sentence=(
@@ -164,6 +183,63 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         epsilon_per_item=budget.per_item,
         delta_per_call=budget.delta,
         theorem=budget.theorem,
+        paths=_IN_ROUNDS.format(9 if facts.counts else 8),
+    )
+
+
+def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
+    from podium.mechanisms.by_sizes.decision import LONGEST_CALL  # noqa: PLC0415 - very short lists do without
+    from podium.mechanisms.by_sizes.sized_topk import SizedTopK  # noqa: PLC0415
+
+    mechanism = SizedTopK(
+        facts.k, budget.epsilon, budget.delta, k_bar=facts.rows, max_items_per_user=facts.max_items_per_user
+    )
+    reach = mechanism.first_threshold
+    busy = mechanism.one_discovery(_DEFAULT_MAX_ITEMS_PER_USER).count_threshold
+    busy = dyadic_above(busy * Fraction(316228, 100000), REACH_BITS)
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=None,
+        guarantee=mechanism.guarantee,
+        why=(
+            "The items are not known beforehand, and what finds most of them depends on how many items users have: a "
+            "twentieth of epsilon pays for noisy numbers of users by their number of items, and these choose."
+        ),
+        reach=reach,
+        reach_sentence=(
+            f"An item is found if it has well over {round_up(reach)} users who have no other item, or well over "
+            f"{round_up(busy)} who have about ten."
+        ),
+        epsilon_per_item=None,
+        delta_per_call=budget.delta,
+        paths=_SIZED_PATHS if facts.k <= LONGEST_CALL else _LONG_SIZED_PATHS,
+        whole=True,
+    )
+
+
+def _one_item_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
+    from podium.mechanisms import TruncatedLaplaceHistogram  # noqa: PLC0415 - users rarely have one item
+
+    mechanism = TruncatedLaplaceHistogram(
+        k=facts.k, epsilon=budget.epsilon, delta=budget.delta, max_items_per_user=facts.max_items_per_user or 1
+    )
+    reach = mechanism.count_threshold
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=None,
+        guarantee=Guarantee.approximate(budget.epsilon, budget.delta),
+        why=(
+            "The items are not known beforehand, and each user counts with one: Laplace noise on every count has the "
+            "lowest threshold there is."
+        ),
+        reach=reach,
+        reach_sentence=f"An item is found if it has well over {round_up(reach)} users.",
+        epsilon_per_item=None,
+        delta_per_call=budget.delta,
+        paths=_ONCE,
+        whole=True,
     )
 
 

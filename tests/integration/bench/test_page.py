@@ -96,6 +96,25 @@ UTILITY = {
     "absent": ["retail"],
     "goals": [],
 }
+GROUP = {
+    "cells": 5,
+    "hindsight": 0.5,
+    "best": 0.4,
+    "before": 0.2,
+    "rounds": 0.1,
+    "default": 0.3,
+    "short": 2,
+    "short_before": 3,
+}
+REGIMES = {
+    "bench": "utility_regimes",
+    "machine": MACHINE,
+    "settings": {"mode": "full", "delta": "1e-6"},
+    "rows": {"subsamples": GROUP},
+    "by_k": {"10": GROUP},
+    "short": [{"cell": "1% of msweb, k=3", "branch": "rounds", "default": 0.1, "best": 0.2, "contestant": "x D=1"}],
+    "goals": [],
+}
 WHO = (*HINDSIGHT, DEFAULT, SET)
 KNOWN = {
     "machine": MACHINE,
@@ -163,6 +182,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "limited_domain": LIMITED_DOMAIN,
     "engines": ENGINES,
     "utility": UTILITY,
+    "utility_regimes": REGIMES,
     "known": KNOWN,
     "opendp_recall": OPENDP_RECALL,
     "monitor": MONITOR,
@@ -185,6 +205,7 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
         "| DuckDB | podium.top | 50,000,000 | 1.050 | - | 9 of 10 |",
         "| top rows | 100,000 | 2 |",
         "| 1 | 10 | 0.750 | 0.375 | 0.250 | 0.500 |",
+        "| subsamples | 0.500 | 0.400 | 0.200 | 0.100 | 0.300 | 2 | 5 |",
         "| 0 | 10 |" + " 0.500 |" * 9,
         "| msweb | 285 | 30 | 1e-4 | 0.780 ±0.010 | 0.770 ±0.020 | 16.000 |",
         "| 30 days | TopKMonitor | 0.900 | 0.500 | 0.800 | 0.010 |",
@@ -267,7 +288,7 @@ def test_the_page_of_the_documentation_is_written_from_what_is_kept() -> None:
     kept = write.load(ROOT / write.DEFAULT_KEPT)
     assert kept
     assert (ROOT / "docs" / write.PAGE).read_text(encoding="utf-8") == write.render(kept)
-    for name, bench in places.PAGES.items():
+    for name, bench in places.PAGES:
         text = (ROOT / "docs" / name).read_text(encoding="utf-8")
         assert "<!-- bench " in text
         assert places.filled(text, kept[bench]) == text
@@ -282,6 +303,14 @@ def test_the_tables_of_other_pages_are_written_into_their_places() -> None:
     assert f"| PATENT | 10 |{' 0.750 |' * 9} -0.100 | -0.200 |" in lines
     assert "| SL | 0 | 10 | 12 |" + " -0.100 | -0.0100 | 3 |" * 2 in lines
     assert "\n".join(lines) == places.filled("\n".join(lines), KNOWN)
+
+
+def test_a_page_may_have_tables_of_two_benches() -> None:
+    text = "<!-- bench utility_regimes: short -->\n<!-- end -->\n"
+    text += "<!-- bench utility: recall at epsilon=1, k=100 -->\nold\n<!-- end -->"
+    lines = places.filled(text, REGIMES).splitlines()
+    assert "| 1% of msweb, k=3 | rounds | 0.100 | 0.200 | x D=1 |" in lines
+    assert "old" in lines
 
 
 def test_single_runs_are_not_kept(tmp_path: Path) -> None:

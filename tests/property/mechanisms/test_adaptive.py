@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from podium.histogram import Item
-from podium.mechanisms import AdaptiveTopK, GaussianSparseHistogram, Weights
+from podium.mechanisms import AdaptiveTopK, Weights
 from podium.mechanisms.gaussian import adaptive, border, correlated_counts
+from podium.mechanisms.reader import Discovery
 from podium.planning.memory_table import PairsReader
 from podium.privacy.events import CorrelatedNoise, GaussianNoise, HiddenItems, is_real_gaussian
 from podium.randomness import centred_values, correlated_values, noisy_values
@@ -147,7 +148,7 @@ class Taped:
         assert self.script.requests[place] == request, f"request {place} depends on more than releases"
         return self.tape.keep(request, self.script.releases[place])
 
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         found: Release = self.released(("discover", stage, without), lambda: self.inner.discover(stage, without))
         return found
 

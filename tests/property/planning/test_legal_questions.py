@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
-from podium.mechanisms import AdaptiveTopK, RefinedTopK
+from podium.mechanisms import AdaptiveTopK, RefinedTopK, SizedTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
+from podium.planning.question_budget import QuestionBudget, RoundsBudget, divided_budget, question_budget
 from podium.planning.strategy import Strategy, strategy_for
 from podium.release import Release
 
@@ -44,10 +44,11 @@ def questions(draw: st.DrawFn) -> dict[str, Any]:
 def planned(asked: dict[str, Any]) -> Strategy:
     names = ("k", "counts", "mechanism", "ordered")
     facts = Facts(domain_size=asked["size"], **{name: asked[name] for name in names})
-    budget = question_budget(facts, epsilon=asked["epsilon"], delta=asked["delta"])
     if asked["ledger"]:
-        budget = replace(budget, guarantee=None, theorem=None)
-    plan = strategy_for(facts, budget)
+        divided = divided_budget(facts, epsilon=asked["epsilon"], delta=asked["delta"])
+        plan = strategy_for(facts, replace(divided, guarantee=None, theorem=None))
+    else:
+        plan = strategy_for(facts, question_budget(facts, epsilon=asked["epsilon"], delta=asked["delta"]))
     # What a dry run and a reservation say of it belongs to the plan.
     assert plan.describe()
     assert plan.cost_sentence()
@@ -59,7 +60,7 @@ def planned(asked: dict[str, Any]) -> Strategy:
 def answered(plan: Strategy) -> Release:
     """What ``curator.answer`` does with rows, on a table of 12 items; of a known domain nobody has the others."""
     size = plan.facts.domain_size
-    if isinstance(plan.mechanism, AdaptiveTopK | RefinedTopK):
+    if isinstance(plan.mechanism, AdaptiveTopK | RefinedTopK | SizedTopK):
         users, items = ([pair[place] for pair in PAIRS] for place in (0, 1))
         return plan.mechanism.release(PairsReader(users, items, domain_size=size))
     if size is None:

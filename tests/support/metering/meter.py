@@ -27,11 +27,12 @@ from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
 from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
 from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
-from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.joint.sampler import SequenceSampler
 from podium.mechanisms.limited_domain import private_k_bar
-from podium.mechanisms.reader import KnownRoundsReader
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.mechanisms.reader import Discovery
 from podium.mechanisms.weights import Weights
+from podium.planning.memory_table import PairsReader
 from podium.query.schema import Schema
 from podium.randomness.bits import Words
 from podium.randomness.replay import ReplayableBits
@@ -204,9 +205,18 @@ class MeteredReader:
     """What an adaptive mechanism asks, written down."""
 
     meter: Meter
-    inner: KnownRoundsReader
+    inner: PairsReader
 
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+    def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
+        sizes = self.inner.user_sizes(edges)
+        self.meter.note("sizes", sizes)
+        return sizes
+
+    def select(self, mechanism: LimitedDomain) -> Release:
+        self.meter.note("select", ())
+        return self.inner.select(mechanism)
+
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         self.meter.note("discover", (), stage.weights.steps)
         return self.inner.discover(stage, without)
 

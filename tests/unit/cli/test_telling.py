@@ -109,7 +109,7 @@ def test_an_explanation_in_general_and_of_a_release() -> None:
         for section in document("explanation", "explain", "answer.json")["sections"]
         if section["title"] == "What was run and paid"
     )
-    assert run.startswith("LimitedDomain(k=3,")
+    assert run.startswith("SizedTopK(k=3,")
 
 
 def test_an_explanation_of_a_short_list_says_why_it_is_short() -> None:

@@ -188,7 +188,7 @@ def test_a_key_holds_the_budget_that_was_requested() -> None:
 
 
 def test_a_round_counts_with_its_weights_what_is_not_out_yet() -> None:
-    rounds = asked(k=50)
+    rounds = asked(k=50, mechanism="adaptive")
     assert isinstance(rounds.strategy.mechanism, AdaptiveTopK)
     weights = rounds.strategy.mechanism.first_stage.weights
     salt = fresh_salt()

@@ -36,6 +36,7 @@ from podium.mechanisms import (
     RefinedTopK,
     RisingTopK,
     SetUnionThenTopK,
+    SizedTopK,
     SparseVector,
     TestedTopK,
     TruncatedGaussianHistogram,
@@ -166,7 +167,7 @@ def test_a_worst_case_is_due_in_full_to_the_last_place(case: Case, monkeypatch: 
 
 def test_every_mechanism_of_the_catalogue_is_metered() -> None:
     metered = {type(case.mechanism).__name__ for case in CASES}
-    alone = {AdaptiveTopK, FixedThreshold, PayWhatYouGet, RefinedTopK, SparseVector, TestedTopK}
+    alone = {AdaptiveTopK, FixedThreshold, PayWhatYouGet, RefinedTopK, SizedTopK, SparseVector, TestedTopK}
     assert metered | {cls.__name__ for cls in alone} == {described.name for described in catalogue()}
 
 
@@ -334,6 +335,21 @@ def _adaptive(monkeypatch: pytest.MonkeyPatch, mechanism: AdaptiveTopK, seed: in
     meter = Meter.install(monkeypatch, seed=seed)
     users, items = zip(*CROWD, strict=True)
     return meter, mechanism.release(MeteredReader(meter, PairsReader(users, items)))
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "branch"),
+    [(10, 4, "rounds"), (5, "1/50", "one round"), (3, "1/4", "limited domain")],
+)
+def test_numbers_of_users_and_the_branch_are_paid_for(
+    k: int, epsilon: Any, branch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meter = Meter.install(monkeypatch, seed=1)
+    users, items = zip(*CROWD, strict=True)
+    release = SizedTopK(k, epsilon, "1e-6").release(MeteredReader(meter, PairsReader(users, items)))
+    assert release.parameters["branch"] == branch
+    assert meter.reads[0].what == "sizes"
+    check_receipt(release.paid, due(meter, Facts(changing=1000)))
 
 
 @pytest.mark.parametrize("counts", [False, True])

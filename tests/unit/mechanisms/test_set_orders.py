@@ -89,7 +89,7 @@ def test_parameters_have_a_public_order_and_values_one_type(name: str) -> None:
         release = mechanism.release(mechanism_input(mechanism, counts, bits=bits), bits=bits)
         names = list(release.parameters)
         assert names[: len(stated)] == stated
-        assert names[len(stated) :] in ([], ["found"], ["chosen_k_bar"])
+        assert names[len(stated) :] in ([], ["found"], ["chosen_k_bar"], ["branch", "users_by_items"])
         assert {type(value) for value in release.parameters.values()} <= {str}
         assert {type(value) for value in release.values or ()} <= {Fraction}
         assert type(release.outcome) in (tuple, ItemSet)

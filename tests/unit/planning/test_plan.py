@@ -12,10 +12,18 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts, MeasureTogether
 from podium.histogram import Histogram
-from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain, NoisyTopK, RisingTopK
+from podium.mechanisms import (
+    AdaptiveTopK,
+    ExponentialTopK,
+    LimitedDomain,
+    NoisyTopK,
+    RisingTopK,
+    SizedTopK,
+    TruncatedLaplaceHistogram,
+)
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import MAX_K, MAX_K_BAR, MAX_MAX_ITEMS_PER_USER, Facts
-from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
+from podium.planning.question_budget import QuestionBudget, RoundsBudget, divided_budget, question_budget
 from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import Guarantee, LaplaceNoise, Theorem, best_bound, total, worst_case
 from podium.release import BOTTOM
@@ -49,10 +57,15 @@ def test_a_plan_keeps_its_promise(k: int, counts: bool, domain_size: int | None,
 
 
 def test_the_mechanism_follows_from_domain_and_kind() -> None:
-    unknown = planned(Facts(k=3, max_items_per_user=2), **APPROXIMATE)
+    unknown = planned(Facts(k=2, max_items_per_user=2), **APPROXIMATE)
     assert isinstance(unknown.mechanism, LimitedDomain)
-    assert (unknown.mechanism.k, unknown.mechanism.k_bar, unknown.mechanism.max_items_per_user) == (3, 1000, 2)
+    assert (unknown.mechanism.k, unknown.mechanism.k_bar, unknown.mechanism.max_items_per_user) == (2, 1000, 2)
     assert unknown.mechanism.delta == unknown.delta_per_call > 0
+    sized = planned(Facts(k=3, max_items_per_user=2), **APPROXIMATE)
+    assert sized.mechanism == SizedTopK(3, 1, "1e-6", max_items_per_user=2)
+    assert (sized.rows, sized.measure, sized.epsilon_per_item) == (None, None, None)
+    single = planned(Facts(k=1, max_items_per_user=1), **APPROXIMATE)
+    assert single.mechanism == TruncatedLaplaceHistogram(epsilon=1, delta="1e-6", max_items_per_user=1, k=1)
     assert isinstance(planned(Facts(k=3, domain_size=9), **APPROXIMATE).mechanism, RisingTopK)
     assert isinstance(planned(Facts(k=3, domain_size=9, counts=True), **APPROXIMATE).mechanism, ExponentialTopK)
     pure = planned(Facts(k=3, domain_size=9), **PURE)
@@ -65,18 +78,17 @@ def test_the_mechanism_follows_from_domain_and_kind() -> None:
 @pytest.mark.parametrize(
     ("facts", "rounds"),
     [
-        ({"k": 10}, False),
-        ({"k": 11}, True),
-        ({"k": MAX_K}, True),
-        ({"k": 300, "counts": True}, True),
-        ({"k": 300, "max_items_per_user": 5}, True),
+        ({"k": 10, "counts": True}, False),
+        ({"k": 11, "counts": True}, True),
+        ({"k": MAX_K, "counts": True}, True),
+        ({"k": 300, "max_items_per_user": 5, "counts": True}, True),
         ({"k": 300, "k_bar": 3000}, False),
         ({"k": 300, "mechanism": "limited-domain"}, False),
         ({"k": 3, "mechanism": "adaptive"}, True),
         ({"k": 300, "domain_size": 1000}, False),
     ],
 )
-def test_long_lists_of_unknown_items_are_found_in_rounds(facts: dict[str, Any], rounds: bool) -> None:
+def test_lists_of_unknown_items_with_counts_are_found_in_rounds(facts: dict[str, Any], rounds: bool) -> None:
     known = Facts(**facts)
     plan = planned(known, **APPROXIMATE)
     assert known.adaptive is isinstance(plan.mechanism, AdaptiveTopK) is rounds
@@ -87,8 +99,29 @@ def test_long_lists_of_unknown_items_are_found_in_rounds(facts: dict[str, Any], 
     assert plan.mechanism.max_items_per_user == (known.max_items_per_user or 1000)
 
 
+@pytest.mark.parametrize(
+    ("facts", "sized", "in_ledger"),
+    [
+        ({"k": 2}, LimitedDomain, LimitedDomain),
+        ({"k": 3}, SizedTopK, AdaptiveTopK),
+        ({"k": 10}, SizedTopK, AdaptiveTopK),
+        ({"k": MAX_K}, SizedTopK, AdaptiveTopK),
+        ({"k": 300, "max_items_per_user": 5}, SizedTopK, AdaptiveTopK),
+        ({"k": 300, "max_items_per_user": 1}, TruncatedLaplaceHistogram, AdaptiveTopK),
+        ({"k": 1, "max_items_per_user": 1}, TruncatedLaplaceHistogram, LimitedDomain),
+        ({"k": 3, "k_bar": 50}, LimitedDomain, LimitedDomain),
+        ({"k": 3, "mechanism": "limited-domain"}, LimitedDomain, LimitedDomain),
+        ({"k": 1, "mechanism": "adaptive", "max_items_per_user": 1}, AdaptiveTopK, AdaptiveTopK),
+    ],
+)
+def test_a_ledger_pays_for_no_numbers_of_users(facts: dict[str, Any], sized: type, in_ledger: type) -> None:
+    known = Facts(**facts)
+    assert type(planned(known, **APPROXIMATE).mechanism) is sized
+    assert type(strategy_for(known, divided_budget(known, epsilon=1, delta="1e-6")).mechanism) is in_ledger
+
+
 def test_what_rounds_may_use_does_not_depend_on_k() -> None:
-    short, long = (planned(Facts(k=k), **APPROXIMATE).mechanism for k in (11, 5000))
+    short, long = (planned(Facts(k=k, mechanism="adaptive"), **APPROXIMATE).mechanism for k in (11, 5000))
     assert isinstance(short, AdaptiveTopK)
     assert isinstance(long, AdaptiveTopK)
     assert (short.mu_squared, short.delta) == (long.mu_squared, long.delta)
@@ -105,7 +138,7 @@ def test_an_allowance_of_a_ledger_is_kept() -> None:
 
 
 def test_counts_take_half() -> None:
-    gaussian = planned(Facts(k=5, counts=True), **APPROXIMATE)
+    gaussian = planned(Facts(k=5, k_bar=1000, counts=True), **APPROXIMATE)
     assert isinstance(gaussian.measure, MeasureTogether)
     assert gaussian.measure.items == 5
     for_counts = total(gaussian.measure.worst_case(5)).rho
@@ -133,7 +166,7 @@ def test_very_short_lists_with_counts_add_up_epsilons() -> None:
 
 def test_a_ledger_that_adds_up_rho_does_not_add_up_epsilons() -> None:
     facts = Facts(k=1, counts=True)
-    alone, summed = (question_budget(facts, epsilon=1, delta="1e-6", summed=summed) for summed in (False, True))
+    alone, summed = (budget(facts, epsilon=1, delta="1e-6") for budget in (question_budget, divided_budget))
     assert isinstance(summed, QuestionBudget)
     assert summed.sigma is not None
     assert (
@@ -250,21 +283,26 @@ UNKNOWN_WHY = (
     "are there; only what passes is paid for."
 )
 
+SIZED_WHY = (
+    "The items are not known beforehand, and what finds most of them depends on how many items users have: a twentieth "
+    "of epsilon pays for noisy numbers of users by their number of items, and these choose."
+)
+
 ROUNDS_WHY = (
-    "The items are not known beforehand and the list is long: rounds of Gaussian noise find candidates, settle what is "
-    "clearly in, and measure only the border again."
+    "The items are not known beforehand: rounds of Gaussian noise find candidates, settle what is clearly in, and "
+    "measure only the border again."
 )
 
 SENTENCES = [
     (
-        planned(Facts(k=10), **APPROXIMATE),
+        planned(Facts(k=10, k_bar=1000), **APPROXIMATE),
         "LimitedDomain(k=10, k_bar=1000, epsilon_per_item=0.149046062, delta=5.001e-7, noise=gumbel, strict=False)",
         UNKNOWN_WHY,
         "rho 0.02776 and delta 5e-7 if k items come back; rho 0.002776 if none does",
         "With probability 0.95 k items come back, if the k-th has 181 more users than the item of rank 1001.",
     ),
     (
-        planned(Facts(k=10, max_items_per_user=3, counts=True), **APPROXIMATE),
+        planned(Facts(k=10, k_bar=1000, max_items_per_user=3, counts=True), **APPROXIMATE),
         (
             "LimitedDomain(k=10, k_bar=1000, epsilon_per_item=0.0957922102, delta=5.001e-7, max_items_per_user=3, "
             "noise=gumbel, strict=False), then gaussian noise of scale 10.57 on each count and of scale 3.279 on all "
@@ -276,6 +314,23 @@ SENTENCES = [
     ),
     (
         planned(Facts(k=100), **APPROXIMATE),
+        "SizedTopK(k=100, epsilon=1, delta=1e-6, k_bar=1000)",
+        SIZED_WHY,
+        "epsilon 1 and delta 1e-6, whatever comes out",
+        "An item is found if it has well over 15 users who have no other item, or well over 81 who have about ten.",
+    ),
+    (
+        planned(Facts(k=2, max_items_per_user=1), **APPROXIMATE),
+        "TruncatedLaplaceHistogram(k=2, epsilon=1, delta=1e-6, max_items_per_user=1)",
+        (
+            "The items are not known beforehand, and each user counts with one: Laplace noise on every count has the "
+            "lowest threshold there is."
+        ),
+        "epsilon 1 and delta 1e-6, whatever comes out",
+        "An item is found if it has well over 14 users.",
+    ),
+    (
+        planned(Facts(k=100, mechanism="adaptive"), **APPROXIMATE),
         "AdaptiveTopK(k=100, mu_squared=0.05249, delta=5e-7, max_items_per_user=1000, counts=False)",
         ROUNDS_WHY,
         "rho 0.02625 and delta 5e-7; less rho if the list is settled before all rounds are run",

@@ -81,7 +81,7 @@ def test_descriptions_that_cannot_be(described: dict[str, Any], message: str) ->
 @pytest.mark.parametrize(
     ("facts", "mechanism"),
     [
-        (Facts(k=4, counts=True), LimitedDomain),
+        (Facts(k=2, counts=True), LimitedDomain),
         (Facts(k=12, counts=True), AdaptiveTopK),
         (Facts(k=4, mechanism="adaptive", counts=True), AdaptiveTopK),
     ],

@@ -36,7 +36,7 @@ def test_a_plan_is_free_and_says_what_would_happen(here: World) -> None:
     before = questions_asked(here)
     plan = here.call("POST", "/v1/datasets/views/plan", QUESTION)
     assert plan.status_code == 200
-    assert plan.json()["mechanism"] == "LimitedDomain"
+    assert plan.json()["mechanism"] == "AdaptiveTopK"
     assert plan.json()["at_most"]["rho"] != "0"
     assert "SELECT" in plan.json()["queries"][0]
     assert questions_asked(here) == before

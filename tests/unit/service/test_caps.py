@@ -87,7 +87,7 @@ def test_a_chain_that_is_not_sound_is_said_to_be_so_and_no_more(tmp_path: Path) 
     with world(tmp_path, budget={**BUDGET, "epsilon_per_analyst": 2}) as here:
         here.call("POST", RELEASES, QUESTION)
         with sqlite3.connect(tmp_path / "ledger.db") as raw:
-            raw.execute("UPDATE analysts SET epsilon = '0'")
+            raw.execute("UPDATE analysts SET rho = '0'")
         told = here.call("GET", VERIFICATION, who="bob").json()
         assert (told["sound"], told["problem"]["sequence"]) == (False, None)
         assert "its owner can see where" in told["problem"]["what"]

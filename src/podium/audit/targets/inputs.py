@@ -10,12 +10,14 @@ from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Item
 from podium.mechanisms import (
     AdaptiveTopK,
-    GaussianSparseHistogram,
+    LimitedDomain,
     SetUnionThenTopK,
+    SizedTopK,
     TruncatedLaplaceHistogram,
     TwoReadings,
     Weights,
 )
+from podium.mechanisms.reader import Discovery
 from podium.randomness import BitSource
 from podium.release import Release
 
@@ -24,7 +26,7 @@ __all__ = ["mechanism_input"]
 
 def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None = None) -> Any:
     """A histogram; for mechanisms that weigh users by their number of items, a table where each user has one."""
-    if not isinstance(mechanism, (AdaptiveTopK, SetUnionThenTopK, TruncatedLaplaceHistogram)):
+    if not isinstance(mechanism, (AdaptiveTopK, SetUnionThenTopK, SizedTopK, TruncatedLaplaceHistogram)):
         return Histogram(counts)
     if mechanism.max_items_per_user != 1:
         raise InvalidArgument(
@@ -33,7 +35,7 @@ def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSourc
             allowed="1 for an audit on counts",
             hint="Counts do not say how many items each user has; audit it end to end instead.",
         )
-    if isinstance(mechanism, AdaptiveTopK):
+    if isinstance(mechanism, (AdaptiveTopK, SizedTopK)):
         return _OneItemEach(counts, bits)
     if isinstance(mechanism, TruncatedLaplaceHistogram):
         return _weigh(counts, mechanism.weights)
@@ -46,15 +48,23 @@ def _weigh(counts: Mapping[Any, int], weights: Weights) -> Histogram:
 
 @dataclass(frozen=True, slots=True)
 class _OneItemEach:
-    """The rounds of ``AdaptiveTopK`` on a table where every user has one item."""
+    """A reader of a table where every user has one item, for ``AdaptiveTopK`` and ``SizedTopK``."""
 
     counts: Mapping[Any, int]
     bits: BitSource | None
 
-    def discover(self, stage: GaussianSparseHistogram, without: tuple[Item, ...]) -> Release:
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         """What the stage releases of all items but these."""
         rest = {item: count for item, count in self.counts.items() if item not in without}
         return stage.release(_weigh(rest, stage.weights), bits=self.bits)
+
+    def select(self, mechanism: LimitedDomain) -> Release:
+        """What the mechanism releases of the counts."""
+        return mechanism.release(Histogram(self.counts, known=False), bits=self.bits)
+
+    def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """Every user has one item."""
+        return (sum(self.counts.values()), *[0] * (len(edges) - 1))
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """Every user of these items has one of them, and the first edge is 1."""

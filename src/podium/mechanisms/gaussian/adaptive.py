@@ -73,6 +73,7 @@ class AdaptiveTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
+    first_edges: ClassVar[tuple[int, ...] | None] = None
     proofs: ClassVar[tuple[Proof, ...]] = (
         Proof("docs/proofs/adaptive.md", "Theorem 2"),
         Proof("docs/proofs/truncated-noise.md", "Lemma 3"),

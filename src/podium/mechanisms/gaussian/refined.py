@@ -51,6 +51,7 @@ class RefinedTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
+    first_edges: ClassVar[tuple[int, ...] | None] = None
     proofs: ClassVar[tuple[Proof, ...]] = (
         Proof("docs/proofs/adaptive.md", "Theorem 1"),
         Proof("docs/proofs/adaptive.md", "Lemma 5"),

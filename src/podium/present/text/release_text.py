@@ -7,6 +7,7 @@ from podium.exact import exact_fraction
 from podium.present.text.columns import ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
 from podium.privacy.costs import Cost
+from podium.privacy.events import HiddenItems
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import Release
@@ -52,6 +53,9 @@ def paid_sentence(release: Release) -> str:
         paid += f" and delta {display(release.paid.delta)}"
     if not release.ordered:
         return f"{paid}, for the set as a whole"
+    if any(isinstance(event, HiddenItems) for event in release.paid.events):
+        # What noise on all counts costs does not depend on how many items pass.
+        return f"{paid}, for {len(release.items)} of at most {release.k} items"
     symbols = len(release.items) if release.complete else len(release.items) + 1
     return f"{paid}, for {symbols} of at most {release.k} selections"
 

@@ -1,0 +1,221 @@
+"""Top-k over an unknown domain that first pays to learn how many items users have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+from podium.errors import InvalidArgument
+from podium.exact import Number, positive_fraction, positive_integer, probability
+from podium.mechanisms.base import describe
+from podium.mechanisms.by_sizes.decision import (
+    BUCKETS,
+    LONGEST_CALL,
+    SIZE_EDGES,
+    Branch,
+    Sizes,
+    Thresholds,
+    choose_branch,
+    estimate_sizes,
+)
+from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.mechanisms.reader import Reads, TableReader
+from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
+from podium.mechanisms.truncated.laplace_histogram import TruncatedLaplaceHistogram
+from podium.mechanisms.weights import Weights
+from podium.privacy import Guarantee, calibrate_epsilon, calibrate_gaussian, calibrate_sigma
+from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise
+from podium.privacy.proofs import Proof
+from podium.privacy.theorems.conversion import split_delta
+from podium.randomness import BitSource, grid_bits_for, noisy_values
+from podium.release import Receipt, Release
+
+__all__ = ["SizedTopK"]
+
+_FOR_SIZES = Fraction(1, 20)
+_OF_FINDING = Fraction(9, 10)
+"""The share of the noise's budget with which rounds are compared: some of it goes to the border."""
+_DEFAULT_CAP = 1000
+
+SizedBranch = AdaptiveTopK | LimitedDomain | TruncatedGaussianHistogram | TruncatedLaplaceHistogram
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SizedTopK:
+    """The k most common items of an unknown domain, found in the way that suits how many items users have.
+
+    Use
+        Nobody can list the items beforehand and nothing is known about users: one question, any size of table. The
+        default for lists of three items or more.
+    Shape
+        unknown domain; ordered; no values
+    Guarantee
+        (epsilon, delta)-DP for the whole release. Neighbours: one user added or removed. The numbers of users are
+        epsilon/20-DP, and each branch is (19/20 epsilon, delta)-DP.
+    Distribution
+        The numbers of users with 1, 2, 3-4, 5-8, 9-16, 17-32, 33-64, 65 and more items, plus Lap(20/epsilon) each.
+        A public function of these noisy numbers chooses one of LimitedDomain, TruncatedLaplaceHistogram,
+        TruncatedGaussianHistogram and AdaptiveTopK, and how many items per user it counts. The noisy numbers are
+        released with the items.
+    Symbols
+        k; epsilon; delta; k_bar (rows that LimitedDomain reads); max_items_per_user (None: at most 1000 where users
+        are weighted, unrestricted in LimitedDomain).
+    Source
+        docs/proofs/by-sizes.md; the branches have their own.
+    Assumes
+        The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
+    """
+
+    reads: ClassVar[Reads] = Reads.ROUNDS
+    first_edges: ClassVar[tuple[int, ...] | None] = SIZE_EDGES
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/by-sizes.md", "Theorem 1"),)
+    theorem: ClassVar[str] = f"{proofs[0]}: a mechanism chosen by noisy numbers of users"
+
+    k: int
+    epsilon: Fraction
+    delta: Fraction
+    k_bar: int
+    max_items_per_user: int | None
+
+    def __init__(
+        self, k: int, epsilon: Number, delta: Number, *, k_bar: int | None = None, max_items_per_user: int | None = None
+    ) -> None:
+        put = object.__setattr__
+        put(self, "k", positive_integer(k, "k"))
+        put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
+        put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
+        put(self, "k_bar", max(10 * self.k, 1000) if k_bar is None else positive_integer(k_bar, "k_bar"))
+        bound = None if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
+        put(self, "max_items_per_user", bound)
+        if self.k_bar < self.k:
+            raise InvalidArgument("k_bar", k_bar, allowed=f"an integer, k={self.k} or more")
+        # A cap that no weights can have is refused here, not when rows are about to be read.
+        Weights.spread(self._cap(_DEFAULT_CAP))
+
+    @property
+    def epsilon_for_sizes(self) -> Fraction:
+        """What the numbers of users cost."""
+        return self.epsilon * _FOR_SIZES
+
+    @property
+    def epsilon_of_branch(self) -> Fraction:
+        """What each branch may cost, with all of delta."""
+        return self.epsilon - self.epsilon_for_sizes
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee, which holds for every outcome."""
+        return Guarantee.approximate(self.epsilon, self.delta)
+
+    @property
+    def worst_case(self) -> tuple[Event, ...]:
+        """The numbers of users, and what every branch stays within."""
+        return LaplaceNoise(self.epsilon_for_sizes), ApproximateMechanism(self.epsilon_of_branch, self.delta)
+
+    @property
+    def branches(self) -> tuple[SizedBranch, ...]:
+        """Every mechanism that may run, at the default cap: another cap changes no cost."""
+        calls = (self.limited_domain,) if self.k <= LONGEST_CALL else ()
+        cap = self._cap(_DEFAULT_CAP)
+        return (*calls, self.laplace, self.one_discovery(cap), self.rounds(cap))
+
+    @property
+    def limited_domain(self) -> LimitedDomain:
+        """Successive selections, for tables of heavy users and short lists."""
+        single, call = _selections(self.k, self.epsilon_of_branch, self.delta)
+        return LimitedDomain(self.k, self.k_bar, single, call, max_items_per_user=self.max_items_per_user)
+
+    @property
+    def laplace(self) -> TruncatedLaplaceHistogram:
+        """One round of Laplace noise, for users with few items."""
+        return TruncatedLaplaceHistogram(
+            epsilon=self.epsilon_of_branch, delta=self.delta, max_items_per_user=self._cap(_DEFAULT_CAP), k=self.k
+        )
+
+    def rounds(self, cap: int) -> AdaptiveTopK:
+        """Rounds of Gaussian noise, for everything else."""
+        return AdaptiveTopK.within(
+            self.k, epsilon=self.epsilon_of_branch, delta=self.delta, max_items_per_user=self._cap(cap)
+        )
+
+    def one_discovery(self, cap: int, share: Fraction = Fraction(1)) -> TruncatedGaussianHistogram:
+        """One round of Gaussian noise, for tables so small that only finding items matters."""
+        weights, hidden = _spread(self._cap(cap)), self.delta / 2
+        mu_squared = calibrate_gaussian(self.epsilon_of_branch, split_delta(self.delta, hidden)) ** 2
+        sigma = calibrate_sigma(mu_squared * share / 2, sensitivity_squared=weights.sensitivity_squared)
+        return TruncatedGaussianHistogram(k=self.k, sigma=sigma, delta=hidden, weights=weights)
+
+    @property
+    def first_weights(self) -> Weights:
+        """The weights of a first weighted count, whichever branch runs it."""
+        return _spread(self._cap(_DEFAULT_CAP))
+
+    @property
+    def first_threshold(self) -> Fraction:
+        """The lowest count with which an item can be found: that of users who have no other item."""
+        return self.laplace.count_threshold
+
+    def _cap(self, cap: int) -> int:
+        return cap if self.max_items_per_user is None else min(cap, self.max_items_per_user)
+
+    def thresholds(self, sizes: Sizes) -> Thresholds:
+        """What an item must exceed in each branch, in floats: a decision on released numbers."""
+        call = self.limited_domain if self.k <= LONGEST_CALL else None
+        return Thresholds(
+            laplace=float(self.laplace.count_threshold),
+            gaussian=float(self.one_discovery(sizes.cap, _OF_FINDING).count_threshold),
+            call=None if call is None else float(call.margin),
+            selection=0.0 if call is None else float(1 / call.epsilon_per_item),
+        )
+
+    def branch_for(self, noisy: Sequence[Fraction]) -> tuple[Branch, SizedBranch]:
+        """The branch that follows from the noisy numbers of users, and its mechanism."""
+        sizes = estimate_sizes([float(value) for value in noisy], float(1 / self.epsilon_for_sizes))
+        branch = choose_branch(self.k, sizes, self.thresholds(sizes))
+        if branch is Branch.LIMITED_DOMAIN:
+            return branch, self.limited_domain
+        if branch is Branch.LAPLACE:
+            return branch, self.laplace
+        return branch, self.rounds(sizes.cap) if branch is Branch.ROUNDS else self.one_discovery(sizes.cap)
+
+    def release(self, reader: TableReader, *, bits: BitSource | None = None) -> Release:
+        """Count users by their number of items, choose, and run what was chosen."""
+        scale = 1 / self.epsilon_for_sizes
+        users = reader.user_sizes(SIZE_EDGES)
+        noisy = noisy_values(users, scale=scale, noise="laplace", grid_bits=grid_bits_for(scale), bits=bits)
+        branch, chosen = self.branch_for(noisy)
+        release = self._run(chosen, reader, bits)
+        # Numbers below 0 are noise, and say no more than 0 does to a reader.
+        shown = " ".join(f"{name}:{max(0, round(value))}" for name, value in zip(BUCKETS, noisy, strict=True))
+        return Release(
+            mechanism=type(self).__name__,
+            outcome=release.outcome,
+            k=self.k,
+            paid=Receipt((LaplaceNoise(self.epsilon_for_sizes), *release.paid.events)),
+            guarantee=self.guarantee,
+            theorem=f"{self.theorem}; {release.theorem}",
+            parameters={**describe(self), "branch": str(branch), "users_by_items": shown},
+        )
+
+    def _run(self, chosen: SizedBranch, reader: TableReader, bits: BitSource | None) -> Release:
+        if isinstance(chosen, AdaptiveTopK):
+            return chosen.release(reader, bits=bits)
+        if isinstance(chosen, LimitedDomain):
+            return reader.select(chosen)
+        # The noisy sums are of weights, which is not what counts of users are: they only rank.
+        return replace(reader.discover(chosen, ()), values=None, value_kind=None)
+
+
+@lru_cache(maxsize=64)
+def _spread(cap: int) -> Weights:
+    return Weights.spread(cap)
+
+
+@lru_cache(maxsize=256)
+def _selections(k: int, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+    plan = calibrate_epsilon(k, epsilon=epsilon, delta=delta)
+    return plan.epsilon_per_item, plan.delta_per_call

@@ -1,0 +1,143 @@
+"""SizedTopK: what it promises before anything is read, which branch follows which numbers, and its receipt."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from podium.errors import InvalidArgument
+from podium.mechanisms import SizedTopK
+from podium.mechanisms.by_sizes.decision import (
+    BUCKETS,
+    LONGEST_CALL,
+    SIZE_EDGES,
+    Branch,
+    Thresholds,
+    choose_branch,
+    estimate_sizes,
+)
+from podium.planning.memory_table import PairsReader
+from podium.privacy import actual_cost, total, worst_case
+from podium.privacy.events import ApproximateMechanism, LaplaceNoise
+from podium.randomness.replay import ReplayableBits
+from podium.release import BOTTOM
+
+BARS = Thresholds(laplace=14.0, gaussian=26.0, call=62.0, selection=3.0)
+
+
+def noisy(*users: float) -> list[float]:
+    return [*users, *[0.0] * (len(SIZE_EDGES) - len(users))]
+
+
+def test_the_parts_add_up_to_what_was_asked_for() -> None:
+    mechanism = SizedTopK(5, "0.7", "1e-6")
+    assert mechanism.worst_case == (LaplaceNoise("0.035"), ApproximateMechanism("0.665", "1e-6"))
+    guarantee = total(mechanism.worst_case)
+    assert (guarantee.cost.epsilon, guarantee.cost.delta) == (Fraction(7, 10), Fraction(1, 10**6))
+    assert (mechanism.guarantee.epsilon(), mechanism.guarantee.cost.delta) == (Fraction(7, 10), Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize("k", [1, 3, 100])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "8"])
+def test_no_branch_costs_more_rho_or_delta_than_the_worst_case(k: int, epsilon: str) -> None:
+    mechanism = SizedTopK(k, epsilon, "1e-6")
+    most = worst_case(mechanism.worst_case)
+    for branch in mechanism.branches:
+        cost = worst_case((LaplaceNoise(mechanism.epsilon_for_sizes), *branch.worst_case))
+        assert cost.rho <= most.rho
+        assert cost.delta <= most.delta
+    assert (mechanism.limited_domain in mechanism.branches) is (k <= LONGEST_CALL)
+
+
+@pytest.mark.parametrize(
+    ("k", "users", "branch"),
+    [
+        # One item each: nothing is lost by sharing a vote, and Laplace noise has the lower threshold.
+        (10, noisy(3000), Branch.LAPLACE),
+        (1000, noisy(100_000), Branch.LAPLACE),
+        # Heavy users, and enough of them.
+        (10, noisy(0, 0, 500, 2000, 4000), Branch.ROUNDS),
+        (1000, noisy(0, 5000, 50_000, 20_000), Branch.ROUNDS),
+        # So few pairs that only finding items matters.
+        (100, noisy(0, 0, 0, 60, 60), Branch.ONE_DISCOVERY),
+        # Heavy users and three places: selections do not care how many items users have.
+        (3, noisy(0, 0, 0, 0, 0, 0, 1000), Branch.LIMITED_DOMAIN),
+        # Nothing stands out of the noise.
+        (10, [-3.0] * 8, Branch.LAPLACE),
+    ],
+)
+def test_the_branch_follows_from_the_numbers(k: int, users: list[float], branch: Branch) -> None:
+    assert choose_branch(k, estimate_sizes(users, 20.0), BARS) is branch
+
+
+def test_without_a_call_there_is_no_limited_domain() -> None:
+    bars = Thresholds(laplace=14.0, gaussian=26.0, call=None, selection=0.0)
+    heavy = estimate_sizes(noisy(0, 0, 0, 0, 0, 0, 0, 40), 1.0)
+    assert choose_branch(3, heavy, bars) is not Branch.LIMITED_DOMAIN
+
+
+def test_sizes_are_read_off_what_stands_out() -> None:
+    sizes = estimate_sizes([1000.0, 79.0, -50.0, 0.0, 81.0, 0.0, 0.0, 0.0], 20.0)
+    assert sizes.users == 1081
+    assert sizes.pairs == 1000 + 81 * 12
+    assert sizes.cap == 32
+    assert sizes.single == pytest.approx(1000 / 1110)
+    none = estimate_sizes([-1.0, -2.0, -0.5, -3.0, -4.0, -5.0, -6.0, -7.0], 20.0)
+    assert (none.users, none.single, none.cap) == (1.0, 0.0, 8)
+
+
+def pairs(users: int, each: int) -> tuple[list[int], list[int]]:
+    """Users with the same number of items, most of them item 0, fewer of them item 1, and so on."""
+    found = [
+        (user, (user // (2 ** (place + 1)) if place else 0) % 7 + 10 * place)
+        for user in range(users)
+        for place in range(each)
+    ]
+    return [user for user, _ in found], [item for _, item in found]
+
+
+@pytest.mark.parametrize(
+    ("k", "table", "branch"),
+    [(5, pairs(4000, 1), "Laplace noise"), (5, pairs(4000, 6), "rounds"), (50, pairs(60, 6), "one round")],
+)
+def test_a_receipt_lists_the_sizes_and_the_branch(k: int, table: Any, branch: str) -> None:
+    mechanism = SizedTopK(k, 4, "1e-6")
+    bits = ReplayableBits(3)
+    release = mechanism.release(PairsReader(*table, bits=bits), bits=bits)
+    assert release.mechanism == "SizedTopK"
+    assert release.parameters["branch"] == branch
+    shown = [part.split(":") for part in release.parameters["users_by_items"].split()]
+    assert [name for name, _ in shown] == list(BUCKETS)
+    # 4000 users, and Laplace noise of scale 5 on each number.
+    assert abs(sum(int(users) for _, users in shown) - len(set(table[0]))) < 300
+    assert release.paid.events[0] == LaplaceNoise("0.2")
+    paid, most = actual_cost(release.paid.events), worst_case(mechanism.worst_case)
+    assert (paid.rho <= most.rho, paid.delta <= most.delta) == (True, True)
+    assert release.theorem.startswith(
+        "docs/proofs/by-sizes.md, Theorem 1: a mechanism chosen by noisy numbers of users; "
+    )
+    assert (release.values, release.value_kind) == (None, None)
+
+
+def test_an_empty_table_is_an_ordinary_release() -> None:
+    bits = ReplayableBits(1)
+    release = SizedTopK(3, 1, "1e-6").release(PairsReader([], [], bits=bits), bits=bits)
+    assert [item for item in release.outcome if item is not BOTTOM] == []
+    assert len(release.paid.events) >= 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"k": 0}, "k=0 is not valid. Allowed: an integer, 1 or more."),
+        ({"epsilon": 0}, "epsilon=0 is not valid. Allowed: a number above 0."),
+        ({"k_bar": 2}, "k_bar=2 is not valid. Allowed: an integer, k=3 or more."),
+        ({"max_items_per_user": 0}, "max_items_per_user=0 is not valid. Allowed: an integer, 1 or more."),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments: dict[str, Any], text: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        SizedTopK(**{"k": 3, "epsilon": 1, "delta": "1e-6", **arguments})
+    assert str(caught.value) == text
