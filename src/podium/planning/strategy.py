@@ -88,7 +88,7 @@ class Strategy:
             loss, slack = self.guarantee.epsilon(), self.guarantee.cost.delta
             return f"epsilon {display(loss)} and delta {display(slack)}, whatever comes out"
         text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
-        if self.epsilon_per_item is None or self.facts.adaptive:
+        if self.epsilon_per_item is None or self.mechanism.reads is Reads.ROUNDS:
             # Counts use up what rounds leave.
             less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"
             return f"{text}; less rho if {less}"
