@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
-from podium.planning.facts import Facts
+from podium.planning.facts import MAX_SHORT_COUNTED_LIST, Facts
 from podium.planning.question_budget import (
     AnyBudget,
     QuestionBudget,
@@ -100,7 +100,20 @@ def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> Ques
         )
     if epsilon is not None:
         return _stated_budget(facts, epsilon, totals.delta_per_call)
+    if facts.adaptive and not _is_planned_in_rho(totals) and not _is_long(facts):
+        facts = replace(facts, mechanism="limited-domain")
     return _planned_budget(facts, totals.epsilon_per_item, totals.delta_per_call, pure=pure)
+
+
+def _is_planned_in_rho(totals: Totals) -> bool:
+    """Whether the planned items fit as rho; a plan of few items adds up epsilons, which Gaussian noise has none of."""
+    planned = totals.budget.items * bounded_range_rho(totals.epsilon_per_item)
+    return totals.limits.rho is None or planned <= totals.limits.rho
+
+
+def _is_long(facts: Facts) -> bool:
+    """Whether rounds are worth it even then, or were asked for."""
+    return facts.mechanism == "adaptive" or facts.k > MAX_SHORT_COUNTED_LIST
 
 
 def _stated_budget(facts: Facts, epsilon: Number, delta_per_call: Fraction) -> QuestionBudget | RoundsBudget:

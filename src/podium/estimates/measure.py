@@ -31,6 +31,7 @@ from podium.mechanisms.base import describe
 from podium.mechanisms.domain import scores_of
 from podium.privacy.events import Event, GaussianNoise, LaplaceNoise
 from podium.privacy.guarantee import total
+from podium.privacy.rounding import display
 from podium.randomness import BitSource, discrete_gaussian, discrete_laplace
 from podium.release import Receipt, Release
 
@@ -105,6 +106,10 @@ class MeasureCounts:
     def worst_case(self, items: int) -> tuple[Event, ...]:
         """What measuring up to this many items may cost."""
         return self.events(items)
+
+    def describe_noise(self, items: int) -> str:
+        """The noise in words, for a plan; here the same for any number of items."""
+        return f"{self.noise} noise of scale {display(self.scale)} on each count"
 
     def count_parameters(self, items: int) -> dict[str, str]:
         """What a release says about this many counts, besides its own parameters."""

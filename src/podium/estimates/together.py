@@ -15,6 +15,7 @@ from podium.mechanisms.base import describe
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.privacy.events import Event, GaussianNoise
 from podium.privacy.guarantee import total
+from podium.privacy.rounding import display
 from podium.randomness import BitSource
 from podium.release import Receipt, Release
 
@@ -69,6 +70,14 @@ class MeasureTogether:
     def worst_case(self, items: int) -> tuple[Event, ...]:
         """What measuring up to this many items may cost: exactly mu^2, because each number of items rounds anew."""
         return (GaussianNoise(1, sensitivity_squared=self._mu_squared(items)),)
+
+    def describe_noise(self, items: int) -> str:
+        """The noise of a list of that many items in words, for a plan."""
+        noise = self.noise_for(items)
+        return (
+            f"gaussian noise of scale {display(noise.sigma)} on each count and of scale "
+            f"{display(noise.shared_sigma)} on all of them together, if k come back"
+        )
 
     def count_parameters(self, items: int) -> dict[str, str]:
         """What a release says about this many counts, besides its own parameters."""

@@ -79,15 +79,7 @@ class Strategy:
         """The mechanism and its parameters, with decimal numbers."""
         shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
         parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
-        counts = ""
-        if isinstance(self.measure, MeasureCounts):
-            counts = f", then {self.measure.noise} noise of scale {display(self.measure.scale)} on each count"
-        elif self.measure is not None:
-            noise = self.measure.noise_for(self.facts.k)
-            counts = (
-                f", then gaussian noise of scale {display(noise.sigma)} on each count and of scale "
-                f"{display(noise.shared_sigma)} on all of them together, if k come back"
-            )
+        counts = "" if self.measure is None else f", then {self.measure.describe_noise(self.facts.k)}"
         return f"{type(self.mechanism).__name__}({parameters}){counts}"
 
     def cost_sentence(self) -> str:
@@ -99,7 +91,7 @@ class Strategy:
             loss, slack = self.guarantee.epsilon(), self.guarantee.cost.delta
             return f"epsilon {display(loss)} and delta {display(slack)}, whatever comes out"
         text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
-        if self.epsilon_per_item is None or self.facts.adaptive:
+        if self.epsilon_per_item is None or self.mechanism.reads is Reads.ROUNDS:
             # Counts use up what rounds leave.
             less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"
             return f"{text}; less rho if {less}"

@@ -62,23 +62,23 @@ def test_the_same_question_written_differently(
 ) -> None:
     asked, source = both
     paid = asked.top(**{"item": "article", "k": 3, **first})
-    after = asked.status
+    after, read = asked.status, source.snapshots
     assert paid.paid.rho > 0
     assert same(asked.top(**{"item": "article", "k": 3, **second}), paid)
-    assert asked.status == after
-    assert source.snapshots == 1
+    assert (asked.status, source.snapshots) == (after, read)
 
 
 def test_sql_and_python_are_the_same_question(both: tuple[Curator, Watched]) -> None:
     asked, source = both
     paid = asked.top("article", k=3, where="country = 'DE'")
+    read = source.snapshots
     text = (
         "SELECT article, COUNT(DISTINCT user_id) AS n FROM views WHERE country = 'DE' GROUP BY article "
         "ORDER BY n DESC LIMIT {k}"
     )
     assert same(asked.sql(text.format(k=3)), paid)
     assert asked.sql(text.format(k=1)).items == paid.items[:1]
-    assert source.snapshots == 1
+    assert source.snapshots == read
 
 
 @pytest.mark.parametrize(
@@ -101,22 +101,22 @@ def test_another_question_is_paid_for(
 ) -> None:
     asked, source = both
     asked.top(**{"item": "article", "k": 3, **first})
+    read = source.snapshots
     assert asked.top(**{"item": "article", "k": 3, **second}).paid.events != ()
-    assert source.snapshots == 2
+    assert source.snapshots > read
 
 
 @pytest.mark.parametrize("options", [{}, {"counts": True}, {"domain": DOMAIN}, {"domain": DOMAIN, "counts": True}])
 def test_a_longer_list_answers_a_shorter_one(both: tuple[Curator, Watched], options: dict[str, Any]) -> None:
     asked, source = both
     long = asked.top("article", k=3, **options)
-    after = asked.status
+    after, read = asked.status, source.snapshots
     short = asked.top("article", k=2, **options)
     assert short.items == long.items[:2] == ("a", "b")
     assert short.values == (None if long.values is None else long.values[:2])
     assert (short.k, short.complete, short.paid.events, short.paid.entry) == (2, True, (), long.paid.entry)
     assert short.guarantee == long.guarantee
-    assert asked.status == after
-    assert source.snapshots == 1
+    assert (asked.status, source.snapshots) == (after, read)
 
 
 def test_gaps_of_a_shorter_list(table: Path) -> None:
@@ -205,7 +205,7 @@ CAPPED = Budget(epsilon=3, delta="1e-6", items=200, questions=20, epsilon_per_an
 def test_where_analysts_have_caps_each_pays_for_a_first_sight(table: Path) -> None:
     with curator(table, CAPPED, analyst="ada") as (asked, source):
         first = asked.top("article", k=3)
-        after = asked.status
+        after, read = asked.status, source.snapshots
         assert set(after.analysts) == {"ada"}
         assert same(asked.top("article", k=3), first)
         assert asked.status == after
@@ -217,8 +217,7 @@ def test_where_analysts_have_caps_each_pays_for_a_first_sight(table: Path) -> No
         assert status.analysts["bob"] == status.analysts["ada"]
         assert status.spent == after.spent
         assert asked.top("article", k=2, analyst="bob").paid.events == ()
-        assert asked.status == status
-        assert source.snapshots == 1
+        assert (asked.status, source.snapshots) == (status, read)
 
 
 def test_an_analyst_at_the_cap_sees_nothing_more(table: Path) -> None:
@@ -308,7 +307,7 @@ def test_threads_share_a_curator(both: tuple[Curator, Watched]) -> None:
 
 def test_threads_that_ask_the_same_at_once_pay_once(table: Path) -> None:
     with open_ledger(table.with_name("ledger.db")) as ledger:
-        with curator(table) as (asked, source):
+        with curator(table) as (asked, _):
             start = threading.Barrier(4)
 
             def ask(number: int) -> Release:
@@ -319,7 +318,7 @@ def test_threads_that_ask_the_same_at_once_pay_once(table: Path) -> None:
                 answers = list(pool.map(ask, range(4)))
             # A top 3 that came first answers all; otherwise one top 2 was paid for as well.
             paid = [release for release in answers if release.paid.events]
-            assert len(paid) == source.snapshots == asked.status.questions_asked <= 2
+            assert len(paid) == asked.status.questions_asked <= 2
             assert settled(ledger) == {release.paid.entry for release in paid}
             assert {release.paid.entry for release in answers} == settled(ledger)
         assert ledger.verify(receipts=[release.paid.entry for release in answers if release.paid.entry]).sound

@@ -40,7 +40,10 @@ def shape(release: Release) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("options", [{}, {"counts": True}, {"max_items_per_user": 2}])
+SELECTING = {"mechanism": "limited-domain"}
+
+
+@pytest.mark.parametrize("options", [SELECTING, {"counts": True}, {**SELECTING, "max_items_per_user": 2}])
 def test_an_empty_table_is_an_ordinary_paid_release(tmp_path: Path, options: dict[str, Any]) -> None:
     shapes = []
     for number, counts in enumerate(({}, {"a": 1}, {"a": 3000}, dict.fromkeys("abcdef", 3000))):
@@ -146,14 +149,14 @@ def test_the_salt_is_fresh_for_each_question(tmp_path: Path) -> None:
     path = many_items(tmp_path / "views.parquet", users=300, items=5)
     with curator(path) as (asked, source):
         for number in range(3):
-            asked.top("article", k=3, max_items_per_user=2, where=f"user_id <> {number + 1000}")
+            asked.top("article", k=2, max_items_per_user=2, where=f"user_id <> {number + 1000}")
         salts = [reading.salt for reading in source.readings]
         assert len(set(salts)) == 3
         assert all(salt is not None and len(salt) == 64 for salt in salts)
-        shown = asked.plan("article", k=3, max_items_per_user=2)
+        shown = asked.plan("article", k=2, max_items_per_user=2)
         assert "'" + "0" * 64 + "'" in shown.queries[0]
         assert not any(str(salt) in shown.queries[0] for salt in salts)
-        asked.top("article", k=3)
+        asked.top("article", k=2)
         assert source.readings[-1].salt is None
 
 
@@ -242,8 +245,8 @@ def test_a_dry_run_touches_nothing(table: Path) -> None:
 
 def test_what_a_dry_run_shows(table: Path) -> None:
     with curator(table) as (asked, _):
-        shown = str(asked.plan("article", k=10, where="country = 'DE'"))
-    assert shown.split("\n")[:5] == [
+        shown = str(asked.plan("article", k=10, mechanism="limited-domain", where="country = 'DE'"))
+    assert shown.split("\n")[:6] == [
         (
             "mechanism  LimitedDomain(k=10, k_bar=1000, epsilon_per_item=0.0838491655, delta=2.501e-8, noise=gumbel, "
             "strict=False)"
@@ -252,6 +255,7 @@ def test_what_a_dry_run_shows(table: Path) -> None:
             "why        The items are not known beforehand, so only the true top 1000 compete, against a threshold "
             "that hides which items are there; only what passes is paid for."
         ),
+        "paths      One way, which counts the table once.",
         (
             "promise    (0.838491655, 2.5e-8)-differentially private and 2.5e-8-approximately 0.008788-zCDP for any "
             "one `user_id`, added or removed"
@@ -262,7 +266,7 @@ def test_what_a_dry_run_shows(table: Path) -> None:
             "1001."
         ),
     ]
-    (sql,) = shown.split("\n")[5:]
+    (sql,) = shown.split("\n")[6:]
     assert sql.startswith("sql        SELECT best.item0")
     assert sql.endswith("LIMIT 1001) AS best ORDER BY best.n DESC, best.item0 ASC")
 
@@ -277,9 +281,9 @@ def test_what_is_shown_is_what_is_sent_but_for_where_the_table_is(table: Path, m
 
     monkeypatch.setattr(DuckDBSession, "fetch", listening)
     with curator(table) as (asked, _):
-        shown = asked.plan("article", k=3)
+        shown = asked.plan("article", k=2)
         assert sent == []
-        asked.top("article", k=3)
+        asked.top("article", k=2)
     place = f"READ_PARQUET('{table}')"
     assert tuple(query.replace(place, '"views"') for query in sent) == shown.queries
     assert all(place in query for query in sent)

@@ -246,15 +246,15 @@ def test_a_retry_never_draws_again_under_an_old_reservation(table: Path, monkeyp
 
         source.failure = SourceFailure()
         with pytest.raises(QuestionForfeited):
-            asked.top("article", k=3, idempotency_key="two")
+            asked.top("article", k=3, mechanism="limited-domain", idempotency_key="two")
         source.failure = None
         charged = ledger.status("views").spent
         with pytest.raises(InvalidArgument, match="idempotency_key='two' is not valid"):
-            asked.top("article", k=3, idempotency_key="two")
+            asked.top("article", k=3, mechanism="limited-domain", idempotency_key="two")
         assert len(draws) == 1
         assert ledger.status("views").spent == charged
 
-        asked.top("article", k=3, idempotency_key="three")
+        asked.top("article", k=3, mechanism="limited-domain", idempotency_key="three")
         kinds = [entry.kind for entry in ledger.history("views")]
         assert kinds.count(Kind.RESERVED) == 3
         assert kinds.count(Kind.SETTLED) == len(draws) == 2

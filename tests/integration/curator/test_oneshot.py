@@ -41,7 +41,7 @@ def test_a_dry_run_reads_nothing(table: Path) -> None:
     assert isinstance(by_sql, Plan)
     assert by_sql == by_name
     assert source.snapshots == 0
-    assert isinstance(podium.top(source, item="article", **COST), Release)
+    assert isinstance(podium.top(source, item="article", k=2, **COST), Release)
     assert source.snapshots == 1
     source.close()
 

@@ -182,6 +182,8 @@ def _valued(draw: Draw, seen: _Seen) -> Iterable[Due]:
         # A user is in one bucket of sizes, and adds a weight to each of t sums.
         moved = 1 if seen.last == "sizes" else max(end * weight**2 for end, weight in seen.weights)
         return [_gaussian(scale**2, Fraction(moved))]
+    if seen.last == "sizes":
+        return [_laplace(1 / scale)]
     return [_laplace(seen.facts.reach / scale)] * size
 
 

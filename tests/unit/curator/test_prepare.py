@@ -14,13 +14,15 @@ import pytest
 from podium.curator.answer import strip_origin
 from podium.curator.payment import LedgerAccount
 from podium.curator.prepare import PlannedQuestion, fresh_salt, state_domain
+from podium.curator.pricing import ledger_strategy
 from podium.curator.reuse import Reusable, record_of
 from podium.errors import InvalidArgument, QuestionForfeited
 from podium.ledger import Budget, Ledger, Totals
-from podium.mechanisms import AdaptiveTopK
+from podium.mechanisms import AdaptiveTopK, LimitedDomain
 from podium.planning.facts import Facts
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
 from podium.planning.strategy import strategy_for
+from podium.privacy import Cost, worst_case
 from podium.query import CheckedQuestion, Question
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable
 
@@ -185,6 +187,18 @@ def test_a_key_holds_the_budget_that_was_requested() -> None:
     assert account.strategy(totals[0], unknown, "0.5")[1] == account.strategy(totals[0], unknown, Fraction(1, 2))[1]
     assert account.strategy(totals[0], known, "0.5")[1] == account.strategy(totals[1], known, "0.5")[1]
     assert account.strategy(totals[0], known, "0.5")[1] == {"epsilon": "1/2", "delta": "0"}
+
+
+@pytest.mark.parametrize(
+    ("items", "k", "mechanism"),
+    [(100, 2, LimitedDomain), (100, 3, AdaptiveTopK), (3, 3, LimitedDomain), (3, 2, LimitedDomain)],
+)
+def test_a_ledger_whose_plan_adds_up_epsilons_pays_for_selections(items: int, k: int, mechanism: type) -> None:
+    """With few items planned, each has an epsilon whose rho does not fit; rounds have no epsilon to add up."""
+    totals = Totals.of(Budget(epsilon=5, delta="1e-6", items=items, questions=3))
+    strategy = ledger_strategy(totals, Facts(k=k), None)
+    assert type(strategy.mechanism) is mechanism
+    assert totals.limits.excess(worst_case(strategy.worst_case), Cost.nothing()) is None
 
 
 def test_a_round_counts_with_its_weights_what_is_not_out_yet() -> None:
