@@ -33,7 +33,7 @@ from bench.measure import machine
 from podium.mechanisms import CanonicalTopK, ExponentialTopK, JointTopK, NoisyTopK, TestedTopK
 from podium.mechanisms.base import Mechanism
 from podium.planning.facts import Facts
-from podium.planning.question_budget import question_budget
+from podium.planning.question_budget import divided_budget
 from podium.planning.strategy import strategy_for
 from podium.privacy import calibrate_epsilon
 
@@ -80,7 +80,7 @@ def contestants(k: int, epsilon: str, delta: str, size: int) -> dict[str, Mechan
 
 
 def _planned(facts: Facts, epsilon: str, delta: str) -> Mechanism:
-    mechanism = strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)).mechanism
+    mechanism = strategy_for(facts, divided_budget(facts, epsilon=epsilon, delta=delta)).mechanism
     assert isinstance(mechanism, Mechanism)
     return mechanism
 

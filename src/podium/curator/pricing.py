@@ -38,7 +38,9 @@ _DIGITS = Context(prec=2, rounding=ROUND_CEILING)
 
 def single_strategy(facts: AnyFacts, *, epsilon: Number, delta: Number) -> Strategy:
     """The strategy of a question that is (epsilon, delta)-private by itself."""
-    return _choose(facts, question_budget(_question_facts(facts), epsilon=epsilon, delta=delta))
+    # The scores of a ranking are no counts, and rounds are for counts only.
+    budget = question_budget if isinstance(facts, Facts) else divided_budget
+    return _choose(facts, budget(_question_facts(facts), epsilon=epsilon, delta=delta))
 
 
 def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
@@ -62,8 +64,8 @@ def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> 
 
 
 def selections_strategy(facts: Facts, requested: Mapping[str, str]) -> Strategy:
-    """How a ledger's question about unknown items would be answered by successive selections."""
-    selecting = replace(facts, mechanism="limited-domain")
+    """How a ledger's question would be answered by successive selections."""
+    selecting = facts if facts.domain_size is not None else replace(facts, mechanism="limited-domain")
     delta = Fraction(requested["delta"])
     if "epsilon" in requested:
         return strategy_for(selecting, _stated_budget(selecting, requested["epsilon"], delta))
@@ -72,7 +74,11 @@ def selections_strategy(facts: Facts, requested: Mapping[str, str]) -> Strategy:
 
 
 def _strategy_within(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
-    return _choose(facts, _ledger_budget(totals, _question_facts(facts), epsilon))
+    question = _question_facts(facts)
+    in_rounds = question.long_and_known and isinstance(facts, Facts) and not totals.budget.pure
+    if in_rounds and (epsilon is not None or _is_planned_in_rho(totals)):
+        question = replace(question, mechanism="adaptive")
+    return _choose(facts, _ledger_budget(totals, question, epsilon))
 
 
 def _choose(facts: AnyFacts, budget: AnyBudget) -> Strategy:
@@ -80,7 +86,6 @@ def _choose(facts: AnyFacts, budget: AnyBudget) -> Strategy:
         return strategy_for(facts, budget)
     from podium.planning.ranking import ranking_strategy  # noqa: PLC0415 - other questions rank by users
 
-    # The items are known, and rounds are for unknown items only.
     return ranking_strategy(facts, cast(QuestionBudget, budget))
 
 

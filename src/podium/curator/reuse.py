@@ -121,6 +121,12 @@ def _was_short(facts: Facts) -> bool:
     return facts.adaptive and facts.mechanism == "auto" and facts.k <= _OLDER_SHORT_LIST
 
 
+def _was_by_selections(strategy: Strategy) -> bool:
+    """Whether the planner of format 1 answered by selections what is answered in rounds now; known items always."""
+    known = strategy.facts.domain_size is not None and strategy.facts.mechanism == "auto"
+    return _was_short(strategy.facts) or (known and strategy.mechanism.reads is Reads.ROUNDS)
+
+
 def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
     """A stored release, cut to its first k places. It is free, unless this analyst is charged for seeing it first."""
     # Older releases do not name the user column; it is that of the data set.
@@ -132,7 +138,7 @@ def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
 def older_key(planned: PlannedQuestion) -> str | None:
     """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
     question, strategy = planned.question, planned.strategy
-    if _was_short(strategy.facts) and planned.budget:
+    if planned.budget and _was_by_selections(strategy):
         strategy = selections_strategy(strategy.facts, planned.budget)
     name = type(strategy.mechanism).__name__
     if name not in _OLDER_NAMES:

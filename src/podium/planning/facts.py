@@ -25,6 +25,8 @@ MAX_SHORT_LIST = 2
 """Up to this k, successive selections find the most, need one query, and cost only what they return."""
 MAX_SHORT_COUNTED_LIST = 10
 """The same with counts, which have intervals after selections and none after rounds."""
+MAX_SHORT_KNOWN_LIST = 10
+"""Up to this k, selections tell known items apart as well as rounds, or better."""
 _ROWS_PER_ITEM = 10
 _MIN_ROWS = 1_000
 
@@ -100,6 +102,13 @@ class Facts:
         if self.mechanism == "limited-domain" or self.k_bar is not None:
             return False
         return self.mechanism == "adaptive" or self.k > (MAX_SHORT_COUNTED_LIST if self.counts else MAX_SHORT_LIST)
+
+    @property
+    def long_and_known(self) -> bool:
+        """Whether a list of known items is so long that rounds find more of it, if there is a delta for their noise."""
+        if self.domain_size is None or self.mechanism != "auto" or not self.ordered:
+            return False
+        return MAX_SHORT_KNOWN_LIST < self.k < self.domain_size
 
     @property
     def undecided(self) -> bool:

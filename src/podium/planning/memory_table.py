@@ -41,7 +41,8 @@ class PairsReader:
         self._names, self._users = np.unique(pairs[0], return_inverse=True)
         self._items = pairs[1]
         self._number = int(self._users.max(initial=-1)) + 1
-        self._size = max(int(self._items.max(initial=-1)) + 1, domain_size or 0)
+        self._size = int(self._items.max(initial=-1)) + 1
+        self._domain_size = max(self._size, domain_size or 0)
         self._salt = salt
         self._bits = bits
 
@@ -70,9 +71,23 @@ class PairsReader:
         return stage.release(Histogram.from_arrays(names, sums[present], known=False), bits=self._bits)
 
     def rank_known(self, stage: NoisyRanking) -> Release:
-        """Run the stage on the weighted counts of all items from 0 on."""
+        """Run the stage on the weighted counts of all items from 0 on; those that nobody has are not listed."""
         sums = self._sums(np.ones(len(self._items), dtype=bool), stage.weights)
-        return stage.release(Histogram.from_arrays(range(self._size), sums), bits=self._bits)
+        seen = np.flatnonzero(sums)
+        members: dict[int, list[int]] = {}
+        for item in seen:
+            members.setdefault(int(sums[item]), []).append(int(item))
+        sizes = {count: len(items) for count, items in members.items()}
+        unseen = self._domain_size - len(seen)
+        if unseen:
+            sizes[0] = unseen
+        # The i-th seen item has as many unseen ones before it as its number exceeds i.
+        before = seen - np.arange(len(seen))
+
+        def name(count: int, rank: int) -> Item:
+            return members[count][rank] if count else rank + int(np.searchsorted(before, rank, side="right"))
+
+        return stage.release(Histogram.from_counts_of_counts(sizes, name), bits=self._bits)
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """Run the mechanism on the plain counts."""

@@ -77,6 +77,8 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> AnyBudge
     guarantee = _require_delta(facts, epsilon, delta)
     if facts.undecided:
         return WholeBudget(epsilon=guarantee.epsilon(), delta=guarantee.cost.delta)
+    if facts.long_and_known and guarantee.cost.delta:
+        return _rounds_budget(facts, guarantee)
     budget = divided_budget(facts, epsilon=epsilon, delta=delta)
     if isinstance(budget, RoundsBudget) or budget.sigma is None or facts.k > _MAX_BASIC:
         return budget

@@ -253,7 +253,7 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         measure=None,
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=(
-            "Rounds were asked for and the domain is known: Gaussian noise ranks all items roughly, and then only the "
+            "The domain is known and the list is long: Gaussian noise ranks all items roughly, and then only the "
             "border of the list is measured again."
         ),
         reach=reach,

@@ -95,12 +95,12 @@ def test_planned_means_drawn(asked: dict[str, Any]) -> None:
         ("1e20", "1e-6", "epsilon='1e20' is not valid. Allowed: a number from 1e-12 to 1e9 where delta is above 0."),
         ("1e-13", "1e-6", "epsilon='1e-13' is not valid. Allowed: a number from 1e-12 to 1e9 where delta is above 0."),
         ("1", "1e-101", "delta='1e-101' is not valid. Allowed: 0, or a number of at least 1e-100 and below 1."),
-        ("1e-8", "1e-100", "epsilon=1/100000000 is not valid. Allowed: 1e-7 or more with counts, k=20 and delta="),
+        ("1e-8", "1e-100", "epsilon=1/100000000 is not valid. Allowed: 1e-7 or more with counts, k=10 and delta="),
     ],
 )  # fmt: skip
 def test_a_refusal_says_what_is_the_least(epsilon: str, delta: Any, message: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        question_budget(Facts(k=20, domain_size=100, counts=True), epsilon=epsilon, delta=delta)
+        question_budget(Facts(k=10, domain_size=100, counts=True), epsilon=epsilon, delta=delta)
     assert str(caught.value).startswith(message)
 
 

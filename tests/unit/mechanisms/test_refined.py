@@ -54,10 +54,9 @@ def test_items_that_nobody_has_take_part() -> None:
 def test_no_user_moves_the_ranking_farther_than_is_charged(cap: int) -> None:
     weights = Weights.spread(cap)
     stage = NoisyRanking(2, 3, weights)
-    empty = np.zeros(7)
     for items in range(1, 8):
         table = PairsReader([0] * items, range(items), domain_size=7)
-        moved = table._sums(np.ones(items, dtype=bool), weights) - empty
+        moved = table._sums(np.ones(items, dtype=bool), weights).astype(float)
         assert float(np.sum(moved**2)) / weights.unit**2 <= 2 * 9 * stage.event.rho
         assert np.count_nonzero(moved) == min(items, cap)
 
