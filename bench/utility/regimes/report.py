@@ -22,6 +22,8 @@ MARGIN = 0.02
 _MOST_SHORT = 0.03
 _WANTED = -0.01
 """The mean recall may be this much below that of the best by hindsight, which nobody can have."""
+_MEANS = {"synthetic, n <= 3000": 0.568, "synthetic, n = 1e5": 0.906, "subsamples": 0.639}
+"""What the rule of this planner reached on the cells on which it was found; these cells are others, and harder."""
 _SURE = 4.0
 """Standard errors beyond which a gap is not put down to chance."""
 
@@ -96,6 +98,9 @@ def goals(summary: dict[str, Any]) -> list[Goal]:
     """What the default is wanted to reach."""
     rows = summary["rows"]
     found = []
+    for name, wanted in _MEANS.items():
+        mean = rows[name]["default"]
+        found.append(Goal(f"mean recall: {name}", f">= {wanted:g}", mean, mean >= wanted, ""))
     for name, values in rows.items():
         gap = values["default"] - values["hindsight"]
         found.append(Goal(f"mean recall - best by hindsight: {name}", f">= {_WANTED:g}", gap, gap >= _WANTED, ""))

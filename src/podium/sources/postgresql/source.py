@@ -83,11 +83,12 @@ class PostgreSQLSource(SqlSource):
         """Raise unless the columns can be counted, and the server allows what this question needs."""
         super()._check_query(query, domain)
         what = _reason_for_tables(query, domain)
+        instead = f"without {what}" if query.weights is None else "with mechanism='limited-domain', which reads once"
         if what is not None and not self._table.keeps:
             raise SourceUnavailable(
                 f"source={self.name!r} does not let this account make temporary tables, which a question with {what} "
                 "needs. Allowed: a primary server and the right TEMPORARY on the database. Grant it: GRANT TEMPORARY "
-                f"ON DATABASE ... TO ..., or ask without {what}."
+                f"ON DATABASE ... TO ..., or ask {instead}."
             )
         hashes = query.max_items_per_user is None or self._server.ask(_md5)
         if not hashes:
