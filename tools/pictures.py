@@ -12,15 +12,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from podium.curator import Curator
 from podium.errors import PodiumError
-from podium.histogram import Histogram
 from podium.ledger import Budget, Entry, Reason, open_ledger
 from podium.planning.facts import Facts
+from podium.planning.memory_table import PairsReader
+from podium.planning.prediction import run_strategy
 from podium.planning.question_budget import question_budget
 from podium.planning.simulation import EventTable, article_events
 from podium.planning.strategy import strategy_for
@@ -36,7 +37,6 @@ from podium.release import Release
 from podium.sources.parquet import write_parquet
 
 if TYPE_CHECKING:
-    from podium.mechanisms.base import Mechanism
     from podium.present.drawing.page import Picture
 
 __all__ = ["draw_pictures", "main"]
@@ -125,20 +125,20 @@ def _recalls(events: EventTable) -> tuple[dict[str, list[float]], dict[str, tupl
     """The share of the true top k that came back, over many runs; the data is synthetic, so nothing is disclosed."""
     pairs = set(zip(events.user_id.tolist(), events.article.tolist(), strict=True))
     counts = Counter(article for _, article in pairs)
-    true = {article for article, _ in counts.most_common(_K)}
     worlds = {
-        "unknown domain": (Facts(k=_K), Histogram(counts, known=False)),
-        "known domain": (Facts(k=_K, domain_size=len(counts)), Histogram(counts)),
+        "unknown domain": Facts(k=_K),
+        "known domain": Facts(k=_K, domain_size=len(counts)),
     }
     recalls: dict[str, list[float]] = {}
     bands: dict[str, tuple[list[float], list[float]]] = {}
-    for name, (facts, histogram) in worlds.items():
+    numbers = {article: number for number, article in enumerate(counts)}
+    table = PairsReader([user for user, _ in pairs], [numbers[article] for _, article in pairs])
+    true = {numbers[article] for article, _ in counts.most_common(_K)}
+    for name, facts in worlds.items():
         runs = []
         for epsilon in _EPSILONS:
-            mechanism = strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=_DELTA)).mechanism
-            # A short list needs no rounds: one histogram answers it.
-            release = cast("Mechanism", mechanism).release
-            found = [len(true.intersection(release(histogram).items)) / _K for _ in range(_RUNS)]
+            strategy = strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=_DELTA))
+            found = [len(true.intersection(run_strategy(strategy, table).items)) / _K for _ in range(_RUNS)]
             runs.append(found)
         recalls[name] = [float(np.mean(found)) for found in runs]
         low, high = ([float(np.quantile(found, level)) for found in runs] for level in (0.1, 0.9))

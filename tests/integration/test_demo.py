@@ -31,7 +31,12 @@ def test_the_readme_shows_what_the_demo_prints() -> None:
     shown = blocks("console")[0].removeprefix("$ make demo\n")
     ran = podium("demo")
     assert ran.returncode == 0
-    assert ran.stderr + ran.stdout == shown
+    assert _without_noise(ran.stderr + ran.stdout) == _without_noise(shown)
+
+
+def _without_noise(printed: str) -> str:
+    """What was paid, and the noisy numbers of users, differ from run to run."""
+    return re.sub(r"(?<=paid       )rho \S+|(?<=users_by_items=)[^)]*", "...", printed)
 
 
 def test_the_readme_shows_the_demo_early() -> None:

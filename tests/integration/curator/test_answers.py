@@ -152,9 +152,9 @@ def test_the_salt_is_fresh_for_each_question(tmp_path: Path) -> None:
             asked.top("article", k=2, max_items_per_user=2, where=f"user_id <> {number + 1000}")
         salts = [reading.salt for reading in source.readings]
         assert len(set(salts)) == 3
-        assert all(salt is not None and len(salt) == 64 for salt in salts)
+        assert all(salt is not None and len(salt) == 32 for salt in salts)
         shown = asked.plan("article", k=2, max_items_per_user=2)
-        assert "'" + "0" * 64 + "'" in shown.queries[0]
+        assert "'" + "0" * 32 + "'" in shown.queries[0]
         assert not any(str(salt) in shown.queries[0] for salt in salts)
         asked.top("article", k=2)
         assert source.readings[-1].salt is None

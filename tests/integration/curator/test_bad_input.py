@@ -224,10 +224,10 @@ def test_delta_0_needs_a_known_domain(made: Path, tmp_path: Path) -> None:
 
 def test_an_exhausted_budget(table: Path) -> None:
     with curator(table, Budget(epsilon=3, delta="1e-6", items=10, questions=2)) as (asked, source):
-        assert asked.top("article", k=3, where="flag = TRUE").complete
+        assert asked.top("article", k=3, mechanism="limited-domain", where="flag = TRUE").complete
         before = asked.status
         with pytest.raises(BudgetExceeded) as caught:
-            asked.top("article", k=8)
+            asked.top("article", k=8, mechanism="limited-domain")
         error = caught.value
         assert str(error) == (
             "this release may cost rho=0.1406 but 'views' has rho=0.123025 left (short by 0.0176). Only 7 of the 8 "
@@ -236,7 +236,7 @@ def test_an_exhausted_budget(table: Path) -> None:
         assert error.short_by == error.requested - error.remaining > 0
         assert error.remaining == before.remaining.rho
         assert asked.status == before
-        assert asked.top("article", k=3).complete
+        assert asked.top("article", k=3, mechanism="limited-domain").complete
         with pytest.raises(BudgetExceeded, match=r"may cost delta=2.5e-07 but 'views' has delta=0 left"):
             asked.top("article", k=1, where="user_id > 7")
         assert source.snapshots == 2

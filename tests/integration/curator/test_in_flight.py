@@ -168,7 +168,7 @@ def test_a_question_in_flight_shows_nothing_before_it_is_settled(table: Path, mo
 
         monkeypatch.setattr(settle, "settle", settled)
         source.meanwhile = look
-        asked.top("article", k=3)
+        asked.top("article", k=2)
     assert len(seen) == 2
     assert seen[0] == seen[1]
     assert seen[0][1][-1] is Kind.RESERVED

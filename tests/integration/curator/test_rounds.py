@@ -228,9 +228,9 @@ def test_the_first_round_that_is_shown_is_the_one_that_is_sent(
     sent: list[str] = []
     keep = DuckDBSession.keep
 
-    def listening(self: DuckDBSession, table: str, query: Any) -> None:
+    def listening(self: DuckDBSession, table: str, query: Any, **how: Any) -> None:
         sent.append(query.sql("duckdb"))
-        keep(self, table, query)
+        keep(self, table, query, **how)
 
     monkeypatch.setattr(DuckDBSession, "keep", listening)
     asked, source = both

@@ -42,7 +42,7 @@ def test_the_disk_is_full_when_the_answer_should_be_settled(tmp_path: Path, monk
         source = Filling(path, shortage, lambda: 1)
         with Curator(source, dataset="views", user="user_id", ledger=ledger, budget=BUDGET) as made:
             with shortage, pytest.raises(QuestionForfeited, match="Nothing was released") as caught:
-                made.top("article", k=3)
+                made.top("article", k=2)
             assert caught.value.__cause__ is caught.value.__context__ is None
             status = made.status
             assert status.reserved.rho == caught.value.rho > 0

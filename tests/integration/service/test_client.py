@@ -189,7 +189,7 @@ def test_a_file_is_not_sent(client: Client, tmp_path: Path) -> None:
 
 
 def test_plans_and_budgets(client: Client) -> None:
-    plan = client.plan("article", k=5)
+    plan = client.plan("article", k=2)
     assert plan.at_most.rho is not None
     assert "SELECT" in plan.queries[0]
     assert str(plan).startswith("mechanism  LimitedDomain")

@@ -31,7 +31,7 @@ def test_a_plan_needs_no_data() -> None:
     )
     planned = document("plan", "plan", "-k", "10", "--epsilon", "1", "--delta", "1e-8", "--counts")
     assert planned["mechanism"] == "LimitedDomain"
-    assert planned["counts"]["noise"] == "gaussian"
+    assert planned["counts"]["items"] == "10"
 
 
 def test_the_choices_are_those_of_the_planner() -> None:

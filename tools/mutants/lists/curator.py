@@ -54,8 +54,8 @@ MUTANTS = (
     ),
     Mutant(
         "curator/rounds.py",
-        "query = self.planned.weighted_query(weights, (), self.salt)",
-        "query = self.planned.weighted_query(weights, (), '1' * 64)",
+        "self.planned.weighted_query(stage.weights, without, self.salt)",
+        "self.planned.weighted_query(stage.weights, without, '1' * 32)",
         "a user keeps the same items in all rounds",
         ("integration/curator/test_rounds.py::test_all_rounds_cut_users_by_one_salt",),
     ),
@@ -83,8 +83,8 @@ MUTANTS = (
     ),
     Mutant(
         "curator/pricing.py",
-        "delta = 2 * totals.delta_per_call / (1 + totals.delta_per_call)",
-        "delta = 4 * totals.delta_per_call / (1 + totals.delta_per_call)",
+        "delta = 2 * delta_per_call / (1 + delta_per_call)",
+        "delta = 4 * delta_per_call / (1 + delta_per_call)",
         "a stated epsilon does not raise the delta of a call",
         ("integration/curator/test_answers.py::test_an_epsilon_of_its_own",),
     ),

@@ -121,8 +121,8 @@ MUTANTS = (
     ),
     Mutant(
         "curator/prepare.py",
-        "domain=self.domain, shown_as=shown_as)",
-        "domain=self.domain)",
+        "domain=self.domain, keep_pairs=in_rounds, shown_as=shown_as",
+        "domain=self.domain, keep_pairs=in_rounds",
         "a plan names the data set, and not where it is",
         ("unit/service/test_api.py::test_the_sql_of_a_plan_names_the_data_set_and_not_where_it_is",),
     ),

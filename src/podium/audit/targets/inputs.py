@@ -11,12 +11,14 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms import (
     AdaptiveTopK,
     LimitedDomain,
+    RefinedTopK,
     SetUnionThenTopK,
     SizedTopK,
     TruncatedLaplaceHistogram,
     TwoReadings,
     Weights,
 )
+from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
 from podium.mechanisms.reader import Discovery
 from podium.randomness import BitSource
 from podium.release import Release
@@ -26,7 +28,7 @@ __all__ = ["mechanism_input"]
 
 def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None = None) -> Any:
     """A histogram; for mechanisms that weigh users by their number of items, a table where each user has one."""
-    if not isinstance(mechanism, (AdaptiveTopK, SetUnionThenTopK, SizedTopK, TruncatedLaplaceHistogram)):
+    if not isinstance(mechanism, (AdaptiveTopK, RefinedTopK, SetUnionThenTopK, SizedTopK, TruncatedLaplaceHistogram)):
         return Histogram(counts)
     if mechanism.max_items_per_user != 1:
         raise InvalidArgument(
@@ -35,7 +37,7 @@ def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSourc
             allowed="1 for an audit on counts",
             hint="Counts do not say how many items each user has; audit it end to end instead.",
         )
-    if isinstance(mechanism, (AdaptiveTopK, SizedTopK)):
+    if isinstance(mechanism, (AdaptiveTopK, RefinedTopK, SizedTopK)):
         return _OneItemEach(counts, bits)
     if isinstance(mechanism, TruncatedLaplaceHistogram):
         return _weigh(counts, mechanism.weights)
@@ -48,7 +50,7 @@ def _weigh(counts: Mapping[Any, int], weights: Weights) -> Histogram:
 
 @dataclass(frozen=True, slots=True)
 class _OneItemEach:
-    """A reader of a table where every user has one item, for ``AdaptiveTopK`` and ``SizedTopK``."""
+    """A reader of a table where every user has one item, for mechanisms that weigh users."""
 
     counts: Mapping[Any, int]
     bits: BitSource | None
@@ -57,6 +59,10 @@ class _OneItemEach:
         """What the stage releases of all items but these."""
         rest = {item: count for item, count in self.counts.items() if item not in without}
         return stage.release(_weigh(rest, stage.weights), bits=self.bits)
+
+    def rank_known(self, stage: NoisyRanking) -> Release:
+        """What the stage releases of all items, those that nobody has included."""
+        return stage.release(_weigh(self.counts, stage.weights), bits=self.bits)
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """What the mechanism releases of the counts."""
