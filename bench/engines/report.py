@@ -9,7 +9,10 @@ from rich.table import Table
 
 from bench.engines.goals import Cell, MemoryCell
 
-__all__ = ["show"]
+__all__ = ["WIDTH", "show"]
+
+WIDTH = 136
+"""Columns to print at least."""
 
 
 def show(
@@ -24,7 +27,7 @@ def show(
     facts = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
     console.print(f"engines bench ({mode}): {facts}", highlight=False)
     console.print(
-        "A private top-10 against the same query without privacy, on the same engine with its usual settings; medians "
+        "A private top k against the same query without privacy, on the same engine with its usual settings; medians "
         "of repetitions that took turns.",
         highlight=False,
     )
@@ -35,10 +38,12 @@ def show(
 
 
 def _times(cells: Sequence[Cell]) -> Table:
-    table = Table(title="Time (processor time only where the engine is in this process)")
+    table = Table(
+        title="Time (of the processor where the engine is in this process), and scans of the table as it counts them"
+    )
     table.add_column("engine", no_wrap=True)
     table.add_column("question", no_wrap=True)
-    for heading in ("rows", "plain", "podium", "podium\n/ plain", "processor\ntime", "runs", "same\nitems"):
+    for heading in ("rows", "plain", "podium", "podium\n/ plain", "processor\ntime", "scans", "runs", "same\nitems"):
         table.add_column(heading, justify="right", no_wrap=True)
     previous = None
     for cell in cells:
@@ -54,8 +59,9 @@ def _times(cells: Sequence[Cell]) -> Table:
             f"{cell.podium.median:,.2f} s",
             f"{cell.ratio:.2f}",
             "-" if processor is None else f"{processor:.2f}",
+            f"{cell.scans:g}",
             f"{len(cell.podium.seconds)}",
-            f"{cell.shared} of 10",
+            f"{cell.shared} of {cell.k}",
         )
     return table
 

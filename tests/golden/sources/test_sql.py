@@ -88,9 +88,9 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     yield "weights in a listed domain, kept", dialect.keep("counts", replace(weighted, domain=listed).kept_counts())
     yield "pairs from lists, without some", rest.top_rows(11)
     yield "how many items users have", weighted.sizes((1, 2, 8))
-    kept = replace(weighted, kept="kept", without=None)
+    kept = replace(weighted, without=None).reading_kept("kept")
     found = replace(rest, kept="kept", without=None, domain=ItemTable(rest.without.relation, ("article", "day")))  # type: ignore[union-attr]
-    yield "the pairs of all rounds, kept", dialect.keep("kept", replace(rest, without=None).pairs())
+    yield "the pairs of all rounds, kept", dialect.keep("kept", replace(rest, without=None).pairs_to_keep())
     yield "weights of kept pairs, kept", dialect.keep("counts", kept.kept_counts())
     yield (
         "weights of kept pairs, without some items, kept",

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from bench.engines import report, run, servers
+from bench.engines import questions, report, run, servers
 from bench.engines.data import COUNTRIES, Events, wide_table
-from bench.engines.goals import BOUNDED, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
+from bench.engines.goals import BOUNDED, ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
 from bench.measure import Timing
 from bench.selection import report as selection_report
 from rich.console import Console
@@ -42,18 +42,22 @@ def test_the_json_has_every_cell_and_goal(results: run.Results, tmp_path: Path) 
     run.write_json(results, path)
     data = json.loads(path.read_text(encoding="utf-8"))
     assert set(data) == {"bench", "version", "machine", "settings", "cells", "memory", "absent", "goals"}
-    assert [(cell["engine"], cell["route"], cell["rows"]) for cell in data["cells"]] == [
-        ("DuckDB", "top rows", 20_000),
-        ("DuckDB", "top rows", 20_000),
-        ("DuckDB", "counts of counts", 20_000),
-        ("DuckDB", "top rows", 10_000),
-        ("DuckDB", "bounded", 10_000),
+    assert [(cell["engine"], cell["route"], cell["k"], cell["rows"]) for cell in data["cells"]] == [
+        ("DuckDB", "top rows", 10, 20_000),
+        ("DuckDB", "top rows, counts", 10, 20_000),
+        ("DuckDB", "counts of counts", 10, 20_000),
+        ("DuckDB", "top rows", 10, 20_000),
+        ("DuckDB", "k=100", 100, 20_000),
+        ("DuckDB", "k=100, counts", 100, 20_000),
+        ("DuckDB", "top rows", 10, 10_000),
+        ("DuckDB", "bounded", 10, 10_000),
     ]
-    assert [len(cell["seconds"]["podium"]) for cell in data["cells"]] == [2, 2, 2, 2, 1]
+    assert [len(cell["seconds"]["podium"]) for cell in data["cells"]] == [2, 2, 2, 2, 1, 1, 2, 1]
+    assert [cell["scans"] for cell in data["cells"]] == [1] * 8
     assert {(cell["route"], cell["items"]) for cell in data["memory"]} == {
         (route, items) for route in ("top rows", "counts of counts") for items in TINY.wide_items
     }
-    assert len(data["goals"]) == 7
+    assert len(data["goals"]) == 16
     assert all(set(goal) == {"name", "wanted", "measured", "met", "where"} for goal in data["goals"])
 
 
@@ -63,13 +67,25 @@ def test_the_report_says_what_was_not_measured(results: run.Results, tmp_path: P
     report.show(results.machine, "tiny", results.cells, results.memory, results.absent, console)
     selection_report.show_goals(results.goals, "tiny", console)
     assert "PostgreSQL: not measured, not part of the tiny mode" in text.getvalue()
-    assert text.getvalue().count("not measured in tiny mode") == 4
+    assert text.getvalue().count("not measured in tiny mode") == 9
     assert str(tmp_path.parent) not in text.getvalue()
 
 
 def test_the_private_answer_is_that_of_the_same_question(results: run.Results) -> None:
     # The first articles have hundreds of users more than the others, which no noise hides.
     assert all(cell.shared >= 3 for cell in results.cells if cell.route != BOUNDED)
+
+
+def test_the_engines_count_one_scan_for_a_question_and_two_for_two(tmp_path: Path) -> None:
+    events = Events(tmp_path, part_rows=2_000, users=300, items=50)
+    for opening in (servers.open_duckdb, servers.open_postgresql, servers.open_clickhouse):
+        with opening(events, 4_000) as opened:
+            plain, rounds = opened.plain("article_id", 20), questions.ask(opened.source, k=20)
+            assert len(plain()) == 20
+            assert opened.scans(rounds) == 1
+            assert opened.scans(lambda ask=rounds: (*ask(), *ask())) == 2  # type: ignore[misc]
+            if opening is not servers.open_duckdb:
+                assert opened.scans(plain) == 1
 
 
 def test_memory_does_not_grow_with_the_items(results: run.Results) -> None:
@@ -106,8 +122,9 @@ def test_wide_tables_differ_in_the_tail_only(tmp_path: Path) -> None:
     assert small == large
 
 
-def _cell(engine: str, route: Route, podium: float) -> Cell:
-    return Cell(engine, route, "question", 1, Timing([podium]), Timing([1.0]), None, 10)
+def _cell(engine: str, route: Route, podium: float, processor: float | None = None, scans: float = 1) -> Cell:
+    used = None if processor is None else (Timing([processor]), Timing([1.0]))
+    return Cell(engine, route, "question", 10, 1, Timing([podium]), Timing([1.0]), used, 10, scans)
 
 
 def test_goals_judge_the_worst_cell_of_each_engine() -> None:
@@ -115,12 +132,24 @@ def test_goals_judge_the_worst_cell_of_each_engine() -> None:
         _cell("DuckDB", TOP_ROWS, 0.9),
         _cell("DuckDB", TOP_ROWS, 1.2),
         _cell("DuckDB", TALLY, 1.2),
-        _cell("DuckDB", BOUNDED, 9.0),
+        _cell("DuckDB", BOUNDED, 9.0, 1.9),
+        _cell("DuckDB", ROUNDS[100], 2.0, 2.6),
+        _cell("DuckDB", ROUNDS[1000], 9.0, 9.0),
         _cell("Spark", TOP_ROWS, 1.0),
+        _cell("Spark", ROUNDS[100], 2.9, scans=2),
     ]
     memory = [MemoryCell(TOP_ROWS, 10, 100), MemoryCell(TOP_ROWS, 1000, 200), MemoryCell(TALLY, 10, 100)]
-    verdicts = [(goal.met, goal.measured) for goal in goals(cells, memory)]
-    assert verdicts == [(False, 1.2), (None, None), (True, 1.0), (True, 1.2), (None, None), (None, None), (False, 2.0)]
+    verdicts = {goal.name: (goal.met, goal.measured) for goal in goals(cells, memory) if goal.met is not None}
+    assert verdicts == {
+        "time / plain query: DuckDB, top rows": (False, 1.2),
+        "time / plain query: Spark, top rows": (True, 1.0),
+        "time / plain query: DuckDB, counts of counts": (True, 1.2),
+        "processor time / plain query: DuckDB, k=100": (False, 2.6),
+        "processor time / plain query: DuckDB, bounded": (True, 1.9),
+        "time / plain query: Spark, k=100": (True, 2.9),
+        "scans of the table by one question, most": (False, 2),
+        "Python's memory: most items / fewest items": (False, 2.0),
+    }
 
 
 def test_goals_without_cells_are_not_measured() -> None:

@@ -17,6 +17,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from bench.engines.scans import spark_scans
 from tests.support.clickhouse import embedded_clickhouse
 from tests.support.curator.tables import Watched
 from tests.support.postgres import new_database
@@ -151,7 +152,8 @@ def test_rounds_on_spark_do_not_move_pairs_again_and_free_them(
     monkeypatch.setattr(SparkQuestion, "_keep_counts", listening)
     kept = spark.session.sparkContext._jsc.getPersistentRDDs
     before = set(kept().keySet())
-    podium.top(spark.session, table=str(tmp_path / "views.parquet"), **SURE)
+    scans = spark_scans(spark.session)
+    assert scans(lambda: podium.top(spark.session, table=str(tmp_path / "views.parquet"), **SURE).items) == 1
     assert len(plans) > 1
     # All pairs are where their users are; the few of named items may move.
     assert "Window" in plans[0]

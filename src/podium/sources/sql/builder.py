@@ -49,7 +49,7 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 class SqlBuilder:
     """The SQL of one question; ``without`` is a table of the items that its query excludes.
 
-    ``kept`` is the table that keeps its pairs, if several queries share them.
+    ``kept`` is the table that keeps its pairs, if several queries share them; ``kept_sizes`` is as in Pairs.
     """
 
     relation: Relation
@@ -57,6 +57,7 @@ class SqlBuilder:
     domain: DomainSize | ItemTable | None = None
     without: ItemTable | None = None
     kept: str | None = None
+    kept_sizes: bool = False
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -65,7 +66,7 @@ class SqlBuilder:
 
     @property
     def _pairs(self) -> Pairs:
-        return Pairs(self.relation, self.query, self.domain, self.without, self.kept)
+        return Pairs(self.relation, self.query, self.domain, self.without, self.kept, self.kept_sizes)
 
     @property
     def _dialect(self) -> Dialect:
@@ -113,6 +114,17 @@ class SqlBuilder:
     def pairs(self) -> exp.Select:
         """The distinct pairs, of a listed domain only those of its items: what several queries share is kept."""
         return self._pairs.within(user_first=True)
+
+    def pairs_to_keep(self) -> exp.Select:
+        """The same for the table of all rounds; with the users' numbers of items where the engine would sort for them.
+
+        Distinct pairs that were found by sorting are in the order of their users, so they are numbered in passing.
+        """
+        return self._pairs.with_sizes(self.pairs()) if self._dialect.keeps_sizes else self.pairs()
+
+    def reading_kept(self, table: str) -> SqlBuilder:
+        """The builder of queries that read the table of all rounds."""
+        return replace(self, kept=table, kept_sizes=self._dialect.keeps_sizes)
 
     def items_by_size(self) -> exp.Select:
         """How often each item occurs among the users with t items, for each t: what any weights by t need."""

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from podium.query.schema import Kind
 from podium.sources.sql.dialect import concat
-from podium.sources.sql.expressions import PAIRS, SIZE, USER, WEIGHT, column, row_number, rows
+from podium.sources.sql.expressions import ROWS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
 
 __all__ = ["bounded_pairs", "weight_by_size"]
@@ -33,7 +33,9 @@ def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
     if max_items is None:
         return pairs.within() if within else pairs.distinct()
     bound = _ContributionBound(pairs, max_items)
-    return bound.by_join() if pairs.dialect.computes_once else bound.by_window()
+    if pairs.dialect.computes_once:
+        return bound.by_join()
+    return bound.by_kept_sizes() if pairs.has_sizes else bound.by_window()
 
 
 def weight_by_size(size: exp.Expr, weights: Sequence[tuple[int, int]]) -> exp.Expr:
@@ -53,13 +55,19 @@ class _ContributionBound:
 
     def by_window(self) -> exp.Select:
         """A window gives each pair its user's number of items: one pass, for engines that would otherwise make two."""
-        size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
-        sized = exp.select(*self._columns(PAIRS, user=True), size.as_(SIZE)).from_(
-            self._distinct().subquery(PAIRS, copy=False), copy=False
-        )
+        sized = self.pairs.with_sizes(self._distinct())
         # For users who keep all their items the order does not matter.
         order = exp.Case(ifs=[exp.If(this=column(SIZE, _SIZED) > self.max_items, true=self._hash())])
         return self._cut(sized, order, self._weight())
+
+    def by_kept_sizes(self) -> exp.Query:
+        """Kept pairs know their user's number of items: nothing is sorted for users who keep all their items."""
+        weight = self._weight()
+        kept = self._columns(_SIZED) if weight is None else [*self._columns(_SIZED), weight.as_(WEIGHT)]
+        few, many = (self.pairs.kept_with_sizes() for _ in range(2))
+        few = exp.select(*kept).from_(few.subquery(_SIZED)).where(column(SIZE, _SIZED) <= self.max_items)
+        many = many.where(column(SIZE, ROWS) > self.max_items)
+        return exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False)
 
     def by_join(self) -> exp.Query:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""

@@ -37,6 +37,9 @@ class Dialect:
     computes_once = False
     """Whether a subquery with a name is computed once, and a join with it is cheaper than a window."""
 
+    keeps_sizes = False
+    """Whether kept pairs have their user's number of items, because a window costs less then than in a later query."""
+
     holds_nul = False
     """Whether text may contain NUL."""
 
@@ -215,6 +218,7 @@ class Postgres(Dialect):
 
     name = "postgres"
     decimal_digits = None
+    keeps_sizes = True
 
     def decimal_text(self, value: exp.Expr, scale: int) -> exp.Expr:
         """A decimal in plain digits without trailing zeros."""
@@ -285,6 +289,7 @@ class ClickHouse(Dialect):
     name = "clickhouse"
     holds_nul = True
     keeps_rows = True
+    keeps_sizes = True
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
         """Only the columns: this engine moves conditions into subqueries, so the rows are kept in a table instead."""

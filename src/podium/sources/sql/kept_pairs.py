@@ -38,8 +38,8 @@ class SqlKeptPairs:
     """The pairs of one question in a temporary table of its session."""
 
     def __init__(self, builder: SqlBuilder, session: Session) -> None:
-        session.keep(KEPT_PAIRS, builder.pairs(), pairs=True)
-        self._builder = replace(builder, kept=KEPT_PAIRS)
+        session.keep(KEPT_PAIRS, builder.pairs_to_keep(), pairs=True)
+        self._builder = builder.reading_kept(KEPT_PAIRS)
         self._session = session
         self._numbers = count(1)
         self._named: list[_NamedPairs] = []
@@ -64,7 +64,7 @@ class SqlKeptPairs:
         table = next((named.table for named in reversed(self._named) if wanted <= named.among), KEPT_PAIRS)
         number = next(self._numbers)
         listed = self._load(f"{LISTED_ITEMS}_{number}", items)
-        builder = replace(self._builder, kept=table, domain=listed, without=None)
+        builder = replace(self._builder, kept=table, kept_sizes=False, domain=listed, without=None)
         self._session.keep(f"{_AMONG}_{number}", builder.pairs(), pairs=True)
         builder = replace(builder, kept=f"{_AMONG}_{number}", domain=None)
         named = _NamedPairs(items, builder, self._session, f"{_AMONG}_{number}", f"{_BY_SIZE}_{number}")

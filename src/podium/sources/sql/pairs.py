@@ -25,7 +25,8 @@ _ELEMENTS, _SIZED, _LEFT_OUT = "elements", "sized", "left_out"
 class Pairs:
     """The pairs of one question before contribution bounding; ``without`` has the excluded items.
 
-    ``kept`` is the table that keeps them, if they were computed before.
+    ``kept`` is the table that keeps them, if they were computed before; ``kept_sizes`` says that each of its rows has
+    the number of items of its user.
     """
 
     relation: Relation
@@ -33,6 +34,7 @@ class Pairs:
     domain: DomainSize | ItemTable | None = None
     without: ItemTable | None = None
     kept: str | None = None
+    kept_sizes: bool = False
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -79,6 +81,21 @@ class Pairs:
         sized = exp.select(*(column(place, PAIRS).as_(place) for place in self.places), column(SIZE, _SIZED).as_(SIZE))
         same = column(USER, PAIRS).eq(column(USER, _SIZED))
         return sized.from_(pairs.subquery(PAIRS)).join(users.subquery(_SIZED), on=same)
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether the kept sizes are those of these pairs: as soon as items are excluded, users have fewer."""
+        return self.kept_sizes and self.without is None and self.domain is None
+
+    def with_sizes(self, pairs: exp.Select) -> exp.Select:
+        """These pairs, each with its user's number of items."""
+        size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
+        named = (column(place, PAIRS).as_(place) for place in (USER, *self.places))
+        return exp.select(*named, size.as_(SIZE)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
+
+    def kept_with_sizes(self) -> exp.Select:
+        """The kept pairs and sizes."""
+        return self.distinct().select(column(SIZE, ROWS).as_(SIZE))
 
     def distinct(self, *, user_first: bool = False) -> exp.Select:
         """Distinct (user, item), both not NULL, of the rows that satisfy the condition."""

@@ -126,7 +126,7 @@ class SqlSource(ABC):
         builder = self._builder(query, domain)
         yield builder.top_rows(2) if domain is None and query.weights is None else builder.kept_counts()
         if query.weights is not None:
-            yield builder.pairs()
+            yield builder.pairs_to_keep()
 
     def _check_domain(self, columns: tuple[Column, ...], domain: Domain) -> None:
         if isinstance(domain, DomainSize):
@@ -160,7 +160,7 @@ class SqlSource(ABC):
         self._check_query(query, domain)
         builder, first = self._fenced_builder(query, domain, shown_as)
         if keep_pairs:
-            first, builder = {**first, KEPT_PAIRS: builder.pairs()}, replace(builder, kept=KEPT_PAIRS)
+            first, builder = {**first, KEPT_PAIRS: builder.pairs_to_keep()}, builder.reading_kept(KEPT_PAIRS)
         sent: list[exp.Expr] = [self.sql_dialect.keep(table, select) for table, select in first.items()]
         if edges is not None:
             if limit is not None:
