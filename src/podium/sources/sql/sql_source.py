@@ -245,8 +245,8 @@ class SqlSource(ABC):
 
 
 def _needs_tables(query: CountQuery, domain: Domain | None) -> bool:
-    """Whether items of the caller's, or of an earlier round, are put into tables."""
-    return isinstance(domain, DomainItems | DomainFile) or bool(query.without) or query.weights is not None
+    """Whether a query that reads the table compares it with items that are put into tables."""
+    return isinstance(domain, DomainItems | DomainFile) or bool(query.without)
 
 
 def _require_countable(role: str, column: Column) -> None:
