@@ -119,7 +119,7 @@ HOSTILE_STATEMENTS = (
     "SELECT",
     "SELECT * FROM views",
     f"SELECT *, {COUNT} FROM views {GOOD_TAIL}",
-    f"SELECT article, COUNT(*) AS n FROM views {GOOD_TAIL}",
+    f"SELECT article, COUNT(article) AS n FROM views {GOOD_TAIL}",
     f"SELECT article, COUNT(user_id) AS n FROM views {GOOD_TAIL}",
     f"SELECT article, COUNT(DISTINCT country) AS n FROM views {GOOD_TAIL}",
     f"SELECT article, COUNT(DISTINCT user_id, country) AS n FROM views {GOOD_TAIL}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podium.errors import InvalidArgument
+from podium.query.measure import check_measure, require_measure
 from podium.query.parse.statement import parse_sql
 from podium.query.parse.where import parse_conditions
 from podium.query.question import CheckedQuestion, Question
@@ -14,9 +15,10 @@ __all__ = ["check_question"]
 def check_question(question: Question, schema: Schema, *, user: str, table: str) -> CheckedQuestion:
     """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use."""
     if question.sql is not None:
-        items, k, where = parse_sql(question.sql, schema=schema, table=table, user=user)
+        items, k, where, by = parse_sql(question.sql, schema=schema, table=table, user=user)
+        require_measure(by, question.clip, question.unit)
     else:
-        items, k = question.item, question.k or 0
+        items, k, by = question.item, question.k or 0, question.by
         for name in items:
             schema.column(name, role="item")
         where = parse_conditions(question.where, schema=schema)
@@ -27,4 +29,5 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
             allowed="a column other than the user column",
             hint="Items are ranked by how many users have them.",
         )
-    return CheckedQuestion(items, k, where, question)
+    measure = check_measure(by, question.clip, question.unit, schema, user=user)
+    return CheckedQuestion(items, k, where, question, measure)

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
+from podium.query.measure import Measure, clip_data, require_measure
 from podium.query.predicate import Predicate
 
 __all__ = [
@@ -16,11 +17,8 @@ __all__ = [
 ]  # fmt: skip
 
 _DEFAULT_K = 10
-GIVEN_BY_SQL = ("k", "where")
+GIVEN_BY_SQL = ("k", "where", "by")
 UNSUPPORTED: Mapping[str, tuple[object, str]] = {
-    "by": ("users", "'users': items are ranked by their number of distinct users"),
-    "clip": (None, "None: nothing is clipped where distinct users are counted"),
-    "unit": (None, "None: distinct users are counted in users"),
     "per": ((), "no column: there is one list for the whole table"),
     "groups": (None, "None where there is no per"),
     "groups_per_user": (1, "1: there is one list for the whole table"),
@@ -58,6 +56,8 @@ class QuestionOptions(TypedDict, total=False):
 class Question:
     """The top ``k`` of ``item`` by ``by``, among the rows that satisfy ``where``; or the same as ``sql``.
 
+    ``by`` is "users" (distinct users), "events" (rows) or "sum(COLUMN)". For the latter two, ``clip`` is the most that
+    one user adds to one item, or None if it is to be chosen privately; ``unit`` is what values are rounded down to.
     Columns are checked against a table's schema later. ``domain`` states the items that can come back;
     ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. Fields that podium does not support yet
     are refused here.
@@ -94,6 +94,7 @@ class Question:
         if not self.item and self.sql is None:
             raise InvalidArgument("item", self.item, allowed="one or more distinct columns")
         self._require_answerable()
+        self._require_measure()
         for name in ("ordered", "counts"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidArgument(name, getattr(self, name), allowed="True or False")
@@ -105,7 +106,7 @@ class Question:
             put(self, "k", _DEFAULT_K if self.k is None else positive_integer(self.k, "k"))
             return
         for name in GIVEN_BY_SQL:
-            if (value := getattr(self, name)) not in (None, ()):
+            if (value := getattr(self, name)) not in (None, (), "users"):
                 raise InvalidArgument(name, value, allowed="None where the question is SQL", hint="Say it in the SQL.")
 
     def _require_answerable(self) -> None:
@@ -113,6 +114,12 @@ class Question:
             value = getattr(self, name)
             if value != only or type(value) is not type(only):
                 raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
+
+    def _require_measure(self) -> None:
+        if isinstance(self.clip, list):
+            object.__setattr__(self, "clip", tuple(self.clip))
+        # The measure of a SELECT is known when it is parsed.
+        require_measure(self.by if self.sql is None else None, self.clip, self.unit)
 
     @classmethod
     def of(
@@ -128,6 +135,9 @@ class Question:
         stated = {name: found[name] for name in found if found[name] != _DEFAULTS[name]}
         if self.item:
             stated["item"] = self.item[0] if len(self.item) == 1 else list(self.item)
+        for name in ("clip", "unit"):
+            if name in stated:
+                stated[name] = clip_data(stated[name])
         if self.where:
             stated["where"] = self.where[0] if len(self.where) == 1 else list(self.where)
         return stated if domain is None else {**stated, "domain": domain}
@@ -137,13 +147,15 @@ class Question:
 class CheckedQuestion:
     """A question whose columns exist and whose condition matches their kinds; ``asked`` is the caller's question.
 
-    ``items`` are the columns whose values together are one item; a list column is unnested.
+    ``items`` are the columns whose values together are one item; a list column is unnested. ``measure`` is None where
+    distinct users are counted.
     """
 
     items: tuple[str, ...]
     k: int
     where: Predicate | None = None
     asked: Question | None = None
+    measure: Measure | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", positive_integer(self.k, "k"))

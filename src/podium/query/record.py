@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podium.query.canonical import predicate_to_json
+from podium.query.measure import USERS
 from podium.query.predicate import Predicate
 
 __all__ = ["QuestionRecord", "subject_json"]
 
 _FORMAT = 2
 _SHARED = ("items", "where", "user", "domain", "max_items_per_user", "mechanism", "budget", "counts", "ranking")
+_MEASURED = ("by", "clip", "unit")
 _SCHEDULE = ("schedule", "period", "role")
 
 
@@ -34,7 +36,8 @@ class QuestionRecord:
     ``where`` is a condition in canonical JSON. ``budget`` is what was requested: the ``epsilon`` of the whole question,
     or the owner's ``epsilon_per_item``. ``ordered`` says whether the answer is a ranked list, whose first places answer
     a shorter question. ``schedule`` names the schedule, the period and the role of a monitor's question. ``format``
-    is 1 for entries that name the mechanism's class.
+    is 1 for entries that name the mechanism's class. ``by``, ``clip`` and ``unit`` are written only where something else
+    than distinct users is ranked by.
     """
 
     items: tuple[str, ...]
@@ -50,6 +53,9 @@ class QuestionRecord:
     counts: bool
     ranking: Mapping[str, Any] | None = None
     schedule: Mapping[str, str] = field(default_factory=dict)
+    by: str = USERS
+    clip: Any = None
+    unit: str | None = None
     format: int = _FORMAT
 
     @property
@@ -64,7 +70,8 @@ class QuestionRecord:
 
     def _common_fields(self) -> dict[str, Any]:
         shared = {"format": self.format, **{name: getattr(self, name) for name in _SHARED}}
-        return {**shared, "items": list(self.items), "budget": dict(self.budget)}
+        measured = {} if self.by == USERS else {name: getattr(self, name) for name in _MEASURED}
+        return {**shared, **measured, "items": list(self.items), "budget": dict(self.budget)}
 
     @classmethod
     def from_text(cls, text: str | None) -> QuestionRecord | None:
@@ -82,8 +89,8 @@ class QuestionRecord:
         if found["format"] != _FORMAT:
             raise ValueError
         names = (*_SHARED, "k", "k_bar", "ordered")
-        items = tuple(map(str, found["items"]))
-        return cls(**{**{name: found[name] for name in names}, "items": items}, schedule=_schedule(found))
+        known = {name: found[name] for name in (*names, *(_MEASURED if "by" in found else ()))}
+        return cls(**{**known, "items": tuple(map(str, found["items"]))}, schedule=_schedule(found))
 
     @classmethod
     def _first(cls, found: dict[str, Any]) -> QuestionRecord:

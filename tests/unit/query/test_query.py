@@ -34,7 +34,7 @@ def where(text: str) -> Any:
     return parse_where(text, schema=SCHEMA)
 
 
-def sql(text: str) -> tuple[tuple[str, ...], int, Predicate | None]:
+def sql(text: str) -> tuple[tuple[str, ...], int, Predicate | None, str]:
     return parse_sql(text, schema=SCHEMA, table="views", user="user_id")
 
 
@@ -153,7 +153,7 @@ def test_hostile_conditions_are_refused_inside_a_statement(text: str) -> None:
     ],
 )
 def test_statements_that_mean_the_same(text: str) -> None:
-    assert sql(text) == (("article",), 10, None)
+    assert sql(text) == (("article",), 10, None, "users")
 
 
 def test_several_item_columns_and_a_condition() -> None:
@@ -161,16 +161,16 @@ def test_several_item_columns_and_a_condition() -> None:
         "SELECT country, article, COUNT(DISTINCT user_id) AS n FROM views WHERE flag = TRUE "
         "GROUP BY article, country ORDER BY n DESC LIMIT 3"
     )
-    assert sql(text) == (("country", "article"), 3, Compare("flag", Operator.EQUAL, True))
+    assert sql(text) == (("country", "article"), 3, Compare("flag", Operator.EQUAL, True), "users")
 
 
 def test_refusals_say_what_to_write_instead() -> None:
     with pytest.raises(QuestionRefused) as caught:
-        sql("SELECT article, COUNT(*) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 10")
+        sql("SELECT article, COUNT(article) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 10")
     assert str(caught.value) == (
-        "'COUNT(*)' is not allowed: it counts rows, not users: one user may have many. Write COUNT(DISTINCT user_id). "
-        "Write: SELECT item, COUNT(DISTINCT user_id) AS n FROM views [WHERE ...] "
-        "GROUP BY item ORDER BY n DESC LIMIT 10."
+        "'COUNT(article)' is not allowed: it counts rows that have a value. Write COUNT(*) for rows, or "
+        "COUNT(DISTINCT user_id) for users. Write: SELECT item, COUNT(DISTINCT user_id) AS n FROM views [WHERE ...] "
+        "GROUP BY item ORDER BY n DESC LIMIT 10; COUNT(*) ranks by rows, SUM(column) by amounts."
     )
     with pytest.raises(QuestionRefused) as caught:
         where("country = 5")

@@ -63,8 +63,7 @@ def test_a_ranking_is_stored_with_the_mechanism_that_was_requested() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("by", "events"), ("by", "sum(minutes)"), ("clip", 20), ("unit", "0.01"), ("per", "country"),
-        ("per", ("country",)), ("groups", ["DE"]), ("groups_per_user", 2), ("groups_per_user", True),
+        ("per", "country"), ("per", ("country",)), ("groups", ["DE"]), ("groups_per_user", 2), ("groups_per_user", True),
         ("groups_per_user", "all"), ("at_least", 50), ("others", True), ("others", 0), ("join", "users"),
     ],
 )  # fmt: skip

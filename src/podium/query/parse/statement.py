@@ -1,4 +1,4 @@
-"""The one statement that podium answers: items by number of distinct users, in descending order."""
+"""The one statement that podium answers: items by distinct users, rows or a sum, in descending order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from podium.errors import QuestionRefused
 from podium.exact import positive_integer
+from podium.query.measure import EVENTS, USERS, sum_of
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import find_column, has_only, predicate_of
 from podium.query.predicate import Predicate
@@ -30,8 +31,10 @@ _NAMES = {
 }
 
 
-def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> tuple[tuple[str, ...], int, Predicate | None]:
-    """The item columns, k and the condition of a SELECT over the table of that name, with users in column ``user``."""
+def parse_sql(
+    text: str, *, schema: Schema, table: str, user: str
+) -> tuple[tuple[str, ...], int, Predicate | None, str]:
+    """Item columns, k, condition and measure of a SELECT over the table of that name, with users in column ``user``."""
     statement = parse_statement(text)
     shape = _shape(table, user)
     if type(statement) is not exp.Select:
@@ -40,16 +43,17 @@ def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> tuple[tupl
         if value and name not in _PARTS:
             raise QuestionRefused(_NAMES.get(name, name), "it is not part of a top-k question", hint=shape)
     _check_table(statement, table, shape)
-    items, count = _select_list(statement, schema, user, shape)
+    items, count, by = _select_list(statement, schema, user, shape)
     _check_group(statement, items, schema, shape)
     _check_order(statement, count, shape)
     where = statement.args.get("where")
-    return tuple(items), _limit(statement, shape), None if where is None else predicate_of(where.this, schema)
+    return tuple(items), _limit(statement, shape), None if where is None else predicate_of(where.this, schema), by
 
 
 def _shape(table: str, user: str) -> str:
     counted = f"COUNT(DISTINCT {user}) AS n FROM {table}"
-    return f"Write: SELECT item, {counted} [WHERE ...] GROUP BY item ORDER BY n DESC LIMIT 10."
+    other = "COUNT(*) ranks by rows, SUM(column) by amounts"
+    return f"Write: SELECT item, {counted} [WHERE ...] GROUP BY item ORDER BY n DESC LIMIT 10; {other}."
 
 
 def _check_table(statement: exp.Select, table: str, shape: str) -> None:
@@ -64,14 +68,17 @@ def _check_table(statement: exp.Select, table: str, shape: str) -> None:
     raise QuestionRefused("FROM" if node is None else node.sql(), f"the one table here is {table!r}", hint=shape)
 
 
-def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -> tuple[list[str], exp.Expr | None]:
-    """The item columns of the SELECT, and its count, if any."""
+def _select_list(
+    statement: exp.Select, schema: Schema, user: str, shape: str
+) -> tuple[list[str], exp.Expr | None, str]:
+    """The item columns of the SELECT, its count, if any, and what that measures."""
     items: list[str] = []
     count: exp.Expr | None = None
+    by = USERS
     for node in statement.expressions:
         inner = node.this if type(node) is exp.Alias else node
-        if type(inner) is exp.Count:
-            _check_count(inner, schema, user, shape)
+        if type(inner) in (exp.Count, exp.Sum):
+            by = _measure_of(inner, schema, user, shape)
             if count is not None:
                 raise QuestionRefused(node.sql(), "the count is selected once", hint=shape)
             count = node
@@ -83,20 +90,32 @@ def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -
         raise QuestionRefused(
             ", ".join(items) or "SELECT", "one or more different item columns, not the user, are selected", hint=shape
         )
-    return items, count
+    return items, count, by
 
 
-def _check_count(node: exp.Count, schema: Schema, user: str, shape: str) -> None:
+def _measure_of(node: exp.Expr, schema: Schema, user: str, shape: str) -> str:
+    """The measure that an aggregate stands for, as the ``by`` of a question."""
     inner = node.this
+    if not has_only(node, {"this", "big_int"}):
+        raise QuestionRefused(node.sql(), "an aggregate takes one column", hint=shape)
+    if type(node) is exp.Sum:
+        if type(inner) is not exp.Column:
+            raise QuestionRefused(node.sql(), "a sum is of one column", hint=shape)
+        return sum_of(find_column(inner, schema, role="by").name)
+    if type(inner) is exp.Star and has_only(inner, set()):
+        return EVENTS
     if type(inner) is not exp.Distinct:
         raise QuestionRefused(
-            node.sql(), f"it counts rows, not users: one user may have many. Write COUNT(DISTINCT {user})", hint=shape
+            node.sql(),
+            f"it counts rows that have a value. Write COUNT(*) for rows, or COUNT(DISTINCT {user}) for users",
+            hint=shape,
         )
     columns = inner.expressions
     if len(columns) != 1 or type(columns[0]) is not exp.Column or inner.args.get("on"):
         raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
     if find_column(columns[0], schema, role="user").name != user:
         raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
+    return USERS
 
 
 def _check_group(statement: exp.Select, items: list[str], schema: Schema, shape: str) -> None:
@@ -118,7 +137,7 @@ def _check_order(statement: exp.Select, count: exp.Expr | None, shape: str) -> N
     node = nodes[0].this
     alias = count.alias if type(count) is exp.Alias else None
     by_alias = type(node) is exp.Column and alias is not None and node.name.casefold() == alias.casefold()
-    by_count = type(node) is exp.Count and count is not None and node == (count.this if alias else count)
+    by_count = type(node) in (exp.Count, exp.Sum) and count is not None and node == (count.this if alias else count)
     if not (by_alias or by_count):
         raise QuestionRefused(nodes[0].sql(), "the answer is ordered by the count alone, descending", hint=shape)
 
