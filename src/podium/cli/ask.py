@@ -16,6 +16,7 @@ from podium.cli.options import (
     AnswerEvery,
     BadLines,
     BadLinesOption,
+    Clip,
     DatasetOption,
     Delta,
     DomainSize,
@@ -34,7 +35,9 @@ from podium.cli.options import (
     ReleaseFormatOption,
     Table,
     Types,
+    Unit,
     Unordered,
+    parse_clip,
     parse_types,
 )
 from podium.cli.output import Output, print_plan
@@ -52,8 +55,10 @@ class AnswerOptions:
     """Options of a question besides its items and k."""
 
     counts: Annotated[
-        bool, typer.Option("--counts", help="Also estimate how many users each item has, with half of the budget.")
+        bool, typer.Option("--counts", help="Also estimate the value of each item, with half of the budget.")
     ] = False
+    clip: Clip = None
+    unit: Unit = None
     unordered: Unordered = False
     max_items_per_user: MaxItemsPerUser = None
     domain: Annotated[
@@ -73,6 +78,8 @@ class AnswerOptions:
         return {
             "counts": self.counts,
             "ordered": not self.unordered,
+            "clip": parse_clip(self.clip),
+            "unit": self.unit,
             "max_items_per_user": self.max_items_per_user,
             "domain": self.domain,
             "domain_size": self.domain_size,

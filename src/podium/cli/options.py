@@ -15,6 +15,8 @@ __all__ = [
     "AnswerEvery",
     "BadLines",
     "BadLinesOption",
+    "By",
+    "Clip",
     "DatasetOption",
     "Delta",
     "DomainSize",
@@ -38,8 +40,10 @@ __all__ = [
     "Table",
     "TextFormatOption",
     "Types",
+    "Unit",
     "User",
     "Where",
+    "parse_clip",
     "parse_types",
 ]  # fmt: skip
 
@@ -133,6 +137,22 @@ AnalystOption = Annotated[
     str | None, typer.Option("--analyst", metavar="NAME", help="Who asks, if the budget has caps per analyst.")
 ]
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Table of the database.")]
+By = Annotated[
+    str,
+    typer.Option("--by", metavar="MEASURE", help='What ranks items: users (distinct), events (rows), or "sum(COL)".'),
+]
+Clip = Annotated[
+    str | None,
+    typer.Option(
+        "--clip", metavar="NUMBER",
+        help="With --by events or a sum: the most that one user adds to one item, or -A,B for signed sums. "
+        "By default a small part of the budget pays for choosing it.",
+    ),
+]  # fmt: skip
+Unit = Annotated[
+    str | None,
+    typer.Option("--unit", metavar="NUMBER", help="What summed values are rounded down to, such as 0.01."),
+]
 Where = Annotated[
     list[str] | None,
     typer.Option(
@@ -176,6 +196,11 @@ OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of stdout.")
 ]
 PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")]
+
+
+def parse_clip(clip: str | None) -> str | tuple[str, ...] | None:
+    """A number, or the two ends of --clip -A,B."""
+    return tuple(end.strip() for end in clip.split(",")) if clip is not None and "," in clip else clip
 
 
 def parse_types(types: list[str] | None) -> dict[str, str] | None:

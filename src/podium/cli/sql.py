@@ -29,7 +29,7 @@ def sql(
     """Answer a question like that of 'podium top', written as SQL.
 
     One form is supported: SELECT item, COUNT(DISTINCT user) AS n FROM table [WHERE ...] GROUP BY item ORDER BY n DESC
-    LIMIT k. Anything else is refused before a row is read.
+    LIMIT k; or COUNT(*) for rows, or SUM(column). Anything else is refused before a row is read.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``podium top``: the k items with the most distinct users."""
+"""``podium top``: the k items with the most users, events or amounts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
-from podium.cli.options import K, SourceArgument, User, Where
+from podium.cli.options import By, K, SourceArgument, User, Where
 
 __all__ = ["top"]
 
@@ -21,12 +21,13 @@ def top(
     ],
     user: User,
     k: K = 10,
+    by: By = "users",
     where: Where = None,
     answer_options: AnswerOptions,
     data_options: DataOptions,
     output_options: OutputOptions,
 ) -> None:
-    """Release the k items with the most distinct users, privately.
+    """Release the k items with the most distinct users, events or amounts, privately.
 
     Without a ledger, --epsilon and --delta are the total for this one question. With a ledger, the answer is charged to
     the budget of a data set, and repeating the same question is free.
@@ -35,11 +36,12 @@ def top(
     Examples:
       podium top views.parquet --item article --user user_id -k 10 --epsilon 1 --delta 1e-8
       podium top views.csv --item article --user user_id --epsilon 1 --delta 1e-8 --where "country = 'DE'"
+      podium top plays.parquet --item track --user listener --by "sum(minutes)" --unit 0.1 --epsilon 1 --delta 1e-8
       podium top views.parquet --item article --user user_id --ledger ledger.db --dataset views
       podium top postgresql://me@host/shop --table orders --item product --user customer --epsilon 1 --delta 1e-8 \\
         --dry-run
     """
     from podium.query import Question
 
-    question = Question(item=tuple(item), k=k, where=tuple(where or ()), **answer_options.options())
+    question = Question(item=tuple(item), k=k, by=by, where=tuple(where or ()), **answer_options.options())
     ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=item)

@@ -12,6 +12,7 @@ from typing import Final
 
 from podium.ledger import Status
 from podium.present.intervals import Margin, margin_of
+from podium.present.measures import shown_measure
 from podium.present.text.accounts import status_facts
 from podium.present.text.names import item_columns, printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
@@ -60,7 +61,7 @@ def _table(release: Release, heading: str | None, margin: Margin | None) -> str:
     values += [None] * (len(names) - len(values))
     columns = [("rank", "n")] * release.ordered + [(name, "") for name, _ in items]
     if release.value_kind is not None:
-        columns.append(("count" if release.value_kind == "counts" else "gap", "n"))
+        columns.append((_value_heading(release), "n"))
     if margin is not None:
         columns.append((f"{margin.percent} interval", "n"))
     head = "".join(f'<th scope="col"{_class(kind)}>{escape(name)}</th>' for name, kind in columns)
@@ -70,6 +71,13 @@ def _table(release: Release, heading: str | None, margin: Margin | None) -> str:
     ]
     caption = _caption(release)
     return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _value_heading(release: Release) -> str:
+    if release.value_kind != "counts":
+        return "gap"
+    measure = shown_measure(release)
+    return "count" if measure.noun == "users" else measure.noun
 
 
 def _caption(release: Release) -> str:
@@ -106,6 +114,8 @@ def _remarks(release: Release, margin: Margin | None) -> list[str]:
         remarks.append(why_fewer(release))
     if margin is not None and release.items:
         remarks.append(margin.sentence)
+    if clip := shown_measure(release).clip:
+        remarks.append(clip)
     return remarks
 
 

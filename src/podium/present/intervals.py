@@ -7,7 +7,7 @@ there is no interval: a wrong one would be worse.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -16,6 +16,7 @@ from podium.estimates.measure import MeasureCounts
 from podium.exact import Number, ball, ball_precision, dyadic_above, positive_fraction, probability, rational_bounds
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, value_step
+from podium.present.measures import shown_measure
 from podium.privacy import CorrelatedNoise, Event, GaussianNoise, LaplaceNoise
 from podium.privacy.rounding import display
 from podium.release import Release
@@ -39,9 +40,12 @@ class Margin:
     confidence: Fraction
     fresh: bool
     law: str
+    signed: bool = False
 
     def around(self, value: Fraction) -> tuple[Fraction, Fraction]:
-        """Both ends; a count is never negative, so neither are they."""
+        """Both ends; a count is never negative, so neither are they, unless the values are signed."""
+        if self.signed:
+            return value - self.width, value + self.width
         return max(Fraction(0), value - self.width), max(Fraction(0), value + self.width)
 
     @property
@@ -66,8 +70,12 @@ def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | 
     level = probability(confidence, "confidence")
     if release.value_kind != "counts":
         return None
+    measure = shown_measure(release)
     try:
-        return _margin(release, level)
+        margin = _margin(release, level)
+        if margin is None or measure.noun == "users":
+            return margin
+        return replace(margin, width=margin.width * measure.unit, signed=measure.signed)
     except (InvalidArgument, KeyError):
         return None  # parameters that no mechanism of ours writes
 

@@ -1,8 +1,8 @@
 """A release as a table for other programs: Arrow, pandas, polars, CSV, Parquet.
 
 Columns: ``rank`` where the order means something; the item under the name that it has in the table, where the release
-knows it, one column for each part; then ``count`` with
-``count_low`` and ``count_high``, or ``gap``, where values were released. A column of items that is called like one of
+knows it, one column for each part; then ``count`` with ``count_low`` and ``count_high``, the same with ``sum`` where
+amounts were added up, or ``gap``, where values were released. A column of items that is called like one of
 these gets ``item_`` before its name: an answer that was paid for is not refused for that. Items keep their type. Items
 of several types, or of a type that Arrow does not have, become text. The whole release, receipt included, travels in
 the metadata of the Arrow schema, and so in a Parquet file: ``release_in`` gets it back.
@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.estimates import selected_items
 from podium.present.intervals import CONFIDENCE, margin_of
+from podium.present.measures import shown_measure
 from podium.present.text.names import printable, spreadsheet_text
 from podium.release import Release
 
@@ -48,7 +49,7 @@ def arrow_table(release: Release, *, item: Names = None) -> pa.Table:
     own = {*places, *numbers}
     columns = places | {_beside(name, own | items.keys(), own): values for name, values in items.items()} | numbers
     metadata = {_RELEASE_KEY: release.to_json().encode("utf-8", "surrogatepass")}
-    if "count_low" in columns:
+    if margin_of(release) is not None:
         metadata[_CONFIDENCE_KEY] = CONFIDENCE.encode("ascii")
     return pa.table(columns).replace_schema_metadata(metadata)
 
@@ -149,12 +150,13 @@ def _value_columns(release: Release) -> dict[str, list[Fraction | None]]:
     missing = [None] * (len(release.items) - len(release.values))
     if release.value_kind == "gaps":
         return {"gap": [*release.values, *missing]}
-    columns: dict[str, list[Fraction | None]] = {"count": [*release.values, *missing]}
+    name = shown_measure(release).column
+    columns: dict[str, list[Fraction | None]] = {name: [*release.values, *missing]}
     margin = margin_of(release)
     if margin is not None:
         ends = [margin.around(value) for value in release.values]
-        columns["count_low"] = [low for low, _ in ends]
-        columns["count_high"] = [high for _, high in ends]
+        columns[f"{name}_low"] = [low for low, _ in ends]
+        columns[f"{name}_high"] = [high for _, high in ends]
     return columns
 
 

@@ -12,7 +12,17 @@ from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, positive_fraction
 from podium.query.schema import Column, Kind, Schema
 
-__all__ = ["EVENTS", "MAX_CLIP", "USERS", "Measure", "check_measure", "clip_data", "require_measure", "sum_of"]
+__all__ = [
+    "EVENTS",
+    "MAX_CLIP",
+    "NUMERIC",
+    "USERS",
+    "Measure",
+    "check_measure",
+    "clip_data",
+    "require_measure",
+    "sum_of",
+]
 
 USERS, EVENTS = "users", "events"
 MAX_CLIP = 2**40
@@ -20,7 +30,7 @@ MAX_CLIP = 2**40
 _SUM = re.compile(r'sum\(\s*(?:(?P<plain>\w+)|"(?P<quoted>(?:[^"]|"")+)")\s*\)', re.IGNORECASE)
 _ALLOWED = "'users', 'events' or 'sum(COLUMN)'"
 _QUOTING = 'Quote a name with spaces or signs as in SQL: sum("time spent").'
-_NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _CLIPS = "a number above 0, or a pair (-a, b) of numbers above 0"
 
 
@@ -115,7 +125,7 @@ def _column_of(by: object) -> str | None:
 def _unit_of(column: Column, unit: object, user: str) -> Fraction:
     if column.name == user:
         raise InvalidArgument("by", sum_of(column.name), allowed="the sum of a column other than the user column")
-    if column.kind not in _NUMERIC:
+    if column.kind not in NUMERIC:
         raise InvalidArgument(
             "by", sum_of(column.name), allowed="the sum of a numeric column",
             hint=f"Column {column.name!r} is of kind {column.kind.value}; by='events' counts its rows.",

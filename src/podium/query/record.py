@@ -36,8 +36,8 @@ class QuestionRecord:
     ``where`` is a condition in canonical JSON. ``budget`` is what was requested: the ``epsilon`` of the whole question,
     or the owner's ``epsilon_per_item``. ``ordered`` says whether the answer is a ranked list, whose first places answer
     a shorter question. ``schedule`` names the schedule, the period and the role of a monitor's question. ``format``
-    is 1 for entries that name the mechanism's class. ``by``, ``clip`` and ``unit`` are written only where something else
-    than distinct users is ranked by.
+    is 1 for entries that name the mechanism's class. ``by``, ``clip`` and ``unit`` are written only where items are not
+    ranked by distinct users.
     """
 
     items: tuple[str, ...]

@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
 from podium.present.drawing.style import font
 from podium.present.intervals import Margin, margin_of
+from podium.present.measures import shown_measure
 from podium.present.text.names import NO_ORDER, item_texts, why_fewer
 from podium.present.text.release_text import paid_sentence, release_text
 from podium.release import Release
@@ -132,7 +133,8 @@ def _draw_bars(page: Page, axes: Axes, shown: list[Row], margin: Margin | None) 
 
 
 def _axis_name(release: Release, margin: Margin | None) -> str:
-    noun = "users (noisy count"
+    measure = shown_measure(release)
+    noun = f"{measure.noun} (noisy {measure.column}"
     return f"{noun})" if margin is None else f"{noun}; whiskers: {margin.percent} confidence)"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
+from podium.present.measures import shown_measure
 from podium.present.text.columns import ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
 from podium.privacy.costs import Cost
@@ -41,6 +42,8 @@ def _list_lines(release: Release, heading: str | None) -> list[str]:
         lines.append(f"\n{NO_ORDER}")
     if not release.complete:
         lines.append(f"\n{why_fewer(release)}")
+    if clip := shown_measure(release).clip:
+        lines.append(f"\n{clip}")
     return lines
 
 

@@ -14,6 +14,9 @@ __all__ = ["BudgetBody", "DataVersionBody", "QuestionBody", "RegistrationBody", 
 _Number: TypeAlias = (
     Annotated[StrictStr, Field(max_length=64, pattern=r"^[0-9./]+([eE]-?[0-9]{1,3})?$")] | StrictInt | StrictFloat
 )
+_Amount: TypeAlias = (
+    Annotated[StrictStr, Field(max_length=64, pattern=r"^-?[0-9./]+([eE]-?[0-9]{1,3})?$")] | StrictInt | StrictFloat
+)
 _Text = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 _Scalar: TypeAlias = StrictStr | StrictInt | StrictBool
 _DomainItem: TypeAlias = _Scalar | list[_Scalar]
@@ -31,6 +34,7 @@ class QuestionBody(_Body):
         json_schema_extra={
             "examples": [
                 {"item": "article", "k": 10, "where": "country = 'DE'"},
+                {"item": "track", "k": 10, "by": "sum(minutes)", "unit": "0.1"},
                 {"sql": "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC "
                         "LIMIT 10"},
             ]
@@ -43,8 +47,16 @@ class QuestionBody(_Body):
     k: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="Number of items; default 10.")
     sql: StrictStr | None = Field(None, description="The question as SQL, instead of item and k.")
     where: StrictStr | list[StrictStr] | None = Field(None, description="Filter on rows; of several, all must hold.")
+    by: Annotated[StrictStr, Field(max_length=300)] = Field(
+        "users", description="What ranks items: users (distinct), events (rows), or sum(COLUMN)."
+    )
+    clip: _Number | Annotated[list[_Amount], Field(min_length=2, max_length=2)] | None = Field(
+        None,
+        description="The most that one user adds to one item, or [-a, b] for signed sums; by default chosen privately.",
+    )
+    unit: _Number | None = Field(None, description="What summed values are rounded down to.")
     epsilon: _Number | None = Field(None, description="Total for this release; default: the owner's plan.")
-    counts: StrictBool = Field(False, description="Also estimate how many users each item has.")
+    counts: StrictBool = Field(False, description="Also estimate the value of each item, in the units of by.")
     max_items_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
     domain: list[_DomainItem] | None = Field(None, description="The items, if they are known.")
     domain_size: Annotated[StrictInt, Field(ge=1, le=2**63 - 1)] | None = Field(

@@ -64,11 +64,15 @@ def _require_sendable(question: QuestionRequest) -> None:
         QuestionBody.model_validate(body)
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
-        allowed = "a number without a sign, such as 0.5, 1e-2 or 1/3" if name == "epsilon" else "a shorter one"
+        number = name in ("epsilon", "clip", "unit")
+        allowed = "a number without a sign, such as 0.5, 1e-2 or 1/3" if number else "a shorter one"
         raise InvalidArgument(name, body.get(name), allowed=allowed) from None
 
 
-_FIELDS = ("item", "k", "sql", "where", "epsilon", "counts", "max_items_per_user", "domain", "domain_size", "k_bar")
+_FIELDS = (
+    "item", "k", "sql", "by", "clip", "unit", "where", "epsilon", "counts", "max_items_per_user", "domain", "domain_size",
+    "k_bar",
+)  # fmt: skip
 
 
 @router.get("/datasets/{dataset}/ask")
@@ -84,7 +88,7 @@ def _ask_page(
     budget = granted.service.records.budget(granted.dataset, granted.signed.token)
     return page(
         request, "ask.html", granted.signed, status=status, dataset=granted.dataset, user=opened.settings.user,
-        columns=opened.columns, items=opened.item_columns, fields=fields, lines=lines, budget=budget,
+        columns=opened.columns, items=opened.item_columns, measures=opened.measures, fields=fields, lines=lines, budget=budget,
     )  # fmt: skip
 
 

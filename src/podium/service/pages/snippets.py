@@ -44,6 +44,8 @@ def in_shell(request: QuestionRequest, dataset: str) -> str:
             words.append(f"{flag} FILE")
         elif name == "ordered":
             words.append("--unordered")
+        elif name == "clip" and isinstance(value, list):
+            words.append(f"{flag}={','.join(value)}")
         elif name == "where":
             words += [f"{flag} {shlex.quote(one)}" for one in ([value] if isinstance(value, str) else value)]
         else:

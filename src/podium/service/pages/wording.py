@@ -23,9 +23,10 @@ def question_sentence(question: str) -> str:
     if asked is None:
         return question
     condition = "" if asked.where is None else f" where {condition_text(asked.where)}"
+    measure = "" if asked.by == "users" else f" by {asked.by}"
     counted = ", with counts" if asked.counts else ""
     what = ", ".join(asked.items) if asked.ranking is None else f"a ranking of {' over '.join(asked.items)}"
-    return f"top {asked.k} of {what}{condition}{counted}"
+    return f"top {asked.k} of {what}{measure}{condition}{counted}"
 
 
 def request_of(question: str, planned: str) -> QuestionRequest | None:
@@ -48,6 +49,9 @@ def request_of(question: str, planned: str) -> QuestionRequest | None:
         k=asked.k,
         ordered=asked.ordered,
         where=None if asked.where is None else condition_text(asked.where),
+        by=asked.by,
+        clip=asked.clip,
+        unit=asked.unit if asked.by.startswith("sum") else None,
         epsilon=epsilon,
         counts=asked.counts,
         max_items_per_user=asked.max_items_per_user,

@@ -13,6 +13,7 @@ from typing import Any
 from podium.curator import Curator
 from podium.errors import InvalidArgument, SourceError, SourceUnavailable, UnknownDataset
 from podium.ledger import Budget, Ledger, Status, open_ledger
+from podium.query.measure import EVENTS, NUMERIC, sum_of
 from podium.query.schema import Column, Kind, Schema
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
 from podium.service.store.database import State, now
@@ -51,6 +52,16 @@ class Dataset:
             for column in self.schema.columns
             if column.name != self.settings.user and column.kind not in _NOT_ITEMS
         ]
+
+    @property
+    def measures(self) -> list[tuple[str, str]]:
+        """What items can be ranked by besides distinct users, with a name for people."""
+        numeric = [
+            column.name
+            for column in self.schema.columns
+            if column.name != self.settings.user and column.kind in NUMERIC
+        ]
+        return [(EVENTS, "events (rows)"), *((sum_of(name), f"sum of {name}") for name in numeric)]
 
 
 class Datasets:

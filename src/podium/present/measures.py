@@ -1,0 +1,75 @@
+"""What the numbers of a release measure, in words: users, events or an amount, and at most how much of each user."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from podium.errors import InvalidArgument
+from podium.exact import exact_fraction
+from podium.present.text.names import printable
+from podium.privacy.guarantee import unit_name
+from podium.privacy.rounding import display
+from podium.release import Release
+
+__all__ = ["ShownMeasure", "shown_measure"]
+
+_SUM = re.compile(r'sum\((?:(\w+)|"(.*)")\)', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMeasure:
+    """The noun of the values, and the name of their column in frames and files.
+
+    ``clip`` says how much of each user counts, in a sentence; it is empty where users are counted, and before anything
+    is known. ``unit`` is the amount that noise scales and margins are multiples of; ``signed`` values may be negative.
+    """
+
+    noun: str = "users"
+    column: str = "count"
+    clip: str = ""
+    unit: Fraction = Fraction(1)
+    signed: bool = False
+
+
+def shown_measure(release: Release) -> ShownMeasure:
+    """The measure of a release, as its parameters say it."""
+    parameters = release.parameters
+    by = parameters.get("by")
+    if by is None:
+        return ShownMeasure()
+    found = _SUM.fullmatch(by)
+    column = None if found is None else found[1] or found[2].replace('""', '"')
+    noun = "events" if column is None else printable(column)
+    try:
+        unit = exact_fraction(parameters.get("unit", "1"), "unit")
+        low, high, measured = (_units(parameters.get(name)) for name in ("floor", "clip", "count_clip"))
+    except InvalidArgument:
+        # Parameters that podium did not write.
+        return ShownMeasure(noun, "count" if column is None else "sum")
+    return ShownMeasure(
+        noun,
+        "count" if column is None else "sum",
+        "" if high is None else _clip_sentence(release, noun, unit, low or 0, high, measured),
+        unit,
+        bool(low),
+    )
+
+
+def _units(text: str | None) -> int | None:
+    return None if text in (None, "None") else int(exact_fraction(text, "clip"))
+
+
+def _clip_sentence(release: Release, noun: str, unit: Fraction, low: int, high: int, measured: int | None) -> str:
+    items = printable(", ".join(release.columns or ("item",)))
+    whom = f"per {unit_name(release.user)} and {items}"
+    least = f"at least {display(low * unit)} and " if low else ""
+    counting = f"{least}at most {display(high * unit)} {noun} {whom}"
+    # What is cut off is positive, so a low end holds without the clip too; a signed sum has no such end.
+    held = "" if low else f" The lower ends of the intervals hold for all {noun}."
+    if measured is None or not release.values:
+        return f"Ranked counting {counting}."
+    if measured == high:
+        return f"Counting {counting}.{held}"
+    return f"Ranked counting {counting}; the values count at most {display(measured * unit)}.{held}"
