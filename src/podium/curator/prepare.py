@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,12 @@ from podium.errors import InvalidArgument
 from podium.histogram import Item
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
-from podium.planning.facts import Facts
+from podium.planning.facts import Facts, MeasureFacts
 from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, Question
+from podium.query.measure import Measure
 from podium.randomness import system_bits
-from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, Source
+from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, PairValue, Source
 
 if TYPE_CHECKING:
     from podium.planning.question_plan import Plan
@@ -26,6 +27,7 @@ __all__ = [
     "column_name",
     "count_facts",
     "fresh_salt",
+    "pair_value",
     "require_readable",
     "state_domain",
 ]
@@ -52,18 +54,18 @@ class PlannedQuestion:
 
     def pairs_query(self) -> CountQuery:
         """The pairs that all rounds share, of which none is cut."""
-        return CountQuery(self.question.items, self.user, self.question.where)
+        question = self.question
+        return CountQuery(question.items, self.user, question.where, value=pair_value(question.measure))
 
     def count_query(self, salt: str) -> CountQuery:
         """The count; the salt decides which items a user keeps if items per user are bounded."""
-        cap, question = self.strategy.facts.max_items_per_user, self.question
-        return CountQuery(question.items, self.user, question.where, cap, None if cap is None else salt)
+        cap = self.strategy.facts.max_items_per_user
+        return replace(self.pairs_query(), max_items_per_user=cap, salt=None if cap is None else salt)
 
     def weighted_query(self, weights: Weights, without: tuple[Item, ...], salt: str) -> CountQuery:
         """The count of a round: each user spreads weight over their items, except those in ``without``."""
-        question = self.question
-        return CountQuery(
-            question.items, self.user, question.where, weights.cap, salt, weights=weights.steps, without=without
+        return replace(
+            self.pairs_query(), max_items_per_user=weights.cap, salt=salt, weights=weights.steps, without=without
         )
 
     def first_query(self) -> CountQuery:
@@ -89,6 +91,17 @@ class PlannedQuestion:
             self.first_query(), limit=rows, domain=self.domain, keep_pairs=in_rounds, shown_as=shown_as
         )
         return Plan.of(self.strategy, queries=queries, user=self.user)
+
+
+def pair_value(measure: Measure | None, clip: int | None = None) -> PairValue | None:
+    """What a user adds to an item, at most ``clip`` units of it, or the stated clip; None where users are counted.
+
+    Before a clip is chosen, pairs are kept up to a public ceiling.
+    """
+    if measure is None:
+        return None
+    most = clip or measure.clip
+    return PairValue(measure.column, measure.unit, floor=measure.floor, **({} if most is None else {"clip": most}))
 
 
 def fresh_salt() -> str:
@@ -125,7 +138,8 @@ def count_facts(
     source: Source, question: CheckedQuestion, domain: Domain | None, user: str
 ) -> tuple[Facts, CountQuery]:
     """The public facts of a question, and the plain count that the engine accepted for it."""
-    plain = CountQuery(question.items, column_name(user, "user"), question.where)
+    measure = question.measure
+    plain = CountQuery(question.items, column_name(user, "user"), question.where, value=pair_value(measure))
     # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)
     asked = question.asked or Question(item=question.items)
@@ -137,6 +151,7 @@ def count_facts(
         k_bar=asked.k_bar,
         mechanism=asked.mechanism,
         ordered=asked.ordered,
+        measure=None if measure is None else MeasureFacts(measure.by, measure.unit, measure.clip, measure.floor),
     )
     return facts, plain
 

@@ -24,6 +24,7 @@ from podium.planning.facts import Facts
 from podium.planning.strategy import Strategy
 from podium.query import QuestionRecord
 from podium.query.canonical import predicate_to_json
+from podium.query.measure import Measure
 from podium.query.record import subject_json
 from podium.release import Receipt, Release
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize
@@ -57,7 +58,17 @@ def record_of(planned: PlannedQuestion) -> QuestionRecord:
         budget=planned.budget,
         counts=strategy.facts.counts,
         ranking=planned.ranking_options,
+        **_stored_measure(question.measure),
     )
+
+
+def _stored_measure(measure: Measure | None) -> dict[str, Any]:
+    """The measure with its clip as it was requested, both in the column's own units."""
+    if measure is None:
+        return {}
+    most = None if measure.clip is None else str(measure.amount(measure.clip))
+    clip = [str(measure.amount(measure.floor)), most] if measure.floor else most
+    return {"by": measure.by, "clip": clip, "unit": str(measure.unit)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +152,7 @@ def older_key(planned: PlannedQuestion) -> str | None:
     if planned.budget and _was_by_selections(strategy):
         strategy = selections_strategy(strategy.facts, planned.budget)
     name = type(strategy.mechanism).__name__
-    if name not in _OLDER_NAMES:
+    if name not in _OLDER_NAMES or question.measure is not None:
         return None
     facts = {
         **json.loads(subject_json(question.items, question.where)),

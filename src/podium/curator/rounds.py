@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from podium.curator.prepare import PlannedQuestion
+from podium.curator.prepare import PlannedQuestion, pair_value
 from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
-from podium.sources import KeptPairs, Snapshot, Source
+from podium.sources import CountQuery, KeptPairs, Snapshot, Source
 
 if TYPE_CHECKING:
     from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
@@ -27,11 +27,14 @@ class SourceReader:
     """A source and a question; by the salt, users with too many items keep the same ones in all rounds.
 
     A plain count keeps one snapshot open until the winners are named; rounds read pairs that are computed once.
+    ``clip`` is the most that a user adds to an item where events or sums rank; None if it is the stated one, or while
+    none is chosen.
     """
 
     source: Source
     planned: PlannedQuestion
     salt: str
+    clip: int | None = None
     _snapshot: Snapshot | None = None
     _rows: Histogram | None = None
     _pairs: KeptPairs | None = None
@@ -93,7 +96,7 @@ class SourceReader:
 
     def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         """Run the stage on weighted counts; only the names of winners are read."""
-        snapshot = self._kept_pairs().snapshot(self.planned.weighted_query(stage.weights, without, self.salt))
+        snapshot = self._snapshot_of(self.planned.weighted_query(stage.weights, without, self.salt))
         counts, sizes = snapshot.counts_of_counts()
         tally = dict(zip(counts, sizes, strict=True))
         release = stage.release(Histogram.from_counts_of_counts(tally, _place, known=False))
@@ -102,7 +105,7 @@ class SourceReader:
 
     def rank_known(self, stage: NoisyRanking) -> Release:
         """Run the stage on the weighted counts of the whole domain; only the names of winners are read."""
-        snapshot = self._kept_pairs().snapshot(self.planned.weighted_query(stage.weights, (), self.salt))
+        snapshot = self._snapshot_of(self.planned.weighted_query(stage.weights, (), self.salt))
         counts, sizes = snapshot.counts_of_counts()
         tally = dict(zip(counts, sizes, strict=True))
         release = stage.release(Histogram.from_counts_of_counts(tally, _place))
@@ -111,7 +114,7 @@ class SourceReader:
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """Run the mechanism on the plain counts of the top rows."""
-        snapshot = self._kept_pairs().snapshot(self.planned.count_query(self.salt))
+        snapshot = self._snapshot_of(self.planned.count_query(self.salt))
         return mechanism.release(snapshot.top_rows(mechanism.max_rows))
 
     def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
@@ -124,7 +127,25 @@ class SourceReader:
 
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
         """The weighted count of each item, where t counts these items only."""
-        return self._kept_pairs().among(items).sums(weights.steps)
+        return self._kept_pairs().among(items).sums(weights.steps, self.clip)
+
+    def clip_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users' pairs by size, and users by number of pairs: what a clip is chosen from."""
+        return self._kept_pairs().value_histograms(buckets, resolution)
+
+    def at_clip(self, clip: int) -> SourceReader:
+        """The same pairs, of which each user adds at most ``clip`` units to an item."""
+        return replace(self, clip=clip)
+
+    def sums_of(self, items: tuple[Item, ...]) -> tuple[int, ...]:
+        """The sum of each of the items, whoever has how many of them."""
+        return self._kept_pairs().among(items).sums(((len(items), 1),), self.clip)
+
+    def _snapshot_of(self, query: CountQuery) -> Snapshot:
+        """The kept pairs as this query reads them, at the chosen clip."""
+        if self.clip is not None:
+            query = replace(query, value=pair_value(self.planned.question.measure, self.clip))
+        return self._kept_pairs().snapshot(query)
 
     def _kept_pairs(self) -> KeptPairs:
         if self._pairs is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_integer
@@ -15,6 +17,7 @@ __all__ = [
     "MAX_SHORT_LIST",
     "MECHANISMS",
     "Facts",
+    "MeasureFacts",
 ]
 
 MAX_K = 10_000
@@ -31,6 +34,19 @@ _ROWS_PER_ITEM = 10
 _MIN_ROWS = 1_000
 
 
+class MeasureFacts(NamedTuple):
+    """What ranks items instead of distinct users: events or a sum, in units.
+
+    ``clip`` is the most that one user adds to one item, in units, None if it is chosen privately; ``floor`` is the
+    least, below 0 for signed sums.
+    """
+
+    by: str
+    unit: Fraction = Fraction(1)
+    clip: int | None = None
+    floor: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """The public facts of a question: how many items, from which domain, with or without counts.
@@ -38,7 +54,7 @@ class Facts:
     ``domain_size`` is None if the items are unknown. ``k_bar`` is how many of the most frequent items of an unknown
     domain compete; the default is large, because a larger one usually lowers the threshold. ``mechanism`` overrides the
     planner; a known domain has rounds too ("adaptive"). If the order does not matter (``ordered`` is False), the answer
-    from a known domain can be more accurate.
+    from a known domain can be more accurate. ``measure`` is None where distinct users are counted.
     """
 
     k: int
@@ -48,6 +64,7 @@ class Facts:
     k_bar: int | None = None
     mechanism: str = "auto"
     ordered: bool = True
+    measure: MeasureFacts | None = None
 
     def __post_init__(self) -> None:
         self._bound("k", minimum=1, maximum=MAX_K)
@@ -59,6 +76,8 @@ class Facts:
             raise InvalidArgument("counts", self.counts, allowed="True or False")
         if self.mechanism not in MECHANISMS:
             raise InvalidArgument("mechanism", self.mechanism, allowed=", ".join(map(repr, MECHANISMS)))
+        if self.measure is not None:
+            self._check_measure(self.measure)
         if self.domain_size is None:
             self._check_unknown()
             return
@@ -70,6 +89,17 @@ class Facts:
         object.__setattr__(self, "domain_size", size)
         if self.k_bar is not None:
             raise InvalidArgument("k_bar", self.k_bar, allowed="None where the domain is known: all of it competes")
+
+    def _check_measure(self, measure: MeasureFacts) -> None:
+        if not self.ordered:
+            raise InvalidArgument("ordered", self.ordered, allowed=f"True with by={measure.by!r}")
+        if self.mechanism == "adaptive" and (measure.floor or self.domain_size is not None):
+            raise InvalidArgument(
+                "mechanism",
+                self.mechanism,
+                allowed="'auto' for signed sums and for sums over a known domain",
+                hint="Rounds add up contributions that are not negative, of items that are found in the data.",
+            )
 
     def _check_unknown(self) -> None:
         if self.mechanism == "adaptive" and self.k_bar is not None:
@@ -99,21 +129,22 @@ class Facts:
         """Whether a ledger's question is answered in rounds, which read more and find more: see docs/planner.md."""
         if self.domain_size is not None:
             return self.mechanism == "adaptive"
-        if self.mechanism == "limited-domain" or self.k_bar is not None:
+        signed = self.measure is not None and self.measure.floor < 0
+        if self.mechanism == "limited-domain" or self.k_bar is not None or signed:
             return False
         return self.mechanism == "adaptive" or self.k > (MAX_SHORT_COUNTED_LIST if self.counts else MAX_SHORT_LIST)
 
     @property
     def long_and_known(self) -> bool:
         """Whether a list of known items is so long that rounds find more of it, if there is a delta for their noise."""
-        if self.domain_size is None or self.mechanism != "auto" or not self.ordered:
+        if self.domain_size is None or self.mechanism != "auto" or not self.ordered or self.measure is not None:
             return False
         return MAX_SHORT_KNOWN_LIST < self.k < self.domain_size
 
     @property
     def undecided(self) -> bool:
         """Whether the planner may choose, for a question with its own budget, what finds the most unknown items."""
-        free = self.domain_size is None and self.mechanism == "auto" and self.k_bar is None
+        free = self.domain_size is None and self.mechanism == "auto" and self.k_bar is None and self.measure is None
         return free and not self.counts and (self.k > MAX_SHORT_LIST or self.one_item_each)
 
     @property

@@ -80,7 +80,7 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> AnyBudge
     if facts.long_and_known and guarantee.cost.delta:
         return _rounds_budget(facts, guarantee)
     budget = divided_budget(facts, epsilon=epsilon, delta=delta)
-    if isinstance(budget, RoundsBudget) or budget.sigma is None or facts.k > _MAX_BASIC:
+    if facts.measure is not None or isinstance(budget, RoundsBudget) or budget.sigma is None or facts.k > _MAX_BASIC:
         return budget
     return _simpler_if_better(facts, budget, _split_epsilon(facts.k, facts.domain_size is None, guarantee))
 

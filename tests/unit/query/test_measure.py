@@ -124,7 +124,8 @@ def test_sql_takes_clip_and_unit_beside_it() -> None:
 @pytest.mark.parametrize(
     "aggregate",
     [
-        "COUNT(plays)", "SUM(DISTINCT plays)", "SUM(plays + 1)", "SUM(plays) OVER ()", "COUNT(*) FILTER (WHERE plays = 1)",
+        "COUNT(plays)", "SUM(DISTINCT plays)", "SUM(plays + 1)", "SUM(plays) OVER ()",
+        "COUNT(*) FILTER (WHERE plays = 1)",
         "COUNT(* EXCLUDE (plays))", "AVG(plays)", "SUM(track)", "SUM(listener)", "SUM(plays, price)", "COUNT(1)",
         "2 * SUM(plays)", "SUM(SUM(plays))",
     ],

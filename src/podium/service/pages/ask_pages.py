@@ -70,8 +70,8 @@ def _require_sendable(question: QuestionRequest) -> None:
 
 
 _FIELDS = (
-    "item", "k", "sql", "by", "clip", "unit", "where", "epsilon", "counts", "max_items_per_user", "domain", "domain_size",
-    "k_bar",
+    "item", "k", "sql", "by", "clip", "unit", "where", "epsilon", "counts", "max_items_per_user", "domain",
+    "domain_size", "k_bar",
 )  # fmt: skip
 
 
@@ -88,7 +88,8 @@ def _ask_page(
     budget = granted.service.records.budget(granted.dataset, granted.signed.token)
     return page(
         request, "ask.html", granted.signed, status=status, dataset=granted.dataset, user=opened.settings.user,
-        columns=opened.columns, items=opened.item_columns, measures=opened.measures, fields=fields, lines=lines, budget=budget,
+        columns=opened.columns, items=opened.item_columns, measures=opened.measures, fields=fields,
+        lines=lines, budget=budget,
     )  # fmt: skip
 
 
