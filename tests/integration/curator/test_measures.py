@@ -1,0 +1,146 @@
+"""By events and by amounts: answers in the units of the measure, what is paid for the clip, and asking again."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import podium
+from podium.errors import InvalidArgument
+from podium.privacy.events import GaussianNoise
+
+LISTENERS = 400
+MINUTES = {"a": 9, "b": 6, "c": 4, "d": 2}
+"""What every listener plays; of 'loud' one listener plays more than all others together play of anything."""
+DEAR = {"epsilon": 200, "delta": "1e-6"}
+
+
+def plays(*, loud: int = 0) -> pa.Table:
+    """Each listener plays each track twice: half of its minutes at a time."""
+    rows = [
+        (listener, track, Fraction(minutes, 2), day)
+        for listener in range(LISTENERS)
+        for track, minutes in MINUTES.items()
+        for day in range(2)
+    ]
+    rows += [(0, "loud", Fraction(1000), 0)] * loud
+    return pa.table({
+        "listener": pa.array([row[0] for row in rows], pa.int64()),
+        "track": [row[1] for row in rows],
+        "minutes": pa.array([float(row[2]) for row in rows], pa.float64()),
+        "tenths": pa.array([int(10 * row[2]) for row in rows], pa.int64()),
+        "day": pa.array([row[3] for row in rows], pa.int64()),
+    })
+
+
+def top(source: Any, **parts: Any) -> podium.Release:
+    return podium.top(source, **{"item": "track", "user": "listener", "k": 3, **DEAR, **parts})
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"by": "sum(minutes)", "unit": "0.1"},
+        {"by": "sum(tenths)"},
+        {"by": "sum(tenths)", "clip": 100},
+        {"by": "sum(minutes)", "unit": "0.5", "clip": 10, "mechanism": "limited-domain"},
+        {"by": "sum(tenths)", "mechanism": "limited-domain"},
+        {"by": "sum(tenths)", "clip": (-10, 100)},
+        {"by": "sum(tenths)", "clip": 100, "k": 2},
+        {"by": "sum(tenths)", "k": 2},
+    ],
+)
+def test_lists_by_amounts(parts: dict[str, Any]) -> None:
+    release = top(plays(loud=3), **parts)
+    assert release.items == tuple("abc"[: release.k])
+    assert release.parameters["by"] == parts["by"]
+    assert int(release.parameters["clip"]) >= 1
+    if isinstance(parts.get("clip"), int):
+        unit = Fraction(parts.get("unit", 1))
+        assert int(release.parameters["clip"]) * unit == parts["clip"]
+    for delta in (release.guarantee.epsilon(), release.paid.delta):
+        assert delta <= 200
+
+
+@pytest.mark.parametrize("parts", [{}, {"mechanism": "limited-domain"}, {"k": 2}, {"clip": 2}])
+def test_lists_by_events_with_counts(parts: dict[str, Any]) -> None:
+    release = top(plays(), by="events", counts=True, **parts)
+    assert release.values is not None
+    assert release.value_kind == "counts"
+    assert set(release.items) <= set("abcd")
+    assert len(release.items) == release.k
+    assert all(abs(value - 2 * LISTENERS) < 60 for value in release.values)
+    frame = release.to_pandas()
+    assert (frame["count_low"] <= 2 * LISTENERS).all()
+    assert "events" in str(release)
+    assert "per `listener` and track" in str(release)
+
+
+def test_values_are_in_the_units_of_the_column() -> None:
+    release = top(plays(), by="sum(minutes)", unit="0.1", counts=True)
+    assert release.items == ("a", "b", "c")
+    assert release.values is not None
+    for value, track in zip(release.values, "abc", strict=True):
+        assert abs(value - LISTENERS * MINUTES[track]) < 120
+    frame = release.to_pandas()
+    assert list(frame.columns) == ["rank", "track", "sum", "sum_low", "sum_high"]
+    again = podium.Release.from_json(release.to_json())
+    assert again == release
+    assert "minutes" in str(release)
+
+
+def test_what_is_paid_for_the_clip_is_in_the_receipt() -> None:
+    chosen = top(plays(), by="sum(tenths)", epsilon=1)
+    stated = top(plays(), by="sum(tenths)", epsilon=1, clip=100)
+    for release, histograms in ((chosen, 1), (stated, 0)):
+        paid = [
+            event for event in release.paid.events if isinstance(event, GaussianNoise) and event.sensitivity_squared == 2
+        ]
+        assert len(paid) == histograms
+    plan = podium.plan(plays(), item="track", user="listener", k=3, by="sum(tenths)", epsilon=1, delta="1e-6")
+    assert "clip" in plan.why
+    assert plan.guarantee.epsilon() <= 1
+
+
+def test_one_loud_listener_changes_nothing() -> None:
+    release = top(plays(loud=5), by="sum(tenths)", clip=100)
+    assert "loud" not in release.items
+
+
+def test_a_ledger_repeats_measures_free_of_charge(tmp_path: Path) -> None:
+    with podium.open_ledger(tmp_path / "ledger.db") as ledger:
+        ledger.register("plays", podium.Budget(epsilon=60, delta="1e-4", items=20, questions=10), user="listener")
+        with podium.Curator(plays(), dataset="plays", user="listener", ledger=ledger) as curator:
+            first = curator.top("track", k=3, by="sum(tenths)", clip=100)
+            assert first.paid.rho > 0
+            sql = "SELECT track, SUM(tenths) AS n FROM plays GROUP BY track ORDER BY n DESC LIMIT 3"
+            for again in (
+                curator.top("track", k=3, by="SUM(tenths)", clip="100.0", unit=1),
+                curator.top("track", k=2, by="sum(tenths)", clip=100),
+                curator.sql(sql, clip=100),
+            ):
+                assert again.paid.events == ()
+                assert again.items == first.items[: again.k]
+            for other in ({"by": "sum(tenths)"}, {"by": "events"}, {"by": "sum(tenths)", "clip": 90}, {}):
+                assert curator.top("track", k=3, **other).paid.rho > 0
+            ledger.verify("plays")
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"by": "sum(minutes)"}, "unit=None is not valid"),
+        ({"by": "sum(track)"}, "numeric column"),
+        ({"by": "events", "ordered": False}, "ordered=False is not valid"),
+        ({"by": "sum(tenths)", "clip": (-10, 100), "mechanism": "adaptive"}, "signed"),
+        ({"by": "sum(tenths)", "clip": 2**41}, "units"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_before_anything_is_read(parts: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        top(plays(), **parts)
+    assert told in str(caught.value)
