@@ -3,6 +3,7 @@
 from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.open import SOURCE_DEFAULTS, SourceOptions, open_source
 from podium.sources.protocol import (
+    MAX_CLIP,
     CountQuery,
     Domain,
     DomainFile,
@@ -11,12 +12,13 @@ from podium.sources.protocol import (
     DomainTable,
     KeptPairs,
     NamedPairs,
+    PairValue,
     Snapshot,
     Source,
 )
 
 __all__ = [
-    "SOURCE_DEFAULTS",
+    "MAX_CLIP", "SOURCE_DEFAULTS",
     "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "KeptPairs",
-    "NamedPairs", "Snapshot", "Source", "SourceOptions", "open_source",
+    "NamedPairs", "PairValue", "Snapshot", "Source", "SourceOptions", "open_source",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -17,18 +18,64 @@ from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
 __all__ = [
+    "MAX_CLIP",
     "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "KeptPairs", "NamedPairs",
-    "Snapshot", "Source",
+    "PairValue", "Snapshot", "Source",
 ]  # fmt: skip
 
 _SALT = re.compile(r"[0-9a-f]{32,128}")
 _MAX_DOMAIN_SIZE = 2**63 - 1
 _MAX_STEPS, _MAX_WEIGHT, _MAX_WITHOUT = 100, 2**31, 10_000
+_MAX_GRID_BITS = 20
+
+MAX_CLIP = 2**40
+"""The largest clip of any engine, and the public ceiling of pairs that are kept before their clip is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairValue:
+    """What one user adds to one item: rows (``column`` None) or the sum of a numeric column, in integer units, clipped.
+
+    A row counts floor(value / ``unit``), clipped to at most ``clip``; rows below 0 count 0, missing ones and NaN
+    nothing. A row of a list of items counts once for each distinct element. The sum of a user's rows for an item is
+    clipped to ``clip`` again, and pairs whose value is 0 do not exist. In a float column, value / unit is the quotient
+    of two doubles, the second nearest to the unit, rounded as IEEE 754 says: the same on every engine.
+
+    With a negative ``floor`` sums are signed and clipped to ``floor``..``clip``; rows are then clipped to -R..R, where
+    R is the larger of both, and a negative row is rounded down as well. The count of an item is the sum S of its pairs,
+    items with S <= 0 are treated as if no row had them. With ``grid_bits`` b it is floor(S * 2^b / clip) instead.
+    """
+
+    column: str | None = None
+    unit: Fraction = Fraction(1)
+    clip: int = MAX_CLIP
+    floor: int = 0
+    grid_bits: int | None = None
+
+    def __post_init__(self) -> None:
+        if positive_integer(self.clip, "clip") > MAX_CLIP:
+            raise InvalidArgument("clip", self.clip, allowed="an integer from 1 to 2^40", hint="Take a larger unit.")
+        if not -MAX_CLIP <= exact_integer(self.floor, "floor") <= 0:
+            raise InvalidArgument("floor", self.floor, allowed="an integer from -2^40 to 0", hint="Take a larger unit.")
+        if self.unit <= 0:
+            raise InvalidArgument("unit", self.unit, allowed="a positive Fraction")
+        if self.column is None and (self.unit != 1 or self.floor):
+            raise InvalidArgument("unit", self.unit, allowed="the unit 1 and the floor 0 where rows are counted")
+        if self.grid_bits is not None and (
+            exact_integer(self.grid_bits, "grid_bits", minimum=0) > _MAX_GRID_BITS or self.floor
+        ):
+            allowed = f"an integer from 0 to {_MAX_GRID_BITS}, for sums that are not signed"
+            raise InvalidArgument("grid_bits", self.grid_bits, allowed=allowed)
+
+    @property
+    def reach(self) -> int:
+        """The most that a row counts, up or down."""
+        return max(self.clip, -self.floor)
 
 
 @dataclass(frozen=True, slots=True)
 class CountQuery:
-    """What to count: distinct users per item, among rows that satisfy ``where``.
+    """What to count: distinct users per item, or sums of pair values, among rows that satisfy ``where``.
 
     With ``max_items_per_user`` each user keeps at most that many items: those with the smallest hash of ``salt``, user
     and item. The salt is hex text, fresh for each question and the same in all its queries.
@@ -37,6 +84,9 @@ class CountQuery:
     with t <= up_to instead of 1; the last step ends at ``max_items_per_user``. Counts are then exact sums of weights.
 
     Items in ``without`` are excluded, as if no row had them; with several item columns they are tuples.
+
+    With ``value`` a user adds the value of the pair to an item instead of 1, with weights the product of both; t is
+    the number of pairs whose value is not 0.
     """
 
     items: tuple[str, ...]
@@ -46,6 +96,7 @@ class CountQuery:
     salt: str | None = None
     weights: tuple[tuple[int, int], ...] | None = None
     without: tuple[Item, ...] = ()
+    value: PairValue | None = None
 
     def __post_init__(self) -> None:
         if not self.items or len(set(self.items)) != len(self.items):
@@ -60,6 +111,12 @@ class CountQuery:
             _check_weights(self.weights, self.max_items_per_user)
         if len(self.without) > _MAX_WITHOUT:
             raise InvalidArgument("without", f"{len(self.without)} items", allowed=f"at most {_MAX_WITHOUT} items")
+        if (
+            self.weights is not None
+            and self.value is not None
+            and (self.value.floor or self.value.grid_bits is not None)
+        ):
+            raise InvalidArgument("weights", self.weights, allowed="no weights with signed sums or grid_bits")
 
 
 def _check_weights(weights: tuple[tuple[int, int], ...], max_items_per_user: int | None) -> None:
@@ -150,8 +207,11 @@ class NamedPairs(Protocol):
         """For each edge, the number of users with at least ``edge`` of the items and fewer than the next edge."""
         ...
 
-    def sums(self, weights: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-        """The weighted count of each item, in the given order; the steps must reach the number of items."""
+    def sums(self, weights: Sequence[tuple[int, int]], clip: int | None = None) -> tuple[int, ...]:
+        """The weighted count of each item, in the given order; the steps must reach the number of items.
+
+        With a ``clip`` pair values are clipped to it; it is at most that of the kept pairs.
+        """
         ...
 
 
@@ -163,11 +223,22 @@ class KeptPairs(Protocol):
     """
 
     def snapshot(self, query: CountQuery) -> Snapshot:
-        """The pairs as this query bounds, weighs and excludes them; its columns and condition are those kept."""
+        """The pairs as this query bounds, weighs and excludes them; its columns and condition are those kept.
+
+        The clip of its value may be smaller than the one kept.
+        """
         ...
 
     def among(self, items: tuple[Item, ...]) -> NamedPairs:
         """The pairs of these items alone."""
+        ...
+
+    def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Two histograms; bucket 0 is for 1, bucket j for more than 2^(j-1) and at most 2^j, the last is open.
+
+        First pairs by the size of their value, |value| if it is signed: a user with t pairs, n of them in a bucket,
+        adds floor(resolution * n / t) there. Second the users by t. Users without pairs are in no bucket.
+        """
         ...
 
 

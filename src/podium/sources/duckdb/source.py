@@ -224,7 +224,8 @@ class DuckDBSource(SqlSource):
         """The table of events; JSON files are read with the columns that the question uses."""
         if self._files is None or not self._json:
             return self._relation
-        used = dict.fromkeys((query.user, *query.items, *columns_of(query.where)))
+        measured = () if query.value is None or query.value.column is None else (query.value.column,)
+        used = dict.fromkeys((query.user, *query.items, *measured, *columns_of(query.where)))
         return json_relation(self._files, tuple(used), self._declared)
 
     def domain_relation(self, table: str) -> Relation:

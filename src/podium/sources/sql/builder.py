@@ -26,6 +26,8 @@ from podium.sources.sql.expressions import (
     MEMBERS,
     PAIRS,
     SIZE,
+    USER,
+    VALUE,
     WEIGHT,
     any_of,
     ascending,
@@ -35,13 +37,14 @@ from podium.sources.sql.expressions import (
     row_number,
     rows,
 )
+from podium.sources.sql.pair_values import pair_count, size_bucket
 from podium.sources.sql.pairs import LISTED, Pairs, items_of, same_items
 from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["SqlBuilder"]
 
 _RANKED, _COUNTED, _BEST, _TALLIED = "ranked", "counted", "best", "tallied"
-_RANK, _UNSEEN = "r", "unseen"
+_RANK, _UNSEEN, _BUCKET = "r", "unseen", "j"
 _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 
 
@@ -137,9 +140,13 @@ class SqlBuilder:
 
     def weighted_sums(self, kept: str, weights: Sequence[tuple[int, int]]) -> exp.Select:
         """The weighted count of each item, in any order, names as text."""
-        weight = exp.Mul(this=column(MEMBERS), expression=exp.paren(weight_by_size(column(SIZE), weights)))
+        step = exp.paren(weight_by_size(column(SIZE), weights))
+        if self.query.value is None:
+            total = self._dialect.total(exp.Mul(this=column(MEMBERS), expression=step))
+        else:
+            total = self._dialect.arithmetic.total(exp.Mul(this=column(VALUE), expression=step))
         items = [column(item) for item in self._places()]
-        summed = exp.select(*items, self._dialect.total(weight).as_(COUNT)).from_(exp.to_table(kept)).group_by(*items)
+        summed = exp.select(*items, total.as_(COUNT)).from_(exp.to_table(kept)).group_by(*items)
         return exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(summed.subquery(_BEST))
 
     def domain_size(self, domain: ItemTable) -> exp.Select:
@@ -158,6 +165,19 @@ class SqlBuilder:
         )
         named = (bucket.as_(f"{MEMBERS}{place}") for place, bucket in enumerate(buckets))
         return exp.select(*named).from_(self._pairs.sizes().subquery(_TALLIED))
+
+    def value_sizes(self, buckets: int, resolution: int) -> exp.Select:
+        """For each bucket of pair values, the sum over users of floor(resolution * pairs in it / pairs of the user)."""
+        bucket = size_bucket(exp.Abs(this=column(VALUE)), buckets)
+        keyed = exp.select(column(USER), bucket.as_(_BUCKET)).from_(self.pairs().subquery(PAIRS))
+        keys = [column(USER), column(_BUCKET)]
+        parts = exp.select(*keys, rows().as_(MEMBERS)).from_(keyed.subquery(PAIRS)).group_by(*keys)
+        size = exp.Window(this=exp.Sum(this=column(MEMBERS)), partition_by=[column(USER)])
+        sized = exp.select(column(_BUCKET), column(MEMBERS), size.as_(SIZE)).from_(parts.subquery(_COUNTED))
+        number = exp.Mul(this=column(MEMBERS), expression=exp.Literal.number(resolution))
+        share = self._dialect.arithmetic.quotient(number, column(SIZE))
+        summed = exp.select(column(_BUCKET), self._dialect.total(share).as_(COUNT)).from_(sized.subquery(_TALLIED))
+        return summed.group_by(column(_BUCKET))
 
     def names(self, kept: str, places: Iterable[tuple[int, int]]) -> exp.Select:
         """The names of the items at those (count, rank), with count and rank."""
@@ -210,11 +230,15 @@ class SqlBuilder:
 
     def _counts(self, *, within: bool = True) -> exp.Select:
         """Every item with its count; with ``within`` only items of a listed domain."""
-        count = rows() if self.query.weights is None else self._dialect.total(column(WEIGHT))
-        pairs = bounded_pairs(self._pairs, within=within)
+        pairs, value = bounded_pairs(self._pairs, within=within), self.query.value
+        if value is not None:
+            count = pair_count(self.query, value, self._dialect)
+        else:
+            count = rows() if self.query.weights is None else self._dialect.total(column(WEIGHT))
         grouped = [column(item) for item in self._places()]
         counted = exp.select(*grouped, count.as_(COUNT)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
-        return counted.group_by(*grouped, copy=False)
+        counted = counted.group_by(*grouped, copy=False)
+        return counted if value is None else counted.having(count.copy() > 0, copy=False)
 
     def _places(self) -> tuple[str, ...]:
         return self._pairs.places

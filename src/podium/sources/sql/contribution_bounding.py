@@ -119,7 +119,7 @@ class _ContributionBound:
         return column(USER, _KEPT).eq(column(USER, _USERS))
 
     def _columns(self, table: str, *, user: bool = False) -> list[exp.Expr]:
-        places = (USER, *self.pairs.places) if user else self.pairs.places
+        places = (USER, *self.pairs.held) if user else self.pairs.held
         return [column(place, table).as_(place) for place in places]
 
     def _weight(self) -> exp.Expr | None:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from podium.query.predicate import Literal, Wildcard
 from podium.query.schema import Column, Kind
+from podium.sources.sql import arithmetic as sums
 from podium.sources.sql.expressions import ROWS, row_column, rows
 
 __all__ = ["MAX_SCALE", "ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
@@ -45,6 +46,9 @@ class Dialect:
 
     keeps_rows = False
     """Whether a fence must be a table that keeps the rows, because a subquery is no fence."""
+
+    arithmetic: sums.Arithmetic = sums.Arithmetic()
+    """How this engine computes sums of values."""
 
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text, grouped, compared and ordered by its bytes."""
@@ -196,6 +200,7 @@ class DuckDB(Dialect):
     """DuckDB 2."""
 
     name = "duckdb"
+    arithmetic = sums.DuckDBArithmetic()
     computes_once = True
     holds_nul = True
 
@@ -217,6 +222,7 @@ class Postgres(Dialect):
     """PostgreSQL 14 or later."""
 
     name = "postgres"
+    arithmetic = sums.PostgresArithmetic()
     decimal_digits = None
     keeps_sizes = True
 
@@ -249,6 +255,7 @@ class Spark(Dialect):
     """Spark 4, ANSI mode, time zone UTC."""
 
     name = "spark"
+    arithmetic = sums.SparkArithmetic()
     holds_nul = True
 
     def binary(self, text: exp.Expr) -> exp.Expr:
@@ -287,6 +294,7 @@ class ClickHouse(Dialect):
     """ClickHouse 24 or later: text is bytes and has no collation; Date32 for dates, DateTime64(6) for timestamps."""
 
     name = "clickhouse"
+    arithmetic = sums.ClickHouseArithmetic()
     holds_nul = True
     keeps_rows = True
     keeps_sizes = True

@@ -13,6 +13,7 @@ __all__ = [
     "ROWS",
     "SIZE",
     "USER",
+    "VALUE",
     "WEIGHT",
     "any_of",
     "ascending",
@@ -25,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 ROWS, PAIRS = "rows_", "pairs"
-USER, COUNT, SIZE, MEMBERS, WEIGHT = "u", "n", "t", "m", "w"
+USER, COUNT, SIZE, MEMBERS, WEIGHT, VALUE = "u", "n", "t", "m", "w", "v"
 
 
 def column(name: str, table: str | None = None) -> exp.Column:

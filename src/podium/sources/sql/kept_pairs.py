@@ -19,10 +19,11 @@ from typing import Any
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceFailure
+from podium.exact import positive_integer
 from podium.histogram import Item
 from podium.sources.domains import item_rows
 from podium.sources.item_text import decode_item
-from podium.sources.protocol import CountQuery
+from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
 from podium.sources.sql.relation import ItemTable
@@ -32,6 +33,7 @@ __all__ = ["KEPT_PAIRS", "SqlKeptPairs"]
 
 KEPT_PAIRS = "podium_kept"
 _AMONG, _BY_SIZE = "podium_among", "podium_by_size"
+_MAX_BUCKETS, _MAX_RESOLUTION = 64, 2**31
 
 
 class SqlKeptPairs:
@@ -49,6 +51,7 @@ class SqlKeptPairs:
         kept = self._builder.query
         if (query.items, query.user, query.where) != (kept.items, kept.user, kept.where):
             raise InvalidArgument("query", "another question", allowed="the columns and condition of the kept pairs")
+        _require_value(query.value, kept.value)
         builder, number = replace(self._builder, query=query), next(self._numbers)
         if query.without:
             builder = replace(builder, without=self._load(f"{LEFT_OUT}_{number}", query.without))
@@ -71,6 +74,19 @@ class SqlKeptPairs:
         self._named.append(named)
         return named
 
+    def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Pairs by the size of their value, each user's shared out, and users by their number of pairs."""
+        if self._builder.query.value is None:
+            raise InvalidArgument("query", "distinct users", allowed="pairs that have a value")
+        if not 2 <= positive_integer(buckets, "buckets") <= _MAX_BUCKETS:
+            raise InvalidArgument("buckets", buckets, allowed=f"an integer from 2 to {_MAX_BUCKETS}")
+        if positive_integer(resolution, "resolution") > _MAX_RESOLUTION:
+            raise InvalidArgument("resolution", resolution, allowed="an integer from 1 to 2^31")
+        fetch, sql = self._session.fetch, self._builder.relation.dialect.sql
+        shares = {int(j): int(total) for j, total in fetch(sql(self._builder.value_sizes(buckets, resolution)))}
+        (users,) = fetch(sql(self._builder.sizes([1, *(2**j + 1 for j in range(buckets - 1))])))
+        return tuple(shares.get(j, 0) for j in range(buckets)), tuple(map(int, users))
+
     def _load(self, table: str, items: tuple[Item, ...]) -> ItemTable:
         columns, dialect = self._builder.columns, self._builder.relation.dialect
         self._session.load(table, loaded_columns(columns), item_rows(items, columns, "items", dialect))
@@ -87,7 +103,7 @@ class _NamedPairs:
     table: str
     by_size: str
     among: frozenset[Item] = field(init=False)
-    _kept: bool = False
+    _kept: dict[int | None, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.among = frozenset(self.items)
@@ -96,18 +112,18 @@ class _NamedPairs:
         """For each edge, the number of users with at least ``edge`` of the items and fewer than the next edge."""
         lower = exact_edges(edges)
         numbers = [0] * len(lower)
-        for size, pairs in self._fetch(self.builder.users_by_size(self.by_size)):
+        for size, pairs in self._fetch(self.builder.users_by_size(self._by_size(None))):
             place = sum(edge <= int(size) for edge in lower) - 1
             if place >= 0:
                 # Every user with t items has t of these pairs.
                 numbers[place] += int(pairs) // int(size)
         return tuple(numbers)
 
-    def sums(self, weights: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    def sums(self, weights: Sequence[tuple[int, int]], clip: int | None = None) -> tuple[int, ...]:
         """The weighted count of each item, in the given order."""
         if weights[-1][0] < len(self.among):
             raise InvalidArgument("weights", tuple(weights), allowed=f"steps that reach all {len(self.among)} items")
-        rows = self._fetch(self.builder.weighted_sums(self.by_size, weights))
+        rows = self._fetch(self.builder.weighted_sums(self._by_size(clip), weights))
         try:
             found = {decode_item(self.builder.columns, tuple(row[:-1])): int(row[-1]) for row in rows}
         except (ValueError, ArithmeticError, TypeError):
@@ -115,8 +131,29 @@ class _NamedPairs:
             raise SourceFailure from None
         return tuple(found.get(item, 0) for item in self.items)
 
+    def _by_size(self, clip: int | None) -> str:
+        """The table of how often each item occurs among users with t items, and of the sums of values at this clip."""
+        if clip not in self._kept:
+            query, table = self.builder.query, self.by_size if clip is None else f"{self.by_size}_{clip}"
+            if clip is not None:
+                if query.value is None:
+                    raise InvalidArgument("clip", clip, allowed="None where distinct users are counted")
+                value = replace(query.value, clip=clip)
+                _require_value(value, query.value)
+                query = replace(query, value=value)
+            self.session.keep(table, replace(self.builder, query=query).items_by_size())
+            self._kept[clip] = table
+        return self._kept[clip]
+
     def _fetch(self, query: exp.Query) -> Sequence[tuple[Any, ...]]:
-        if not self._kept:
-            self.session.keep(self.by_size, self.builder.items_by_size())
-            self._kept = True
         return self.session.fetch(self.builder.relation.dialect.sql(query))
+
+
+def _require_value(wanted: PairValue | None, kept: PairValue | None) -> None:
+    """Raise unless the kept pair values give these: the same but for a smaller clip, and for the grid of counts."""
+    if wanted is None or kept is None:
+        same = wanted is kept
+    else:
+        same = wanted.clip <= kept.clip and replace(wanted, clip=kept.clip, grid_bits=kept.grid_bits) == kept
+    if not same:
+        raise InvalidArgument("query", "another value", allowed="the value of the kept pairs, with their clip or less")

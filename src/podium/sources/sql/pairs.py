@@ -1,4 +1,7 @@
-"""From rows to pairs: the distinct (user, item), both not NULL, of the rows that satisfy the condition."""
+"""From rows to pairs: the distinct (user, item), both not NULL, of the rows that satisfy the condition.
+
+If the query has a value, each pair has one: see ``pair_values``.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,17 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 from podium.sources.item_text import element_of
-from podium.sources.protocol import CountQuery, DomainSize
+from podium.sources.protocol import CountQuery, DomainSize, PairValue
 from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
-from podium.sources.sql.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, column, row_column, rows
+from podium.sources.sql.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, VALUE, column, row_column, rows
+from podium.sources.sql.pair_values import clipped, pair_sum
 from podium.sources.sql.relation import ItemTable, Relation
 
 __all__ = ["LISTED", "Pairs", "items_of", "same_items"]
 
 LISTED = "listed"
-_ELEMENTS, _SIZED, _LEFT_OUT = "elements", "sized", "left_out"
+_ELEMENTS, _SIZED, _SUMMED, _LEFT_OUT = "elements", "sized", "summed", "left_out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,18 @@ class Pairs:
     @property
     def names(self) -> tuple[str, ...]:
         """Every column of the table that is read."""
-        return (self.query.user, *self.query.items, *columns_of(self.query.where))
+        return (self.query.user, *self.query.items, *self._measured, *columns_of(self.query.where))
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The columns of a pair beside its user: the items, and the value if it has one."""
+        return self.places if self.query.value is None else (*self.places, VALUE)
+
+    @property
+    def _measured(self) -> tuple[str, ...]:
+        """The column that is summed, if there is one."""
+        measured = None if self.query.value is None else self.query.value.column
+        return () if measured is None else (measured,)
 
     @property
     def dialect(self) -> Dialect:
@@ -67,18 +82,21 @@ class Pairs:
         """For each item and each t, how many users with t items have it, before contribution bounding."""
         counted = [*(column(place) for place in self.places), column(SIZE)]
         sized = self._sized_by_join() if self.dialect.computes_once else self._sized_by_window()
-        return exp.select(*counted, rows().as_(MEMBERS)).from_(sized.subquery(_SIZED)).group_by(*counted)
+        select = exp.select(*counted, rows().as_(MEMBERS)).from_(sized.subquery(_SIZED)).group_by(*counted)
+        if self.query.value is None:
+            return select
+        return select.select(self.dialect.arithmetic.total(column(VALUE)).as_(VALUE))
 
     def _sized_by_window(self) -> exp.Select:
         size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
         pairs = self.within(user_first=True).subquery(PAIRS)
-        return exp.select(*(column(place, PAIRS).as_(place) for place in self.places), size.as_(SIZE)).from_(pairs)
+        return exp.select(*(column(place, PAIRS).as_(place) for place in self.held), size.as_(SIZE)).from_(pairs)
 
     def _sized_by_join(self) -> exp.Select:
         pairs = self.within(user_first=True)
         users = exp.select(column(USER, PAIRS).as_(USER), rows().as_(SIZE))
         users = users.from_(pairs.copy().subquery(PAIRS)).group_by(column(USER, PAIRS))
-        sized = exp.select(*(column(place, PAIRS).as_(place) for place in self.places), column(SIZE, _SIZED).as_(SIZE))
+        sized = exp.select(*(column(place, PAIRS).as_(place) for place in self.held), column(SIZE, _SIZED).as_(SIZE))
         same = column(USER, PAIRS).eq(column(USER, _SIZED))
         return sized.from_(pairs.subquery(PAIRS)).join(users.subquery(_SIZED), on=same)
 
@@ -90,7 +108,7 @@ class Pairs:
     def with_sizes(self, pairs: exp.Select) -> exp.Select:
         """These pairs, each with its user's number of items."""
         size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
-        named = (column(place, PAIRS).as_(place) for place in (USER, *self.places))
+        named = (column(place, PAIRS).as_(place) for place in (USER, *self.held))
         return exp.select(*named, size.as_(SIZE)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
 
     def kept_with_sizes(self) -> exp.Select:
@@ -101,14 +119,16 @@ class Pairs:
         """Distinct (user, item), both not NULL, of the rows that satisfy the condition."""
         if self.kept is not None:
             return self._from_kept(self.kept)
-        table, raw, where = self._raw()
+        table, raw, measured, where = self._raw()
         declared = [self.relation.schema.column(self.query.user, role="user"), *self.columns]
         values = [self.relation.value(value, kind) for value, kind in zip(raw, declared, strict=True)]
         chosen = [value.as_(place) for value, place in zip(values, (USER, *self.places), strict=True)]
         if not user_first:
             # An engine that finds distinct rows by sorting then has them in counting order.
             chosen = chosen[1:] + chosen[:1]
-        select = exp.select(*chosen).distinct().from_(table, copy=False)
+        select = exp.select(*chosen).from_(table, copy=False)
+        if self.query.value is None:
+            select = select.distinct(copy=False)
         if where is not None:
             # Without copies, here and wherever this becomes a subquery: a condition may be long.
             select = select.where(where, copy=False)
@@ -119,7 +139,21 @@ class Pairs:
             select = select.where(exp.Between(this=values[1].copy(), low=first, high=last), copy=False)
         if self.without is not None:
             select = select.where(self._not_left_out(values[1:], self.without), copy=False)
-        return select
+        return select if self.query.value is None else self._summed(select, values, measured, self.query.value)
+
+    def _summed(
+        self, select: exp.Select, keys: Sequence[exp.Expr], measured: exp.Expr | None, value: PairValue
+    ) -> exp.Select:
+        """The rows grouped by pair, with the clipped sum of each; pairs whose value is 0 are left out."""
+        kind = self.relation.schema.column(value.column) if value.column is not None else None
+        number = None if measured is None or kind is None else self.relation.value(measured, kind)
+        select = select.select(pair_sum(number, kind, value, self.dialect).as_(VALUE), copy=False)
+        select = select.group_by(*(key.copy() for key in keys), copy=False)
+        total = column(VALUE, _SUMMED)
+        some = exp.NEQ(this=total, expression=exp.Literal.number(0)) if value.floor else total > 0
+        named = [column(key.alias, _SUMMED).as_(key.alias) for key in select.expressions[:-1]]
+        named.append(clipped(total.copy(), value, self.dialect).as_(VALUE))
+        return exp.select(*named).from_(select.subquery(_SUMMED, copy=False), copy=False).where(some, copy=False)
 
     def _from_kept(self, table: str) -> exp.Select:
         """The pairs of the table that keeps them: distinct and usable already."""
@@ -130,6 +164,8 @@ class Pairs:
             for name, kind in zip(names, declared, strict=True)
         ]
         select = exp.select(*(value.as_(name) for value, name in zip(values, names, strict=True)))
+        if self.query.value is not None:
+            select = select.select(clipped(column(VALUE, ROWS), self.query.value, self.dialect).as_(VALUE))
         select = select.from_(exp.alias_(exp.to_table(table), ROWS, table=True))
         return select if self.without is None else select.where(self._not_left_out(values[1:], self.without))
 
@@ -139,7 +175,7 @@ class Pairs:
         if not isinstance(self.domain, ItemTable):
             return pairs
         joined = (
-            exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.places)))
+            exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.held)))
             .from_(pairs.subquery(PAIRS, copy=False), copy=False)
             .join(
                 items_of(self.domain, self.places).subquery(LISTED),
@@ -150,28 +186,35 @@ class Pairs:
         # Of kept pairs only items that a round released are asked for; a stated domain may be long.
         return joined if self.kept is None else self.dialect.join_few(joined, LISTED)
 
-    def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None]:
-        """The table, its raw user and item columns, and the condition if it is not applied yet."""
-        names = (self.query.user, *self.query.items)
+    def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None, exp.Expr | None]:
+        """The table, its raw user and item columns, the one that is summed, and the condition if not applied yet."""
+        names = (self.query.user, *self.query.items, *self._measured)
         declared = [self.relation.schema.column(name) for name in names]
         table = self.relation.rows(self.names)
         raw: list[exp.Expr] = [row_column(name) for name in names]
         where = None
         if self.query.where is not None:
             where = condition(self.query.where, self.relation.column, self.dialect)
+        keys = 1 + len(self.query.items)
         if all(kind.kind is not Kind.LIST for kind in declared):
-            return table, raw, where
-        places = (USER, *self.places)
+            return table, raw[:keys], raw[keys] if self._measured else None, where
+        places = (USER, *self.places, *(VALUE for _ in self._measured))
         single = (self._single(value, kind) for value, kind in zip(raw, declared, strict=True))
         elements = exp.select(*(value.as_(place) for value, place in zip(single, places, strict=True))).from_(table)
         if where is not None:
             elements = elements.where(where, copy=False)
-        return elements.subquery(_ELEMENTS, copy=False), [column(place, _ELEMENTS) for place in places], None
+        named: list[exp.Expr] = [column(place, _ELEMENTS) for place in places]
+        table = elements.subquery(_ELEMENTS, copy=False)
+        return table, named[:keys], named[keys] if self._measured else None, None
 
     def _single(self, value: exp.Expr, kind: Column) -> exp.Expr:
         if kind.kind is not Kind.LIST:
             return value
-        return self.dialect.explode(self.relation.clean(value, kind))
+        values = self.relation.clean(value, kind)
+        if self.query.value is not None:
+            # A row counts once for an element that it has twice.
+            values = self.dialect.arithmetic.distinct_elements(values)
+        return self.dialect.explode(values)
 
     def _not_left_out(self, values: Sequence[exp.Expr], without: ItemTable) -> exp.Expr:
         relation = without.relation

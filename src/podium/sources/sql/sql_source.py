@@ -20,6 +20,7 @@ from podium.sources.sql.conditions import check_condition, depth_of
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.kept_pairs import KEPT_PAIRS, SqlKeptPairs
 from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
+from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable, Relation
 from podium.sources.sql.snapshot import COUNTS, Session, SqlSnapshot, exact_edges
 
@@ -97,6 +98,8 @@ class SqlSource(ABC):
             check_condition(query.where, lambda name: schema.column(name, role="where"))
         if domain is not None:
             self._check_domain(tuple(map(element_of, items)), domain)
+        if query.value is not None:
+            check_value(query, query.value, schema, self.sql_dialect)
         if query.without:
             _check_without(query, tuple(map(element_of, items)), domain, self.sql_dialect)
 
@@ -125,7 +128,7 @@ class SqlSource(ABC):
         """A query of each shape that reads the table; later rounds read kept pairs, whatever the condition was."""
         builder = self._builder(query, domain)
         yield builder.top_rows(2) if domain is None and query.weights is None else builder.kept_counts()
-        if query.weights is not None:
+        if query.weights is not None or query.value is not None:
             yield builder.pairs_to_keep()
 
     def _check_domain(self, columns: tuple[Column, ...], domain: Domain) -> None:
