@@ -26,7 +26,7 @@ __all__ = [
 
 USERS, EVENTS = "users", "events"
 MAX_CLIP = 2**40
-"""The most that one user may add to one item, in units: sums of it over any table fit into 128 bits."""
+"""The most that one user may add to one item, in units, and how far pairs are kept before their clip is known."""
 _SUM = re.compile(r'sum\(\s*(?:(?P<plain>\w+)|"(?P<quoted>(?:[^"]|"")+)")\s*\)', re.IGNORECASE)
 _ALLOWED = "'users', 'events' or 'sum(COLUMN)'"
 _QUOTING = 'Quote a name with spaces or signs as in SQL: sum("time spent").'

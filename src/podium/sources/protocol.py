@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from podium.errors import InvalidArgument
 from podium.exact import exact_integer, positive_integer
 from podium.histogram import Histogram, Item
+from podium.query.measure import MAX_CLIP
 from podium.query.predicate import Predicate
 from podium.query.schema import Schema
 
@@ -27,9 +28,6 @@ _SALT = re.compile(r"[0-9a-f]{32,128}")
 _MAX_DOMAIN_SIZE = 2**63 - 1
 _MAX_STEPS, _MAX_WEIGHT, _MAX_WITHOUT = 100, 2**31, 10_000
 _MAX_GRID_BITS = 20
-
-MAX_CLIP = 2**40
-"""The largest clip of any engine, and the public ceiling of pairs that are kept before their clip is known."""
 
 
 @dataclass(frozen=True, slots=True)
