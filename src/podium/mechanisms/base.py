@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias, overload
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Literal, TypeAlias, overload
 
 import flint
 
@@ -21,10 +22,12 @@ from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
 from podium.release import Outcome, Receipt, Release, ValueKind
 
-__all__ = ["Distribution", "Mechanism", "certified_ball", "certified_floats", "describe"]
+__all__ = ["UNSAID", "Distribution", "Mechanism", "certified_ball", "certified_floats", "describe"]
 
 Distribution: TypeAlias = dict[Outcome, flint.arb]
 
+UNSAID: Final = MappingProxyType({"unsaid": 1})
+"""Metadata of a field that came later: where it is 1, receipts read as they did without it."""
 _FIRST_PRECISION = 128
 _LAST_PRECISION = 8192
 _ACCURACY_BITS = 46
@@ -138,7 +141,8 @@ def _total(events: tuple[Event, ...]) -> Guarantee:
 
 def describe(mechanism: Any) -> dict[str, str]:
     """The parameters as text, exact."""
-    return {item.name: str(getattr(mechanism, item.name)) for item in fields(mechanism)}
+    values = {item.name: (getattr(mechanism, item.name), item.metadata) for item in fields(mechanism)}
+    return {name: str(value) for name, (value, metadata) in values.items() if value != metadata.get("unsaid", ...)}
 
 
 def certified_ball(compute: Callable[[], flint.arb]) -> flint.arb:

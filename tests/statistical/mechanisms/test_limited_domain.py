@@ -60,6 +60,18 @@ def test_draws_follow_the_distribution_and_no_other_scale(name: str) -> None:
     assert_three_way(drawn, lambda scale: floats(VARIANTS[name](1 / scale), counts), scale=ONE)
 
 
+@pytest.mark.parametrize("k_bar", [3, PrivateKBar(6)])
+def test_draws_of_sums_follow_the_distribution_and_no_other_scale(k_bar: int | PrivateKBar) -> None:
+    """Amounts with a clip of 7 that counts in its units would not have."""
+
+    def mechanism(scale: Fraction) -> LimitedDomain:
+        return LimitedDomain(2, k_bar, 1 / scale, "0.05", clip=7)
+
+    sums = {"a": 55, "b": 50, "c": 41, "d": 12, "e": 5}
+    drawn = draw(mechanism(ONE), sums, seed=7, draws=2 * DRAWS)
+    assert_three_way(drawn, lambda scale: floats(mechanism(scale), sums), scale=ONE)
+
+
 @pytest.mark.parametrize("which", [name for name in HISTOGRAMS if name != "several"])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_draws_follow_the_distribution_on_awkward_histograms(name: str, which: str) -> None:

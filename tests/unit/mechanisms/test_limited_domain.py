@@ -271,6 +271,12 @@ VALID: dict[str, Any] = {"k": 2, "k_bar": 3, "epsilon_per_item": "0.5", "delta":
                 "where noise='laplace'. Use noise='gumbel'."
             ),
         ),
+        ({"clip": 0}, "clip=0 is not valid. Allowed: an integer, 1 or more."),
+        ({"clip": 2.0}, "clip=2.0 is not valid. Allowed: an integer, 1 or more."),
+        (
+            {"noise": "laplace", "max_items_per_user": 1, "clip": 2},
+            "clip=2 is not valid. Allowed: 1 where noise='laplace'. Use noise='gumbel'.",
+        ),
         (
             {"noise": "laplace", "max_items_per_user": 3, "epsilon_per_item": 5},
             (
@@ -309,3 +315,50 @@ def test_the_theorem_is_that_of_the_variant() -> None:
     assert strict.theorem == "Durfee & Rogers 2019, Lemma 6.6 (strictly limited domain)"
     laplace = LimitedDomain(1, 2, 1, "0.01", max_items_per_user=1, noise="laplace").release(EXAMPLE)
     assert laplace.theorem == "Durfee & Rogers 2019, Lemma 6.1 with the threshold 1 + ln(Delta/delta)/epsilon"
+
+
+# Sums of contributions.
+
+
+def test_the_example_of_sums() -> None:
+    """FORMULAS: c=4, no bound on items."""
+    mechanism = LimitedDomain(2, 3, "1/2", "1/100", clip=4)
+    assert float(2 + mechanism.margin) == pytest.approx(51.63025979724961, rel=1e-15)
+    distribution = mechanism.distribution(Histogram({0: 11, 1: 7, 2: 5, 3: 2}, known=False))
+    assert distribution[BOTTOM,] == pytest.approx(0.9872191602644637, rel=1e-14)
+    assert distribution[0, BOTTOM] == pytest.approx(0.006106863116617032, rel=1e-14)
+    assert distribution[1, 0] == pytest.approx(2.301060116249436e-5, rel=1e-14)
+    assert distribution[2, 1] == pytest.approx(1.086044683265278e-5, rel=1e-14)
+
+
+def test_the_example_of_signed_sums() -> None:
+    """Contributions from -4 to 6: the span is 10, and a sum of -5 counts as 0."""
+    mechanism = LimitedDomain(1, 2, "1/2", "1/100", clip=10)
+    assert float(3 + mechanism.margin) == pytest.approx(118.9663473309607, rel=1e-15)
+    distribution = mechanism.distribution(Histogram({0: 40, 1: 22, 2: 3, 3: 0}, known=False))
+    expected = {(0,): 0.01877771292722011, (1,): 0.007634448355526528, (BOTTOM,): 0.9735878387172534}
+    assert distribution == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("k_bar", [3, PrivateKBar(3)])
+def test_the_distribution_of_sums_is_that_of_sums_in_units_of_the_clip(k_bar: Any, strict: bool) -> None:
+    sums = {"a": 9, "b": 6, "c": 3, "d": 3, "e": 1}
+    wide, plain = (LimitedDomain(2, k_bar, "0.5", "0.05", strict=strict, clip=clip) for clip in (7, 1))
+    scaled = Histogram({item: 7 * count for item, count in sums.items()}, known=False)
+    assert wide.distribution(scaled) == pytest.approx(plain.distribution(Histogram(sums, known=False)), rel=1e-14)
+    assert wide.margin == 7 * plain.margin
+    assert wide.worst_case == plain.worst_case
+
+
+def test_a_clip_is_in_the_receipt_and_a_count_reads_as_before() -> None:
+    histogram = Histogram({"a": 900, "b": 6}, known=False)
+    plain, wide = (LimitedDomain(1, 2, "0.5", "0.05", clip=clip).release(histogram) for clip in (1, 2))
+    assert "clip" not in plain.parameters
+    assert {**plain.parameters, "clip": "2"} == wide.parameters
+
+
+def test_sums_up_to_2_to_the_62_with_a_clip_of_2_to_the_31() -> None:
+    mechanism = LimitedDomain(1, 2, "0.5", "1e-6", clip=2**31)
+    assert mechanism.release(Histogram({"a": 2**62, "b": 2**61}, known=False)).items == ("a",)
+    assert mechanism.release(Histogram({"a": 2**31, "b": 2**31}, known=False)).items == ()

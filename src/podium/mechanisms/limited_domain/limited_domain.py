@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
@@ -23,7 +23,7 @@ from podium.exact import (
     rational_bounds,
 )
 from podium.histogram import Histogram, Item, TopRows
-from podium.mechanisms.base import Distribution, Mechanism, certified_floats, describe
+from podium.mechanisms.base import UNSAID, Distribution, Mechanism, certified_floats, describe
 from podium.mechanisms.limited_domain.laplace import laplace_cost
 from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution
@@ -65,14 +65,18 @@ class LimitedDomain(Mechanism):
         ``strict=True``: only items above h_(k_bar+1) take part, and Delta does not help: ln(k_bar/delta).
         PrivateKBar: first i = k..limit with probability proportional to exp(-epsilon_per_item * h_(i+1)) / i.
         Laplace: all of them plus Lap(1/epsilon_per_item); those above BOTTOM in order, with these noisy counts.
+        Sums of contributions: epsilon_per_item/clip for epsilon_per_item in all weights, and clip times the margin.
     Symbols
         k, k_bar (DR's d_bar is PrivateKBar.limit); epsilon_per_item = eps; delta; max_items_per_user = Delta (None:
-        unrestricted).
+        unrestricted); clip = c, the most that one user adds to one sum (for sums that also fall: the span of what one
+        user does to one sum, and scores below 0 count as 0).
     Source
         Durfee & Rogers 2019, Algorithm 1 and Theorems 1 and 2; Algorithms 4 (Laplace), 5 (strict) and 6 (private
-        k_bar) as corrected in docs/proofs/limited-domain.md, which also has the repaired proof.
+        k_bar) as corrected in docs/proofs/limited-domain.md, which also has the repaired proof; for sums
+        docs/proofs/measures.md.
     Assumes
-        Each user adds at most 1 to each count, and at most Delta counts where Delta is given.
+        Each user adds an integer from 0 to clip to each count, and to at most Delta counts where Delta is given. Items
+        whose sum is 0 do not exist.
 
     Noisy counts are released rounded down to a multiple of 2^-grid_bits, or at most 2^-31 of a scale 1/epsilon_per_item
     above 2^12; ``density`` is that of the ideal real-valued mechanism, of which the release is post-processing.
@@ -84,6 +88,8 @@ class LimitedDomain(Mechanism):
         Proof("docs/proofs/limited-domain.md", "Theorem 2"),
         Proof("docs/proofs/limited-domain.md", "Theorem 3"),
         Proof("docs/proofs/limited-domain.md", "section 3"),
+        Proof("docs/proofs/measures.md", "Theorem 1"),
+        Proof("docs/proofs/measures.md", "Theorem 2"),
     )
     theorem: ClassVar[str] = "Durfee & Rogers 2019, Theorems 1 and 2 (limited domain, pay what you get)"
     grid_bits: ClassVar[int] = 20
@@ -95,6 +101,7 @@ class LimitedDomain(Mechanism):
     max_items_per_user: int | None
     noise: LimitedDomainNoise
     strict: bool
+    clip: int = field(metadata=UNSAID)
 
     def __init__(
         self,
@@ -106,6 +113,7 @@ class LimitedDomain(Mechanism):
         max_items_per_user: int | None = None,
         noise: LimitedDomainNoise = "gumbel",
         strict: bool = False,
+        clip: int = 1,
     ) -> None:
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
@@ -120,6 +128,7 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument("strict", strict, allowed="True or False")
         put(self, "noise", noise)
         put(self, "strict", strict)
+        put(self, "clip", positive_integer(clip, "clip"))
         if self.max_rows < self.k:
             raise InvalidArgument(
                 "k_bar",
@@ -136,6 +145,8 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument(
                 name, value, allowed="a plain k_bar and strict=False where noise='laplace'", hint="Use noise='gumbel'."
             )
+        if self.clip > 1:
+            raise InvalidArgument("clip", self.clip, allowed="1 where noise='laplace'", hint="Use noise='gumbel'.")
         if self.max_items_per_user is None or self.max_items_per_user > self.k_bar:
             raise InvalidArgument(
                 "max_items_per_user",
@@ -159,8 +170,13 @@ class LimitedDomain(Mechanism):
         return limited_domain_events(self.epsilon_per_item, self.delta, items=self.k + extra, bottom=False)
 
     @property
+    def rate(self) -> Fraction:
+        """epsilon_per_item for each unit of the scores: a user moves them by at most clip units."""
+        return self.epsilon_per_item / self.clip
+
+    @property
     def margin(self) -> Fraction:
-        """How far BOTTOM's score lies above the count of rank k_bar+1, rounded up to a multiple of 2^-64.
+        """How far BOTTOM's score lies above the count of rank k_bar+1, clip times a multiple of 2^-64, rounded up.
 
         With a private k_bar, the largest that it can be.
         """
@@ -170,14 +186,15 @@ class LimitedDomain(Mechanism):
         """The margin for this k_bar."""
         unrestricted = self.max_items_per_user is None or self.strict
         changing = k_bar if unrestricted else min(self.max_items_per_user or 0, k_bar)
-        return _margin(changing, self.delta, self.epsilon_per_item)
+        # Rounded up before it is multiplied: exact for any clip.
+        return self.clip * _margin(changing, self.delta, self.epsilon_per_item)
 
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on the top rows of a histogram, known domain or not."""
         rows = histogram.top(self.max_rows)
         if not isinstance(self.k_bar, PrivateKBar):
             return self._run(rows, self.k_bar, bits)
-        chosen = choose_k_bar(rows, self.k, self.k_bar.limit, self.epsilon_per_item, bits)
+        chosen = choose_k_bar(rows, self.k, self.k_bar.limit, self.rate, bits)
         release = self._run(first_rows(rows, chosen), chosen, bits)
         return replace(release, parameters={**describe(self), "chosen_k_bar": str(chosen)})
 
@@ -187,7 +204,7 @@ class LimitedDomain(Mechanism):
         finish = race(
             np.append(rows.counts, rows.next_count),
             k=self.k,
-            scale=1 / self.epsilon_per_item,
+            scale=1 / self.rate,
             noise=self.noise,
             handicaps={bottom: self.margin_at(k_bar)},
             value_bits=_value_bits(self.epsilon_per_item) if self.noise == "laplace" else None,
@@ -241,7 +258,7 @@ class LimitedDomain(Mechanism):
 
     def _exact_k_bar_distribution(self, rows: TopRows) -> dict[int, flint.arb]:
         if isinstance(self.k_bar, PrivateKBar):
-            return k_bar_distribution(rows, self.k, self.k_bar.limit, self.epsilon_per_item)
+            return k_bar_distribution(rows, self.k, self.k_bar.limit, self.rate)
         return {self.k_bar: flint.arb(1)}
 
     def _distribution_at(self, rows: TopRows, k_bar: int) -> Distribution:
@@ -249,7 +266,7 @@ class LimitedDomain(Mechanism):
         if self.noise == "laplace":
             return self._laplace_race(rows, k_bar).distribution()
         bottom = rows.next_count + self.margin_at(k_bar)
-        return peeling_distribution(rows.items, rows.counts.tolist(), self.epsilon_per_item, self.k, bottom=bottom)
+        return peeling_distribution(rows.items, rows.counts.tolist(), self.rate, self.k, bottom=bottom)
 
     def _laplace_race(self, rows: TopRows, k_bar: int) -> LaplaceRace:
         from podium.mechanisms.limited_domain.laplace_race import LaplaceRace  # noqa: PLC0415 - not to answer
