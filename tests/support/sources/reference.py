@@ -100,8 +100,8 @@ def pairs(table: Table, query: CountQuery) -> dict[tuple[Any, tuple[Any, ...]], 
         for item in {item for item in product(*choices) if None not in item}:
             found[row[query.user], item] += 1 if query.value is None else units(row, query.value)
     left_out = {item if len(query.items) > 1 else (item,) for item in query.without}
-    values = {pair: clipped(value, query.value) for pair, value in found.items() if pair[1] not in left_out}
-    return {pair: value for pair, value in values.items() if value}
+    kept = {pair: clipped(value, query.value) for pair, value in found.items() if pair[1] not in left_out}
+    return {pair: value for pair, value in kept.items() if value}
 
 
 def units(row: dict[str, Any], value: PairValue) -> int:
@@ -176,7 +176,7 @@ def score(count: int, value: PairValue | None) -> int:
     """What a sum counts: nothing below 0, and whole steps of the grid."""
     if value is None or value.grid_bits is None:
         return max(count, 0)
-    return count * 2**value.grid_bits // value.clip
+    return (count << value.grid_bits) // value.clip
 
 
 def bounded(user: Any, items: list[Any], query: CountQuery) -> list[Any]:
