@@ -10,15 +10,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from tests.support.sources.data import Table, utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
-from podium.sources import CountQuery
+from podium.sources import CountQuery, PairValue
 
-__all__ = ["counts_of_counts", "encoded", "histogram", "ordered", "ranked_names", "sizes"]
+__all__ = ["counts_of_counts", "encoded", "histogram", "ordered", "ranked_names", "sizes", "value_histograms"]
 
 _COMPARE = {
     Operator.EQUAL: operator.eq,
@@ -86,18 +87,60 @@ def encoded(value: Any) -> str:
     return str(value)
 
 
-def pairs(table: Table, query: CountQuery) -> set[tuple[Any, tuple[Any, ...]]]:
+def pairs(table: Table, query: CountQuery) -> dict[tuple[Any, tuple[Any, ...]], int]:
+    """Every pair with its value, which is 1 where users are counted."""
     names = [column.name for column in table.columns]
-    found = set()
+    found: dict[tuple[Any, tuple[Any, ...]], int] = defaultdict(int)
     for cells in table.rows:
         row = dict(zip(names, cells, strict=True))
         if row[query.user] is None or (query.where is not None and holds(query.where, row) is not True):
             continue
         values = [row[name] for name in query.items]
         choices = [value if isinstance(value, tuple) else (value,) for value in values]
-        found |= {(row[query.user], item) for item in product(*choices) if None not in item}
+        for item in {item for item in product(*choices) if None not in item}:
+            found[row[query.user], item] += 1 if query.value is None else units(row, query.value)
     left_out = {item if len(query.items) > 1 else (item,) for item in query.without}
-    return {(user, item) for user, item in found if item not in left_out}
+    kept = {pair: clipped(value, query.value) for pair, value in found.items() if pair[1] not in left_out}
+    return {pair: value for pair, value in kept.items() if value}
+
+
+def units(row: dict[str, Any], value: PairValue) -> int:
+    """What one row counts."""
+    if value.column is None:
+        return 1
+    number, reach = row[value.column], max(value.clip, -value.floor)
+    if number is None or math.isnan(number) or (number < 0 and not value.floor):
+        return 0
+    if math.isinf(number):
+        return reach if number > 0 else -reach
+    if isinstance(number, float):
+        # Past the largest double the quotient is infinite, and the row is clipped.
+        quotient = number / float(value.unit)
+        whole = math.floor(quotient) if math.isfinite(quotient) else math.copysign(2**1023, quotient)
+        # A quotient that underflows is rounded down like any other.
+        whole = min(whole, -1) if number < 0 else whole
+    else:
+        whole = math.floor(Fraction(number) / value.unit)
+    return int(max(-reach, min(whole, reach)))
+
+
+def clipped(value: int, by: PairValue | None) -> int:
+    return 1 if by is None else max(by.floor, min(value, by.clip))
+
+
+def value_histograms(
+    table: Table, query: CountQuery, buckets: int, resolution: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Pairs by the size of their value, each user's shared out; users by their number of pairs."""
+    by_user = defaultdict(list)
+    for (user, _), value in pairs(table, query).items():
+        by_user[user].append(min((abs(value) - 1).bit_length(), buckets - 1))
+    shares, sizes = [0] * buckets, [0] * buckets
+    for held in by_user.values():
+        sizes[min((len(held) - 1).bit_length(), buckets - 1)] += 1
+        for bucket, number in Counter(held).items():
+            shares[bucket] += resolution * number // len(held)
+    return tuple(shares), tuple(sizes)
 
 
 def sizes(
@@ -117,14 +160,23 @@ def histogram(table: Table, query: CountQuery, domain: Iterable[Any] | None = No
     single = len(query.items) == 1
     known = None if domain is None else {item if not single else (item,) for item in domain}
     by_user = defaultdict(list)
-    for user, item in pairs(table, query):
+    values = pairs(table, query)
+    for user, item in values:
         if known is None or item in known:
             by_user[user].append(item)
     counts: Counter[Any] = Counter(dict.fromkeys(known, 0) if known is not None else {})
     for user, items in by_user.items():
         kept = bounded(user, items, query)
-        counts.update(dict.fromkeys(kept, weight(len(kept), query)))
-    return {item[0] if single else item: count for item, count in counts.items()}
+        counts.update({item: weight(len(kept), query) * values[user, item] for item in kept})
+    scores = {item: score(count, query.value) for item, count in counts.items()}
+    return {item[0] if single else item: count for item, count in scores.items() if count or known is not None}
+
+
+def score(count: int, value: PairValue | None) -> int:
+    """What a sum counts: nothing below 0, and whole steps of the grid."""
+    if value is None or value.grid_bits is None:
+        return max(count, 0)
+    return (count << value.grid_bits) // value.clip
 
 
 def bounded(user: Any, items: list[Any], query: CountQuery) -> list[Any]:

@@ -15,7 +15,7 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.exact import positive_fraction
 from podium.sources.postgresql.catalog import describe
 from podium.sources.postgresql.connection import DIALECT, PostgreSQLSession, Server
-from podium.sources.protocol import CountQuery, Domain
+from podium.sources.protocol import MAX_CLIP, CountQuery, Domain
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
@@ -126,8 +126,11 @@ def _reason_for_tables(query: CountQuery, domain: Domain | None) -> str | None:
         return "a domain"
     if query.without:
         return "items left out"
-    # Weighted queries keep their counts in a table.
-    return None if query.weights is None else "rounds of finding"
+    if query.weights is not None:
+        # Weighted queries keep their counts in a table.
+        return "rounds of finding"
+    # Pairs are kept at the ceiling where the clip is not known yet.
+    return "a clip to choose" if query.value is not None and query.value.clip == MAX_CLIP else None
 
 
 def _server(location: object, statement_timeout: float | None) -> Server:

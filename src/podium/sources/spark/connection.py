@@ -112,12 +112,18 @@ class SparkQuestion:
 
 def _moved_by_user(pairs: exp.Query) -> exp.Query:
     """Distinct pairs, made after all rows of a user are in one place: rows move once, and not once more by pair."""
+    moved = exp.Distribute(expressions=[column(USER)])
+    if pairs.find(exp.Group):
+        # Pairs with values: their sums move, which are fewer than the rows.
+        summed = exp.select("*").from_(pairs.subquery("moved"))
+        summed.set("distribute", moved)
+        return summed
     if not pairs.args.get("distinct"):
         # Pairs of kept pairs, which stay where they are.
         return pairs
     rows = pairs.copy()
     rows.set("distinct", None)
-    rows.set("distribute", exp.Distribute(expressions=[column(USER)]))
+    rows.set("distribute", moved)
     return exp.select("*").distinct().from_(rows.subquery("moved"))
 
 

@@ -66,6 +66,10 @@ class Arithmetic:
         """Exactly this double."""
         return exp.cast(exp.Literal.string(repr(number)), "DOUBLE")
 
+    def floor(self, value: exp.Expr) -> exp.Expr:
+        """A double rounded down."""
+        return exp.Floor(this=value)
+
     def is_nan(self, value: exp.Expr) -> exp.Expr | None:
         """Whether a double is NaN; None where the engine has no such value."""
         return exp.IsNan(this=value)

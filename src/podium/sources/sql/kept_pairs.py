@@ -26,6 +26,7 @@ from podium.sources.item_text import decode_item
 from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
+from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable
 from podium.sources.sql.snapshot import COUNTS, Session, SqlSnapshot, exact_edges
 
@@ -52,6 +53,8 @@ class SqlKeptPairs:
         if (query.items, query.user, query.where) != (kept.items, kept.user, kept.where):
             raise InvalidArgument("query", "another question", allowed="the columns and condition of the kept pairs")
         _require_value(query.value, kept.value)
+        if query.value is not None:
+            check_value(query, query.value, self._builder.relation.schema, self._builder.relation.dialect)
         builder, number = replace(self._builder, query=query), next(self._numbers)
         if query.without:
             builder = replace(builder, without=self._load(f"{LEFT_OUT}_{number}", query.without))
@@ -123,6 +126,7 @@ class _NamedPairs:
         """The weighted count of each item, in the given order."""
         if weights[-1][0] < len(self.among):
             raise InvalidArgument("weights", tuple(weights), allowed=f"steps that reach all {len(self.among)} items")
+        self._require_exact(weights[0][1], clip)
         rows = self._fetch(self.builder.weighted_sums(self._by_size(clip), weights))
         try:
             found = {decode_item(self.builder.columns, tuple(row[:-1])): int(row[-1]) for row in rows}
@@ -130,6 +134,12 @@ class _NamedPairs:
             # The reason would quote the value.
             raise SourceFailure from None
         return tuple(found.get(item, 0) for item in self.items)
+
+    def _require_exact(self, weight: int, clip: int | None) -> None:
+        value, most = self.builder.query.value, self.builder.relation.dialect.arithmetic.max_term
+        if value is not None and weight * (clip or value.clip) > most:
+            allowed = f"a clip times the largest weight of at most {most} on this engine"
+            raise InvalidArgument("clip", clip, allowed=allowed)
 
     def _by_size(self, clip: int | None) -> str:
         """The table of how often each item occurs among users with t items, and of the sums of values at this clip."""

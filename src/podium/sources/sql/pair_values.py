@@ -188,7 +188,7 @@ def _float_units(raw: exp.Expr, value: PairValue, arithmetic: Arithmetic) -> exp
     else:
         below = exp.LT(this=number.copy(), expression=least.copy())
     ifs.append(_when(below, _ZERO.copy()))
-    quotient = exp.Floor(this=exp.Div(this=number.copy(), expression=least.copy(), typed=True))
+    quotient = arithmetic.floor(exp.Div(this=number.copy(), expression=least.copy(), typed=True))
     return exp.Case(ifs=ifs, default=arithmetic.narrow(quotient))
 
 

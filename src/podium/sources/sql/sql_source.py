@@ -45,6 +45,11 @@ class SqlSource(ABC):
         """The name of the engine's SQL dialect."""
         return self.sql_dialect.name
 
+    @property
+    def max_clip(self) -> int:
+        """The largest clip of a pair value that this engine sums exactly."""
+        return self.sql_dialect.arithmetic.max_clip
+
     @abstractmethod
     def relation(self) -> Relation:
         """The table of events."""

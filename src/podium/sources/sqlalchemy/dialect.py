@@ -82,6 +82,9 @@ class Flavour:
     fences = False
     """Whether its fences are known to hold: see ``Dialect.fence``."""
 
+    sums = False
+    """Whether it is known to compute sums of values exactly, and to raise for no row."""
+
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
 
@@ -116,6 +119,7 @@ class _SQLite(Flavour):
     prepare = ("BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1")
     explain = "EXPLAIN"
     fences = True
+    sums = True
 
     def stores(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
         """Views and virtual tables have no pages of their own, and what is temporary is found first."""
@@ -148,6 +152,7 @@ class _PostgreSQL(Flavour):
     )
     explain = "EXPLAIN"
     fences = True
+    sums = True
 
     def computed(self, connection: sa.Connection, name: str, schema: str | None, columns: Columns) -> set[str]:
         """As the native engine finds them."""

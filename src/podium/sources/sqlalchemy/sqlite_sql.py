@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from podium.query.predicate import Wildcard
 from podium.query.schema import Column, Kind
+from podium.sources.sql.arithmetic import Arithmetic
 from podium.sources.sql.dialect import Dialect
 
 __all__ = ["FUNCTIONS", "SQLite", "clean"]
@@ -26,10 +27,53 @@ _SECOND = f"{_DAY}[ T][0-9][0-9]:[0-9][0-9]:[0-9][0-9]"
 _NORMAL = exp.Literal.string("+0 days")
 
 
+class SQLiteArithmetic(Arithmetic):
+    """SQLite: integers have 64 bits, and a sum that does not fit raises, so clips and units are smaller here."""
+
+    max_clip = 2**31
+    max_product = 2**62
+    max_term = 2**31
+
+    def wide(self, value: exp.Expr) -> exp.Expr:
+        """An integer of 64 bits."""
+        return exp.cast(value, "BIGINT")
+
+    def quotient(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
+        """The quotient of two integers is an integer."""
+        return exp.Div(this=exp.paren(value), expression=divisor, typed=True)
+
+    def double(self, value: exp.Expr) -> exp.Expr:
+        """A number as a double; whatever else the column holds counts as missing."""
+        number = exp.In(this=_call("TYPEOF", value.copy()), expressions=[*map(exp.Literal.string, ("real", "integer"))])
+        return exp.Case(ifs=[exp.If(this=number, true=exp.cast(value.copy(), "DOUBLE"))])
+
+    def constant(self, number: float) -> exp.Expr:
+        """Exactly this double, from integers and powers of two: this engine may read digits with an error."""
+        above, below = number.as_integer_ratio()
+        shift = max(abs(above).bit_length() - 53, 0)
+        value: exp.Expr = exp.cast(exp.Literal.string(str(above >> shift)), "DOUBLE")
+        for left in _halves(shift):
+            value = exp.Mul(this=value, expression=exp.cast(exp.Literal.number(2**left), "DOUBLE"))
+        for left in _halves(below.bit_length() - 1):
+            value = exp.Div(this=value, expression=exp.cast(exp.Literal.number(2**left), "DOUBLE"), typed=True)
+        return exp.paren(value)
+
+    def floor(self, value: exp.Expr) -> exp.Expr:
+        """By a cast, which rounds towards 0: not every build has the function."""
+        whole = exp.cast(value, "BIGINT")
+        less = exp.paren(exp.GT(this=whole.copy(), expression=value.copy()))
+        return exp.paren(exp.Sub(this=whole, expression=less))
+
+    def is_nan(self, value: exp.Expr) -> exp.Expr | None:
+        """NaN is NULL here."""
+        return None
+
+
 class SQLite(Dialect):
     """SQLite 3.30 or later, with the functions that podium registers."""
 
     name = "sqlite"
+    arithmetic = SQLiteArithmetic()
 
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text, grouped, compared and ordered by its bytes."""
@@ -131,6 +175,11 @@ def _is_text(data: bytes | None) -> bool:
 
 FUNCTIONS: dict[str, Callable[[bytes | None], str | bool | None]] = {"MD5": _md5, "PODIUM_IS_TEXT": _is_text}
 """The functions to register with a connection: deterministic, with one argument."""
+
+
+def _halves(power: int) -> list[int]:
+    """The exponents of powers of two that 64 bits hold, whose product is that power."""
+    return [min(62, power - done) for done in range(0, power, 62)]
 
 
 def _where(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
