@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from podium.curator.prepare import PlannedQuestion, pair_value
 from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
+from podium.mechanisms.measures.clipped_sums import ClippedSums, grid_bits_of
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
 from podium.sources import CountQuery, KeptPairs, Snapshot, Source
 
 if TYPE_CHECKING:
+    from podium.mechanisms.exponential import ExponentialTopK
     from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
     from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
     from podium.mechanisms.reader import Discovery
@@ -136,6 +138,19 @@ class SourceReader:
     def at_clip(self, clip: int) -> SourceReader:
         """The same pairs, of which each user adds at most ``clip`` units to an item."""
         return replace(self, clip=clip)
+
+    def select_known(self, mechanism: ExponentialTopK) -> Release:
+        """Run the mechanism on the sums of the whole domain, rounded down to a part of the clip."""
+        bits = grid_bits_of(mechanism.epsilon_per_item)
+        query = self.planned.count_query(self.salt)
+        value = pair_value(self.planned.question.measure, self.clip)
+        snapshot = self._kept_pairs().snapshot(
+            replace(query, value=None if value is None else replace(value, grid_bits=bits))
+        )
+        counts, sizes = snapshot.counts_of_counts()
+        release = mechanism.release(ClippedSums(dict(zip(counts, sizes, strict=True)), bits))
+        places: list[Any] = list(release.items)
+        return replace(release, outcome=snapshot.names(places))
 
     def sums_of(self, items: tuple[Item, ...]) -> tuple[int, ...]:
         """The sum of each of the items, whoever has how many of them."""

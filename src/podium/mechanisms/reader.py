@@ -10,12 +10,13 @@ from podium.release import Release
 
 if TYPE_CHECKING:
     from podium.histogram import Histogram
+    from podium.mechanisms.exponential import ExponentialTopK
     from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
     from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
     from podium.mechanisms.weights import Weights
     from podium.randomness import BitSource
 
-__all__ = ["Discovery", "KnownRoundsReader", "Reads", "RoundsReader", "TableReader"]
+__all__ = ["AmountsReader", "Discovery", "KnownRoundsReader", "Reads", "RoundsReader", "TableReader"]
 
 
 class Reads(StrEnum):
@@ -73,4 +74,28 @@ class TableReader(RoundsReader, Protocol):
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """Run the mechanism on the plain counts of the top rows."""
+        ...
+
+
+class AmountsReader(RoundsReader, Protocol):
+    """A table of what users add to items; everything it returns but releases is private and stays inside."""
+
+    def clip_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users' pairs by size, each user's adding up to at most ``resolution``, and users by number of pairs."""
+        ...
+
+    def at_clip(self, clip: int) -> AmountsReader:
+        """The same table, in which a user adds at most ``clip`` to an item."""
+        ...
+
+    def select(self, mechanism: LimitedDomain) -> Release:
+        """Run the mechanism on the sums of the top rows."""
+        ...
+
+    def select_known(self, mechanism: ExponentialTopK) -> Release:
+        """Run the mechanism on the sums of all items of a known domain, rounded down to a part of the clip."""
+        ...
+
+    def sums_of(self, items: tuple[Item, ...]) -> tuple[int, ...]:
+        """The sum of each of the items."""
         ...

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
     from podium.mechanisms.gaussian.refined import RefinedTopK
+    from podium.mechanisms.measures.measured_topk import MeasuredTopK
     from podium.ranking import RankingMethod
 
 __all__ = ["Strategy", "strategy_for"]
@@ -47,7 +48,7 @@ class Strategy:
     """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
-    mechanism: Mechanism | AdaptiveTopK | RefinedTopK | SizedTopK
+    mechanism: Mechanism | AdaptiveTopK | MeasuredTopK | RefinedTopK | SizedTopK
     measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
@@ -103,6 +104,10 @@ class Strategy:
 
 def strategy_for(facts: Facts, budget: AnyBudget) -> Strategy:
     """The mechanism for these facts within this budget; noise that cannot be drawn is refused."""
+    if facts.measure is not None:
+        from podium.planning.measured import measured_strategy  # noqa: PLC0415 - most questions rank by users
+
+        return measured_strategy(facts, budget)
     if isinstance(budget, WholeBudget):
         return _one_item_strategy(facts, budget) if facts.one_item_each else _sized_strategy(facts, budget)
     if isinstance(budget, RoundsBudget):

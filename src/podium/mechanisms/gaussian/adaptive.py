@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Item
-from podium.mechanisms.base import describe
+from podium.mechanisms.base import UNSAID, describe
 from podium.mechanisms.domain import flag
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
@@ -64,12 +64,14 @@ class AdaptiveTopK:
         measured against each other alone, up to three times, each time fewer of them. ``counts`` keeps half of mu^2
         for plain noisy counts of what is returned, with correlated noise (CorrelatedCounts).
     Symbols
-        k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts.
+        k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts; clip, the most that
+        one user adds to one item: estimates and thresholds are in units of it.
     Source
         docs/proofs/adaptive.md, docs/proofs/truncated-noise.md. Ideas: Swanberg, Desfontaines & Haney 2023 (rounds),
         Gopi et al. 2020 (weights), Lebeda 2025 (centring), Smith & Thakurta 2022 (adaptive Gaussian composition).
     Assumes
-        The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
+        The reader counts distinct (user, item) pairs, or adds up integers from 1 to clip of them, and cuts users by a
+        rule that sees only their rows.
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
@@ -85,9 +87,17 @@ class AdaptiveTopK:
     delta: Fraction
     max_items_per_user: int
     counts: bool
+    clip: int = field(metadata=UNSAID)
 
     def __init__(
-        self, k: int, mu_squared: Number, delta: Number, *, max_items_per_user: int = 1000, counts: bool = False
+        self,
+        k: int,
+        mu_squared: Number,
+        delta: Number,
+        *,
+        max_items_per_user: int = 1000,
+        counts: bool = False,
+        clip: int = 1,
     ) -> None:
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
@@ -95,6 +105,7 @@ class AdaptiveTopK:
         put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
         put(self, "max_items_per_user", positive_integer(max_items_per_user, "max_items_per_user"))
         put(self, "counts", flag(counts, "counts"))
+        put(self, "clip", positive_integer(clip, "clip"))
         # A cap that no weights can have is refused here, not when the first round is about to read.
         _spread(self.max_items_per_user)
 
@@ -133,7 +144,9 @@ class AdaptiveTopK:
         weights = _spread(self.max_items_per_user)
         sigma = calibrate_sigma(self.mu_squared * share / 2, sensitivity_squared=weights.sensitivity_squared)
         delta = self.delta * _OF_DELTA[discovery - 1]
-        return TruncatedGaussianHistogram(k=self.max_candidates, sigma=sigma, delta=delta, weights=weights)
+        return TruncatedGaussianHistogram(
+            k=self.max_candidates, sigma=sigma, delta=delta, weights=weights, clip=self.clip
+        )
 
     @property
     def max_candidates(self) -> int:
@@ -289,7 +302,9 @@ class _Rounds:
         floor = self._floor(items, max(level, Fraction(1)), for_sizes, for_sums)
         weighting = BorderWeights(len(items), floor)
         sums = self.reader.sums(items, weighting.weights)
-        centred, sigma, event = weighting.measure(sums, self.mechanism.mu_squared * for_sums, bits=self.bits)
+        centred, sigma, event = weighting.measure(
+            sums, self.mechanism.mu_squared * for_sums, clip=self.mechanism.clip, bits=self.bits
+        )
         self._pay(for_sums, event)
         mean = sum((self.found[item].estimate for item in items), start=Fraction(0)) / len(items)
         for item, value in zip(items, centred, strict=True):

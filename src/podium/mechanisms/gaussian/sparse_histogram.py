@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
@@ -13,7 +13,7 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Histogram, Item
-from podium.mechanisms.base import Distribution, Mechanism, certified_floats
+from podium.mechanisms.base import UNSAID, Distribution, Mechanism, certified_floats
 from podium.mechanisms.domain import list_scores
 from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace, LevelRace
 from podium.mechanisms.reader import Reads
@@ -45,16 +45,17 @@ class GaussianSparseHistogram(Mechanism):
     Symbols
         k (None: all that pass); sigma, or rho = s^2/(2 sigma^2); delta (of the threshold); weights = w; s^2 = the
         largest t w(t)^2/unit^2; max_items_per_user = D stands for weights that count 1 for users cut to D items:
-        s^2 = D and T = 1 + sigma Phi^-1((1-delta)^(1/D)).
+        s^2 = D and T = 1 + sigma Phi^-1((1-delta)^(1/D)). clip = c, the most that one user adds to one sum.
     Source
         Korolova, Kenthapadi, Mishra & Ntoulas 2009 and Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020 for
         the threshold; general weights and the exact accounting: docs/proofs/gaussian-histograms.md.
     Assumes
         Each user was cut to at most ``weights.cap`` items by a rule that sees only that user's rows and public facts,
-        and adds ``weights.weight(t)`` to each of t items. Counts are these integer sums.
+        and adds ``weights.weight(t)`` to each of t items, times an integer from 1 to clip. Counts are these integer
+        sums.
 
-    Values are released in units of the weight of the lightest users, w(1): they estimate counts of users, too low for
-    items of users who have so many that their weight is smaller. They are rounded down to a multiple of
+    Values are released in units of the weight of the lightest users, w(1), times clip: they estimate counts of users,
+    too low for items of users who have so many that their weight is smaller. They are rounded down to a multiple of
     2^-grid_bits, or at most 2^-31 of a sigma above 2^12; ``density`` is that of the ideal real-valued mechanism, of
     which the release is post-processing.
     """
@@ -70,6 +71,7 @@ class GaussianSparseHistogram(Mechanism):
     sigma: Fraction
     delta: Fraction
     weights: Weights
+    clip: int = field(metadata=UNSAID)
 
     def __init__(
         self,
@@ -80,12 +82,14 @@ class GaussianSparseHistogram(Mechanism):
         weights: Weights | None = None,
         max_items_per_user: int | None = None,
         k: int | None = None,
+        clip: int = 1,
     ) -> None:
         put = object.__setattr__
         put(self, "k", None if k is None else positive_integer(k, "k"))
         put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
         put(self, "weights", _one_weighting(weights, max_items_per_user))
         put(self, "sigma", self._scale(sigma, rho))
+        put(self, "clip", positive_integer(clip, "clip"))
 
     def _scale(self, sigma: Number | None, rho: Number | None) -> Fraction:
         if (sigma is None) == (rho is None):
@@ -129,6 +133,11 @@ class GaussianSparseHistogram(Mechanism):
         return Fraction(self.weights.unit, self.weights.weight(1))
 
     @property
+    def _unit(self) -> Fraction:
+        """What a released value grows by if a sum grows by 1."""
+        return Fraction(1, self.weights.weight(1) * self.clip)
+
+    @property
     def first_weights(self) -> Weights:
         """How much one user adds to each item."""
         return self.weights
@@ -142,7 +151,7 @@ class GaussianSparseHistogram(Mechanism):
             k=self.k,
             scale=self.count_sigma,
             noise_bound=self.noise_bound,
-            unit=Fraction(1, self.weights.weight(1)),
+            unit=self._unit,
             multiplicities=groups.multiplicities,
             value_bits=grid_bits_for(self.count_sigma, self.grid_bits),
             bits=bits,
@@ -183,7 +192,7 @@ class GaussianSparseHistogram(Mechanism):
 
     def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], LevelRace]:
         items, sums = list_scores(groups, outcomes=outcomes)
-        scores = [score / self.weights.weight(1) for score in sums]
+        scores = [score * self._unit for score in sums]
         return items, GaussianRace(items, scores, self.count_threshold, self.count_sigma, self.k)
 
 
