@@ -11,6 +11,7 @@ from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.mechanisms.reader import Reads
+from podium.query.measure import Measure
 from podium.release import Receipt, Release
 from podium.sources import Source
 
@@ -55,7 +56,18 @@ def _release(source: Source, planned: PlannedQuestion) -> Release:
         theorem = f"{theorem}; {strategy.theorem}: {strategy.theorem.source}"
     # The items of a ranking come from two columns, so they carry the name of neither.
     columns = planned.question.items if strategy.ranking is None else None
-    return replace(release, guarantee=strategy.guarantee, theorem=theorem, user=planned.user, columns=columns)
+    settled = replace(release, guarantee=strategy.guarantee, theorem=theorem, user=planned.user, columns=columns)
+    return _in_amounts(settled, planned.question.measure)
+
+
+def _in_amounts(release: Release, measure: Measure | None) -> Release:
+    """The release with the measure that it ranks by, and values in the units of its column."""
+    if measure is None:
+        return release
+    values = None if release.values is None else tuple(map(measure.amount, release.values))
+    return replace(
+        release, values=values, parameters={"by": measure.by, "unit": str(measure.unit), **release.parameters}
+    )
 
 
 def _select(source: Source, planned: PlannedQuestion) -> Release:

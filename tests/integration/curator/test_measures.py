@@ -11,6 +11,7 @@ import pytest
 
 import podium
 from podium.errors import InvalidArgument
+from podium.ledger import open_ledger
 from podium.privacy.events import GaussianNoise
 
 LISTENERS = 400
@@ -28,13 +29,15 @@ def plays(*, loud: int = 0) -> pa.Table:
         for day in range(2)
     ]
     rows += [(0, "loud", Fraction(1000), 0)] * loud
-    return pa.table({
-        "listener": pa.array([row[0] for row in rows], pa.int64()),
-        "track": [row[1] for row in rows],
-        "minutes": pa.array([float(row[2]) for row in rows], pa.float64()),
-        "tenths": pa.array([int(10 * row[2]) for row in rows], pa.int64()),
-        "day": pa.array([row[3] for row in rows], pa.int64()),
-    })
+    return pa.table(
+        {
+            "listener": pa.array([row[0] for row in rows], pa.int64()),
+            "track": [row[1] for row in rows],
+            "minutes": pa.array([float(row[2]) for row in rows], pa.float64()),
+            "tenths": pa.array([int(10 * row[2]) for row in rows], pa.int64()),
+            "day": pa.array([row[3] for row in rows], pa.int64()),
+        }
+    )
 
 
 def top(source: Any, **parts: Any) -> podium.Release:
@@ -98,7 +101,9 @@ def test_what_is_paid_for_the_clip_is_in_the_receipt() -> None:
     stated = top(plays(), by="sum(tenths)", epsilon=1, clip=100)
     for release, histograms in ((chosen, 1), (stated, 0)):
         paid = [
-            event for event in release.paid.events if isinstance(event, GaussianNoise) and event.sensitivity_squared == 2
+            event
+            for event in release.paid.events
+            if isinstance(event, GaussianNoise) and event.sensitivity_squared == 2
         ]
         assert len(paid) == histograms
     plan = podium.plan(plays(), item="track", user="listener", k=3, by="sum(tenths)", epsilon=1, delta="1e-6")
@@ -112,7 +117,7 @@ def test_one_loud_listener_changes_nothing() -> None:
 
 
 def test_a_ledger_repeats_measures_free_of_charge(tmp_path: Path) -> None:
-    with podium.open_ledger(tmp_path / "ledger.db") as ledger:
+    with open_ledger(tmp_path / "ledger.db") as ledger:
         ledger.register("plays", podium.Budget(epsilon=60, delta="1e-4", items=20, questions=10), user="listener")
         with podium.Curator(plays(), dataset="plays", user="listener", ledger=ledger) as curator:
             first = curator.top("track", k=3, by="sum(tenths)", clip=100)
