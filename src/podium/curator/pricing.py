@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
-from podium.planning.facts import MAX_SHORT_COUNTED_LIST, Facts
+from podium.planning.facts import Facts
 from podium.planning.question_budget import (
     AnyBudget,
     QuestionBudget,
@@ -32,6 +32,8 @@ __all__ = ["AnyFacts", "ledger_strategy", "selections_strategy", "single_strateg
 
 AnyFacts: TypeAlias = "Facts | RankingFacts"
 
+_MAX_SHORT_LIST_IN_EPSILONS = 10
+"""Up to this k, selections stay where a plan adds up epsilons, in which rounds are dear."""
 _TRIES = 4
 _DIGITS = Context(prec=2, rounding=ROUND_CEILING)
 
@@ -118,7 +120,7 @@ def _is_planned_in_rho(totals: Totals) -> bool:
 
 def _is_long(facts: Facts) -> bool:
     """Whether rounds are worth it even then, or were asked for."""
-    return facts.mechanism == "adaptive" or facts.k > MAX_SHORT_COUNTED_LIST
+    return facts.mechanism == "adaptive" or facts.k > _MAX_SHORT_LIST_IN_EPSILONS
 
 
 def _stated_budget(facts: Facts, epsilon: Number, delta_per_call: Fraction) -> QuestionBudget | RoundsBudget:

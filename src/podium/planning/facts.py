@@ -13,7 +13,6 @@ __all__ = [
     "MAX_K",
     "MAX_K_BAR",
     "MAX_MAX_ITEMS_PER_USER",
-    "MAX_SHORT_COUNTED_LIST",
     "MAX_SHORT_LIST",
     "MECHANISMS",
     "Facts",
@@ -26,8 +25,6 @@ MAX_MAX_ITEMS_PER_USER = 1_000_000
 MECHANISMS = ("auto", "limited-domain", "adaptive")
 MAX_SHORT_LIST = 2
 """Up to this k, successive selections find the most, need one query, and cost only what they return."""
-MAX_SHORT_COUNTED_LIST = 10
-"""The same with counts, which have intervals after selections and none after rounds."""
 MAX_SHORT_KNOWN_LIST = 10
 """Up to this k, selections tell known items apart as well as rounds, or better."""
 _ROWS_PER_ITEM = 10
@@ -132,7 +129,7 @@ class Facts:
         signed = self.measure is not None and self.measure.floor < 0
         if self.mechanism == "limited-domain" or self.k_bar is not None or signed:
             return False
-        return self.mechanism == "adaptive" or self.k > (MAX_SHORT_COUNTED_LIST if self.counts else MAX_SHORT_LIST)
+        return self.mechanism == "adaptive" or self.k > MAX_SHORT_LIST
 
     @property
     def long_and_known(self) -> bool:

@@ -130,12 +130,13 @@ def test_gaps_of_a_shorter_list(table: Path) -> None:
 
 def test_a_list_that_ended_early_answers_a_shorter_one(tmp_path: Path) -> None:
     path = events(tmp_path / "views.parquet", {"a": 3000, "b": 2})
+    options: dict[str, Any] = {"counts": True, "mechanism": "limited-domain"}
     with curator(path) as (asked, source):
-        assert asked.top("article", k=5, counts=True).outcome == ("a", BOTTOM)
-        two = asked.top("article", k=2, counts=True)
+        assert asked.top("article", k=5, **options).outcome == ("a", BOTTOM)
+        two = asked.top("article", k=2, **options)
         assert two.outcome == ("a", BOTTOM)
         assert not two.complete
-        one = asked.top("article", k=1, counts=True)
+        one = asked.top("article", k=1, **options)
         assert one.outcome == ("a",)
         assert one.complete
         assert one.values is not None

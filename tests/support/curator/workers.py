@@ -82,7 +82,7 @@ STEPS: dict[str, Step] = {
 """Every place between two steps of a question."""
 
 
-def ask(table: Path, step: str | None, *, known: bool, k: int = 3) -> None:
+def ask(table: Path, step: str | None, *, known: bool, k: int = 2) -> None:
     """Ask one question and die at that step if there is one; an answer that gets out is written beside the table."""
     with Curator(table, dataset="views", user="user_id", ledger=table.with_name("ledger.db")) as curator:
         if step is not None:

@@ -30,6 +30,9 @@ def test_a_plan_needs_no_data() -> None:
         "reach      Every item returned has, with probability 0.95, at most 116 fewer users than the k-th.\n"
     )
     planned = document("plan", "plan", "-k", "10", "--epsilon", "1", "--delta", "1e-8", "--counts")
+    assert planned["mechanism"] == "AdaptiveTopK"
+    selecting = ("--counts", "--mechanism", "limited-domain")
+    planned = document("plan", "plan", "-k", "10", "--epsilon", "1", "--delta", "1e-8", *selecting)
     assert planned["mechanism"] == "LimitedDomain"
     assert planned["counts"]["items"] == "10"
 

@@ -78,8 +78,8 @@ def test_the_mechanism_follows_from_domain_and_kind() -> None:
 @pytest.mark.parametrize(
     ("facts", "rounds"),
     [
-        ({"k": 10, "counts": True}, False),
-        ({"k": 11, "counts": True}, True),
+        ({"k": 2, "counts": True}, False),
+        ({"k": 3, "counts": True}, True),
         ({"k": MAX_K, "counts": True}, True),
         ({"k": 300, "max_items_per_user": 5, "counts": True}, True),
         ({"k": 300, "k_bar": 3000}, False),
