@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from podium.query.schema import Kind
-from podium.sources.sql.dialect import concat
 from podium.sources.sql.expressions import ROWS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
 
@@ -20,7 +19,7 @@ __all__ = ["bounded_pairs", "weight_by_size"]
 _SIZED, _RANKED = "sized", "ranked"
 # The names of common table expressions must differ from the tables that the query reads.
 _KEPT, _USERS = "podium_pairs", "podium_users"
-_PLACE = "place"
+_PLACE, _HASH = "place", "h"
 _COLON = exp.Literal.string(":")
 
 
@@ -71,8 +70,11 @@ class _ContributionBound:
 
     def by_join(self) -> exp.Query:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""
-        few, many = self._items_of_uncut_users(), self._pairs_of_cut_users()
-        every = exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False)
+        few, many = self._items_of_uncut_users(), self._pairs_of_cut_users().subquery(_SIZED)
+        # The order may need the hash more than once.
+        hashed = exp.select(*self._columns(_SIZED, user=True), self._hash().as_(_HASH)).from_(many)
+        order = self.pairs.dialect.hash_order(column(_HASH, _SIZED))
+        every = exp.union(few, self._cut(hashed, order, self._last_weight()), distinct=False)
         # Pairs that a table keeps already are not copied.
         kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.domain is None
         pairs = every.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)
@@ -142,4 +144,4 @@ class _ContributionBound:
             if kind.kind is Kind.TEXT:
                 parts += [_COLON.copy(), dialect.text(dialect.length(value.copy()))]
             parts += [_COLON.copy(), dialect.encode(value, kind)]
-        return dialect.md5(concat(parts))
+        return dialect.md5(dialect.concat(parts))

@@ -14,9 +14,9 @@ from sqlglot import exp
 from podium.query.predicate import Literal, Wildcard
 from podium.query.schema import Column, Kind
 from podium.sources.sql import arithmetic as sums
-from podium.sources.sql.expressions import ROWS, row_column, rows
+from podium.sources.sql.expressions import ROWS, reversed_bytes, row_column, rows
 
-__all__ = ["MAX_SCALE", "ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark", "concat"]
+__all__ = ["MAX_SCALE", "ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark"]
 
 MAX_SCALE = 38
 """The scale of a decimal column whose engine does not limit it."""
@@ -59,8 +59,19 @@ class Dialect:
         return exp.Length(this=text)
 
     def md5(self, text: exp.Expr) -> exp.Expr:
-        """The hash as 32 lower-case hex digits, a text in binary order; or something else in the same order."""
+        """The hash as 32 lower-case hex digits, a text in binary order; or what ``hash_order`` puts in that order."""
         return self.binary(exp.MD5(this=text))
+
+    def hash_order(self, hashed: exp.Expr) -> exp.Expr:
+        """What to sort by, so that hashes are in the order of their hex digits."""
+        return hashed
+
+    def concat(self, parts: Sequence[exp.Expr]) -> exp.Expr:
+        """The concatenated texts, none of them NULL."""
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = exp.DPipe(this=whole, expression=part, safe=False)
+        return whole
 
     def explode(self, values: exp.Expr) -> exp.Expr:
         """One row per element of a list; none for an empty or missing list."""
@@ -209,9 +220,18 @@ class DuckDB(Dialect):
         return _unless_negative(exp.Rand(), value)
 
     def md5(self, text: exp.Expr) -> exp.Expr:
-        """The first 15 digits of the hash as a number, which sorts faster; ties are broken by the item."""
-        digits = exp.Left(this=exp.MD5(this=text), expression=exp.Literal.number(15))
-        return exp.cast(exp.DPipe(this=exp.Literal.string("0x"), expression=digits, safe=False), "BIGINT")
+        """The first 8 bytes of the hash as a number, the first byte last: digits would have to be written and read."""
+        number = exp.Anonymous(this="MD5_NUMBER", expressions=[text])
+        first = exp.BitwiseAnd(this=number, expression=exp.cast(exp.Literal.number(2**64 - 1), exp.DType.UINT128))
+        return exp.cast(first, exp.DType.UBIGINT)
+
+    def hash_order(self, hashed: exp.Expr) -> exp.Expr:
+        """The number with the first byte first; ties are broken by the item."""
+        return reversed_bytes(hashed)
+
+    def concat(self, parts: Sequence[exp.Expr]) -> exp.Expr:
+        """The concatenated texts, in one step."""
+        return exp.Anonymous(this="CONCAT", expressions=list(parts))
 
     def microseconds(self, value: exp.Expr) -> exp.Expr:
         """A timestamp as microseconds since 1970, an integer."""
@@ -376,14 +396,6 @@ class ClickHouse(Dialect):
 
 _UTC = exp.Literal.string("UTC")
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - podium's timestamps are without zone and mean UTC
-
-
-def concat(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """The concatenated texts."""
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = exp.DPipe(this=whole, expression=part, safe=False)
-    return whole
 
 
 def _unless_negative(number: exp.Expr, value: exp.Expr) -> exp.Expr:

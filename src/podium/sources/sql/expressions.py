@@ -20,6 +20,7 @@ __all__ = [
     "column",
     "descending",
     "number_among",
+    "reversed_bytes",
     "row_column",
     "row_number",
     "rows",
@@ -71,3 +72,14 @@ def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
 def number_among(value: exp.Expr, numbers: Iterable[int]) -> exp.Expr:
     """Whether the value is one of these numbers."""
     return exp.In(this=value, expressions=[exp.Literal.number(number) for number in numbers])
+
+
+def reversed_bytes(number: exp.Expr) -> exp.Expr:
+    """An unsigned 64-bit number, its bytes in reverse: neighbours change places, then pairs of them, then halves."""
+    for bits, low in ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0x00000000FFFFFFFF)):
+        mask, shift = exp.cast(exp.Literal.number(low), exp.DType.UBIGINT), exp.Literal.number(bits)
+        up = exp.BitwiseLeftShift(this=exp.paren(exp.BitwiseAnd(this=number, expression=mask)), expression=shift)
+        moved = exp.paren(exp.BitwiseRightShift(this=number.copy(), expression=shift.copy()))
+        down = exp.BitwiseAnd(this=moved, expression=mask.copy())
+        number = exp.paren(exp.BitwiseOr(this=exp.paren(up), expression=exp.paren(down)))
+    return number
