@@ -188,8 +188,8 @@ class Dialect:
         )
 
     def sql(self, expression: exp.Expr) -> str:
-        """The text to send."""
-        return expression.sql(self.name, comments=False)
+        """The text to send; writing it may change the expression, which is used for nothing else."""
+        return expression.sql(self.name, comments=False, copy=False)
 
 
 class DuckDB(Dialect):
