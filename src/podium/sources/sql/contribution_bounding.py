@@ -62,12 +62,12 @@ class _ContributionBound:
 
     def by_kept_sizes(self) -> exp.Query:
         """Kept pairs know their user's number of items: nothing is sorted for users who keep all their items."""
-        weight = self._weight()
         few, many = (self.pairs.kept_with_sizes() for _ in range(2))
-        few = exp.select(*self._weighted_columns(weight), copy=False).from_(few.subquery(_SIZED, copy=False), copy=False)
-        few = few.where(column(SIZE, _SIZED) <= self.max_items, copy=False)
+        kept = exp.select(*self._weighted_columns(self._weight()), copy=False)
+        kept = kept.from_(few.subquery(_SIZED, copy=False), copy=False)
+        kept = kept.where(column(SIZE, _SIZED) <= self.max_items, copy=False)
         many = many.where(column(SIZE, ROWS) > self.max_items, copy=False)
-        return exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False, copy=False)
+        return exp.union(kept, self._cut(many, self._hash(), self._last_weight()), distinct=False, copy=False)
 
     def by_join(self) -> exp.Query:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""

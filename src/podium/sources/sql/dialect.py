@@ -159,7 +159,9 @@ class Dialect:
 
     def total(self, value: exp.Expr) -> exp.Expr:
         """The sum of integers, exact up to 64 bits; NULL, or 0, if there are none."""
-        return exp.cast(exp.Sum(this=exp.cast(value, "BIGINT")), "BIGINT")
+        # Without copies and without parsing the name of the type: weights are long, and there are many sums.
+        summed = exp.Sum(this=exp.cast(value, exp.DType.BIGINT, copy=False))
+        return exp.cast(summed, exp.DType.BIGINT, copy=False)
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
         """A fence: these columns of a table aliased ``rows_``, in a subquery that no outer condition changes.
