@@ -114,8 +114,10 @@ def test_selections_are_calibrated_only_if_they_may_be_chosen(
 
 @pytest.mark.parametrize(("k", "delta"), [(5000, "1e-6"), (3, "1e-400")])
 def test_long_lists_and_tiny_deltas_have_a_branch(k: int, delta: str) -> None:
-    branch, _ = SizedTopK(k, 1, delta).branch_for([Fraction(1000)] * len(SIZE_EDGES))
-    assert branch in {Branch.ROUNDS, Branch.ONE_DISCOVERY}
+    mechanism, numbers = SizedTopK(k, 1, delta), [Fraction(1000)] * len(SIZE_EDGES)
+    sizes = estimate_sizes(list(map(float, numbers)), float(1 / mechanism.epsilon_for_sizes))
+    branch, _ = mechanism.branch_for(numbers)
+    assert branch is choose_branch(k, sizes, mechanism.thresholds(sizes))
 
 
 def test_sizes_are_read_off_what_stands_out() -> None:
