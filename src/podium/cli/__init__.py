@@ -4,6 +4,7 @@ Commands import the library when they run, so ``podium --help`` and shell comple
 """
 
 import gc
+import os
 
 __all__ = ["main"]
 
@@ -11,7 +12,9 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     # Imports create a hundred thousand long-lived objects; collecting among them takes a tenth of the start-up time.
-    gc.set_threshold(100_000)
+    gc.set_threshold(200_000)
+    # NumPy would start a thread per core for products of large matrices, which no command computes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from podium.cli.commands import app
 
     app(prog_name="podium")

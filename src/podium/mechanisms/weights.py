@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import flint
 
@@ -154,11 +155,12 @@ def _checked_cap(cap: int) -> int:
     return last
 
 
-def _ends(first: int, last: int) -> list[int]:
+@lru_cache(maxsize=64)
+def _ends(first: int, last: int) -> tuple[int, ...]:
     """From ``first`` to ``last``, one by one while that takes few steps, then by the finest ratio that does."""
     tries = (_geometric(first, last, fineness) for fineness in range(_MAX_STEPS, 0, -1))
     # The last try doubles, and 40 doublings reach any cap.
-    return next(ends for ends in tries if ends[-1] == last)
+    return next(tuple(ends) for ends in tries if ends[-1] == last)
 
 
 def _geometric(first: int, last: int, fineness: int) -> list[int]:

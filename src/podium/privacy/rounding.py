@@ -26,6 +26,7 @@ __all__ = [
     "certified_bound",
     "decimal_repr",
     "display",
+    "first_number",
     "significant_above",
     "significant_below",
 ]
@@ -33,6 +34,8 @@ __all__ = [
 GRID_BITS = 64
 """Losses are reported as multiples of 2^-64."""
 
+_REACH = 1 << 24
+"""How far off a guess may be: what floats compute has errors of this many steps among 2^64."""
 _PRECISIONS = (128, 256, 1024, 4096)
 _MAX_PLACES = 4096
 _TINY = Fraction(1, 2 ** (_MAX_PLACES + 64))
@@ -84,6 +87,20 @@ def certified_bound(compute: Callable[[], flint.arb], grid: Callable[[Fraction],
     if last is None:
         raise ArithmeticError("the value has no finite enclosure")
     return last[1] if grid in (above, significant_above) else last[0]
+
+
+def first_number(holds: Callable[[int], bool], low: int, high: int, guess: int = 0) -> int:
+    """The first number above ``low`` with a property that ``high`` and everything after the first has.
+
+    ``guess`` may be anything: a good one saves most steps of the bisection.
+    """
+    for end in (guess - _REACH, guess + _REACH):
+        if low < end < high:
+            low, high = (low, end) if holds(end) else (end, high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def _ends(value: flint.arb) -> tuple[Fraction, Fraction]:

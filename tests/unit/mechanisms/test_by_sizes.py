@@ -17,9 +17,10 @@ from podium.mechanisms.by_sizes.decision import (
     Thresholds,
     choose_branch,
     estimate_sizes,
+    largest_selection,
 )
 from podium.planning.memory_table import PairsReader
-from podium.privacy import actual_cost, total, worst_case
+from podium.privacy import actual_cost, calibrate_epsilon, total, worst_case
 from podium.privacy.events import ApproximateMechanism, LaplaceNoise
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
@@ -76,6 +77,47 @@ def test_without_a_call_there_is_no_limited_domain() -> None:
     bars = Thresholds(laplace=14.0, gaussian=26.0, call=None, selection=0.0)
     heavy = estimate_sizes(noisy(0, 0, 0, 0, 0, 0, 0, 40), 1.0)
     assert choose_branch(3, heavy, bars) is not Branch.LIMITED_DOMAIN
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 10, 26, 30])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+@pytest.mark.parametrize("delta", ["1e-12", "1e-6"])
+def test_no_calibration_exceeds_the_largest_selection(k: int, epsilon: float, delta: str) -> None:
+    found = float(calibrate_epsilon(k, epsilon=epsilon, delta=delta).epsilon_per_item)
+    largest = largest_selection(k, epsilon, float(delta))
+    assert found <= largest
+    if k == 1:
+        # Basic composition reaches half of it, so that it is not above everything.
+        assert largest < 2.01 * epsilon
+
+
+@pytest.mark.parametrize("k", [3, 5, 30])
+@pytest.mark.parametrize(("epsilon", "delta", "most"), [("0.1", "1e-9", None), ("1", "1e-6", 4), ("8", "1e-6", None)])
+def test_selections_are_calibrated_only_if_they_may_be_chosen(
+    k: int, epsilon: str, delta: str, most: int | None
+) -> None:
+    mechanism = SizedTopK(k, epsilon, delta, max_items_per_user=most)
+    scale, seen = float(1 / mechanism.epsilon_for_sizes), set()
+    for users in (0, 30, 1000, 10**5, 10**8):
+        for bucket in range(len(SIZE_EDGES)):
+            numbers = [Fraction(users if place == bucket else 0) for place in range(len(SIZE_EDGES))]
+            sizes = estimate_sizes(list(map(float, numbers)), scale)
+            exact, lowest = mechanism.thresholds(sizes), mechanism._lowest_thresholds(sizes)
+            assert exact.call is not None
+            assert lowest.call is not None
+            assert (lowest.call <= exact.call, lowest.selection <= exact.selection) == (True, True)
+            branch, _ = mechanism.branch_for(numbers)
+            assert branch is choose_branch(k, sizes, exact)
+            seen.add(branch)
+    assert len(seen) >= 2
+
+
+@pytest.mark.parametrize(("k", "delta"), [(5000, "1e-6"), (3, "1e-400")])
+def test_long_lists_and_tiny_deltas_have_a_branch(k: int, delta: str) -> None:
+    mechanism, numbers = SizedTopK(k, 1, delta), [Fraction(1000)] * len(SIZE_EDGES)
+    sizes = estimate_sizes(list(map(float, numbers)), float(1 / mechanism.epsilon_for_sizes))
+    branch, _ = mechanism.branch_for(numbers)
+    assert branch is choose_branch(k, sizes, mechanism.thresholds(sizes))
 
 
 def test_sizes_are_read_off_what_stands_out() -> None:

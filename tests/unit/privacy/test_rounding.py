@@ -7,7 +7,15 @@ from fractions import Fraction
 import pytest
 
 from podium.exact import ball
-from podium.privacy.rounding import above, below, certified_bound, display, significant_above, significant_below
+from podium.privacy.rounding import (
+    above,
+    below,
+    certified_bound,
+    display,
+    first_number,
+    significant_above,
+    significant_below,
+)
 
 
 def test_certified_brackets_a_transcendental_number() -> None:
@@ -68,3 +76,17 @@ def test_unimaginably_small_numbers_do_not_fill_the_memory() -> None:
 def test_display(value: Fraction, text: str) -> None:
     assert display(value) == text
     assert Fraction(text) >= value
+
+
+@pytest.mark.parametrize("border", [1, 5, 2**40 - 3, 2**63, 2**64])
+@pytest.mark.parametrize("far", [-(2**80), -(2**24), -1, 0, 1, 2**24 + 1, 2**80])
+def test_a_guess_decides_nothing(border: int, far: int) -> None:
+    asked: list[int] = []
+
+    def holds(number: int) -> bool:
+        asked.append(number)
+        return number >= border
+
+    assert first_number(holds, 0, 2**64, border + far) == border
+    # A good guess among 2^64 numbers leaves 2^25.
+    assert len(asked) <= (30 if abs(far) <= 1 else 70)

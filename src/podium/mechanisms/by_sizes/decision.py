@@ -12,7 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["BUCKETS", "LONGEST_CALL", "SIZE_EDGES", "Branch", "Sizes", "Thresholds", "choose_branch", "estimate_sizes"]
+__all__ = [
+    "BUCKETS",
+    "LONGEST_CALL",
+    "SIZE_EDGES",
+    "Branch",
+    "Sizes",
+    "Thresholds",
+    "choose_branch",
+    "estimate_sizes",
+    "largest_selection",
+]
 
 SIZE_EDGES = (1, 2, 3, 5, 9, 17, 33, 65)
 """Lower ends of the buckets: users with 1, 2, 3-4, 5-8, 9-16, 17-32, 33-64, 65 and more items."""
@@ -70,6 +80,16 @@ class Thresholds:
     selection: float
 
 
+def largest_selection(k: int, epsilon: float, delta: float) -> float:
+    """An epsilon that k selections of an (epsilon, delta)-DP plan cannot exceed, whoever calibrates them.
+
+    Randomised response of odds e^(s/2) is a selection of this s. All k answers are true with probability at least
+    2^-k, and then k s/2 is lost, so that 2^-k (1 - e^(epsilon - k s/2)) <= delta.
+    """
+    rest = 1.0 - math.ldexp(delta, k)
+    return 2.0 * (epsilon - math.log(rest)) / k if rest > 0 else math.inf
+
+
 def estimate_sizes(noisy: Sequence[float], scale: float) -> Sizes:
     """Read the sizes off noisy numbers of users, one for each bucket, with Laplace noise of this scale."""
     kept = [value if value > _NOTICEABLE * scale else 0.0 for value in noisy]
@@ -94,7 +114,10 @@ def estimate_sizes(noisy: Sequence[float], scale: float) -> Sizes:
 
 
 def choose_branch(k: int, sizes: Sizes, thresholds: Thresholds) -> Branch:
-    """The branch that is expected to find the most of the top k."""
+    """The branch that is expected to find the most of the top k.
+
+    A higher ``call`` or ``selection`` turns LIMITED_DOMAIN into something else, and nothing else into anything.
+    """
     # In counts of users: an item's users have about as many other items as users in general.
     laplace = _LAPLACE * thresholds.laplace * sizes.pairs / sizes.users
     gaussian = _GAUSSIAN * thresholds.gaussian * sizes.pairs / sizes.roots

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from podium.mechanisms.by_sizes.decision import (
     Thresholds,
     choose_branch,
     estimate_sizes,
+    largest_selection,
 )
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
@@ -165,17 +167,35 @@ class SizedTopK:
     def thresholds(self, sizes: Sizes) -> Thresholds:
         """What an item must exceed in each branch, in floats: a decision on released numbers."""
         call = self.limited_domain if self.k <= LONGEST_CALL else None
-        return Thresholds(
-            laplace=float(self.laplace.count_threshold),
-            gaussian=float(self.one_discovery(sizes.cap, _OF_FINDING).count_threshold),
+        return replace(
+            self._lowest_thresholds(sizes),
             call=None if call is None else float(call.margin),
             selection=0.0 if call is None else float(1 / call.epsilon_per_item),
         )
 
+    def _lowest_thresholds(self, sizes: Sizes) -> Thresholds:
+        """The same but for successive selections, for which no calibration can reach less than this."""
+        bars = Thresholds(
+            laplace=float(self.laplace.count_threshold),
+            gaussian=float(self.one_discovery(sizes.cap, _OF_FINDING).count_threshold),
+            call=None,
+            selection=0.0,
+        )
+        if self.k > LONGEST_CALL:
+            return bars
+        single = largest_selection(self.k, float(self.epsilon_of_branch), float(self.delta))
+        changing = min(self.k_bar, self.max_items_per_user or self.k_bar)
+        # In parts: a delta may be too small for a float.
+        odds = math.log(changing * self.delta.denominator) - math.log(self.delta.numerator)
+        return replace(bars, call=1 + odds / single, selection=1 / single)
+
     def branch_for(self, noisy: Sequence[Fraction]) -> tuple[Branch, SizedBranch]:
         """The branch that follows from the noisy numbers of users, and its mechanism."""
         sizes = estimate_sizes([float(value) for value in noisy], float(1 / self.epsilon_for_sizes))
-        branch = choose_branch(self.k, sizes, self.thresholds(sizes))
+        branch = choose_branch(self.k, sizes, self._lowest_thresholds(sizes))
+        if branch is Branch.LIMITED_DOMAIN:
+            # Only now is it calibrated, which takes longer than everything else here together.
+            branch = choose_branch(self.k, sizes, self.thresholds(sizes))
         if branch is Branch.LIMITED_DOMAIN:
             return branch, self.limited_domain
         if branch is Branch.LAPLACE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 
@@ -10,12 +11,13 @@ import flint
 from podium.exact import ball, ball_precision
 from podium.mechanisms.gaussian.level_distribution import normal_below
 from podium.mechanisms.weights import Weights
-from podium.privacy.rounding import GRID_BITS, above, certified_bound
+from podium.privacy.rounding import GRID_BITS, above, certified_bound, first_number
 
 __all__ = ["escape_chance", "gaussian_cutoff", "laplace_cutoff"]
 
 _PRECISIONS = (128, 256, 1024, 4096)
 _STEP = Fraction(1, 1 << GRID_BITS)
+_USUAL = Fraction(2**200)
 
 
 @lru_cache(maxsize=256)
@@ -45,13 +47,25 @@ def _smallest_hiding(fails: Fraction, items: int, weight: Fraction, sigma: Fract
     low, high = int(fails / _STEP), 2 * int(fails / _STEP)
     while not _hides(high * _STEP, items, weight, sigma, delta):
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _hides(middle * _STEP, items, weight, sigma, delta):
-            high = middle
-        else:
-            low = middle
-    return high * _STEP
+    guess = _float_cutoff(low, high, items, weight, sigma, delta) if _is_usual(sigma, delta) else 0
+    return _STEP * first_number(lambda steps: _hides(steps * _STEP, items, weight, sigma, delta), low, high, guess)
+
+
+def _is_usual(sigma: Fraction, delta: Fraction) -> bool:
+    """Whether floats can compute with them."""
+    return 1 / _USUAL < sigma < _USUAL and 1 / _USUAL < delta < Fraction(1, 2)
+
+
+def _float_cutoff(low: int, high: int, items: int, weight: Fraction, sigma: Fraction, delta: Fraction) -> int:
+    """About the step between these two at which the items are hidden: where to look first."""
+    scale, step, seen = float(sigma) * math.sqrt(2), math.ldexp(1.0, -GRID_BITS), float(weight)
+    allowed = -math.expm1(math.log1p(-float(delta)) / items)
+    bottom, top = low * step, high * step
+    while bottom < (middle := (bottom + top) / 2) < top:
+        outer = math.erfc(middle / scale)
+        escaped = (math.erfc((middle - seen) / scale) - outer) / 2 / math.erf(middle / scale)
+        bottom, top = (bottom, middle) if escaped <= allowed else (middle, top)
+    return int(top / step)
 
 
 def _hides(cutoff: Fraction, items: int, weight: Fraction, sigma: Fraction, delta: Fraction) -> bool:

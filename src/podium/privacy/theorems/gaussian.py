@@ -13,20 +13,22 @@ ledger a filter keeps the sum of rho instead.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, exact_fraction, positive_fraction, probability
-from podium.privacy.rounding import GRID_BITS, below, certified_bound, significant_above
+from podium.privacy.rounding import GRID_BITS, below, certified_bound, first_number, significant_above
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import flint
 
 __all__ = ["calibrate_gaussian", "gaussian_delta", "gaussian_epsilon"]
+
+_MOST = 700
+"""From here on floats have no e^epsilon."""
 
 
 def gaussian_delta(mu_squared: Number, epsilon: Number) -> Fraction:
@@ -75,7 +77,7 @@ def _epsilon(mu_squared: Fraction, delta: Fraction) -> Fraction:
     enough = 1 << GRID_BITS
     while not suffices(enough):
         enough *= 2
-    return Fraction(_first(suffices, 0, enough), 1 << GRID_BITS)
+    return Fraction(first_number(suffices, 0, enough), 1 << GRID_BITS)
 
 
 @lru_cache(maxsize=4096)
@@ -89,13 +91,16 @@ def _calibrate(epsilon: Fraction, delta: Fraction) -> Fraction:
     while not exceeds(2 * size):
         size *= 2
     grid = size / (1 << GRID_BITS - 1)
-    first_too_large = _first(lambda steps: exceeds(steps * grid), 1 << GRID_BITS - 1, 1 << GRID_BITS)
+    guess = int(Fraction(_float_mu(float(epsilon), float(delta), float(size))) / grid) if epsilon < _MOST else 0
+    first_too_large = first_number(lambda steps: exceeds(steps * grid), 1 << GRID_BITS - 1, 1 << GRID_BITS, guess)
     return (first_too_large - 1) * grid
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The first number above ``low`` with a property that ``high`` and everything after the first has."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+def _float_mu(epsilon: float, delta: float, size: float) -> float:
+    """About the mu between ``size`` and twice that with this delta: where to look first."""
+    low, high = size, 2 * size
+    while low < (middle := (low + high) / 2) < high:
+        cut = epsilon / middle
+        tails = [math.erfc((cut - shift * middle / 2) / math.sqrt(2)) / 2 for shift in (1, -1)]
+        low, high = (low, middle) if tails[0] - math.exp(epsilon) * tails[1] > delta else (middle, high)
+    return low

@@ -293,7 +293,7 @@ def _tolerates_damage(frame: DataFrame) -> bool:
 
 def _is_stored(session: SparkSession, target: exp.Expr) -> bool:
     """Whether the catalogue says that this is a table of columnar files: not a view, a frame or another database."""
-    rows = session.sql(f"DESCRIBE TABLE EXTENDED {DIALECT.sql(target)}").collect()
+    rows = session.sql(f"DESCRIBE TABLE EXTENDED {DIALECT.sql(target.copy())}").collect()
     lines = [(row[0], row[1]) for row in rows]
     if _DETAILS not in lines:
         return False

@@ -163,8 +163,8 @@ class SqlBuilder:
             exp.Coalesce(this=self._dialect.total(_members_between(low, high)), expressions=[_ZERO.copy()])
             for low, high in zip(edges, (*edges[1:], None), strict=True)
         )
-        named = (bucket.as_(f"{MEMBERS}{place}") for place, bucket in enumerate(buckets))
-        return exp.select(*named).from_(self._pairs.sizes().subquery(_TALLIED))
+        named = (exp.alias_(bucket, f"{MEMBERS}{place}", copy=False) for place, bucket in enumerate(buckets))
+        return exp.select(*named, copy=False).from_(self._pairs.sizes().subquery(_TALLIED, copy=False), copy=False)
 
     def value_sizes(self, buckets: int, resolution: int) -> exp.Select:
         """For each bucket of pair values, the sum over users of floor(resolution * pairs in it / pairs of the user)."""
@@ -189,9 +189,9 @@ class SqlBuilder:
             this=row_number([column(COUNT)], [column(item) for item in self._places()]), expression=_ONE.copy()
         )
         ranked = (
-            exp.select(*self._places(), COUNT, rank.as_(_RANK))
-            .from_(exp.to_table(kept))
-            .where(number_among(column(COUNT), [count for counts in wanted.values() for count in counts]))
+            exp.select(*map(column, (*self._places(), COUNT)), rank.as_(_RANK), copy=False)
+            .from_(exp.to_table(kept), copy=False)
+            .where(number_among(column(COUNT), [count for counts in wanted.values() for count in counts]), copy=False)
         )
         at_places = [
             exp.paren(
@@ -200,9 +200,9 @@ class SqlBuilder:
             for ranks, counts in wanted.items()
         ]
         return (
-            exp.select(column(COUNT, _RANKED), column(_RANK, _RANKED), *self._names(_RANKED))
-            .from_(ranked.subquery(_RANKED))
-            .where(any_of(at_places))
+            exp.select(column(COUNT, _RANKED), column(_RANK, _RANKED), *self._names(_RANKED), copy=False)
+            .from_(ranked.subquery(_RANKED, copy=False), copy=False)
+            .where(any_of(at_places), copy=False)
         )
 
     def unseen(self, kept: str, ranks: Sequence[int]) -> exp.Select:

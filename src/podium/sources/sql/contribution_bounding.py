@@ -61,12 +61,12 @@ class _ContributionBound:
 
     def by_kept_sizes(self) -> exp.Query:
         """Kept pairs know their user's number of items: nothing is sorted for users who keep all their items."""
-        weight = self._weight()
-        kept = self._columns(_SIZED) if weight is None else [*self._columns(_SIZED), weight.as_(WEIGHT)]
         few, many = (self.pairs.kept_with_sizes() for _ in range(2))
-        few = exp.select(*kept).from_(few.subquery(_SIZED)).where(column(SIZE, _SIZED) <= self.max_items)
-        many = many.where(column(SIZE, ROWS) > self.max_items)
-        return exp.union(few, self._cut(many, self._hash(), self._last_weight()), distinct=False)
+        kept = exp.select(*self._weighted_columns(self._weight()), copy=False)
+        kept = kept.from_(few.subquery(_SIZED, copy=False), copy=False)
+        kept = kept.where(column(SIZE, _SIZED) <= self.max_items, copy=False)
+        many = many.where(column(SIZE, ROWS) > self.max_items, copy=False)
+        return exp.union(kept, self._cut(many, self._hash(), self._last_weight()), distinct=False, copy=False)
 
     def by_join(self) -> exp.Query:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""
@@ -74,7 +74,7 @@ class _ContributionBound:
         # The order may need the hash more than once.
         hashed = exp.select(*self._columns(_SIZED, user=True), self._hash().as_(_HASH)).from_(many)
         order = self.pairs.dialect.hash_order(column(_HASH, _SIZED))
-        every = exp.union(few, self._cut(hashed, order, self._last_weight()), distinct=False)
+        every = exp.union(few, self._cut(hashed, order, self._last_weight()), distinct=False, copy=False)
         # Pairs that a table keeps already are not copied.
         kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.domain is None
         pairs = every.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)
@@ -88,7 +88,9 @@ class _ContributionBound:
         if weight is None:
             return sizes.having(rows() > self.max_items)
         named = (column(name, _SIZED).as_(name) for name in (USER, SIZE))
-        return exp.select(*named, weight.as_(WEIGHT)).from_(sizes.subquery(_SIZED))
+        # Without copies, here and below: weights are long.
+        named_weight = exp.alias_(weight, WEIGHT, copy=False)
+        return exp.select(*named, named_weight, copy=False).from_(sizes.subquery(_SIZED, copy=False), copy=False)
 
     def _items_of_uncut_users(self) -> exp.Select:
         """The items of users who have at most ``max_items``."""
@@ -107,9 +109,9 @@ class _ContributionBound:
     def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None) -> exp.Select:
         """At most ``max_items`` items of each user, the smallest in ``order``."""
         keys = [order, *(column(place, _SIZED) for place in self.pairs.places)]
-        kept = self._columns(_SIZED) if weight is None else [*self._columns(_SIZED), weight.as_(WEIGHT)]
+        kept = self._weighted_columns(weight)
         place = row_number([column(USER, _SIZED)], keys).as_(_PLACE)
-        ranked = exp.select(*kept, place).from_(pairs.subquery(_SIZED, copy=False), copy=False)
+        ranked = exp.select(*kept, place, copy=False).from_(pairs.subquery(_SIZED, copy=False), copy=False)
         names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
         placed = exp.select(*names).from_(ranked.subquery(_RANKED, copy=False), copy=False)
         return placed.where(column(_PLACE, _RANKED) <= self.max_items, copy=False)
@@ -123,6 +125,10 @@ class _ContributionBound:
     def _columns(self, table: str, *, user: bool = False) -> list[exp.Expr]:
         places = (USER, *self.pairs.held) if user else self.pairs.held
         return [column(place, table).as_(place) for place in places]
+
+    def _weighted_columns(self, weight: exp.Expr | None) -> list[exp.Expr]:
+        columns = self._columns(_SIZED)
+        return columns if weight is None else [*columns, exp.alias_(weight, WEIGHT, copy=False)]
 
     def _weight(self) -> exp.Expr | None:
         """The weight of each item of a user, by the user's number of items; users who are cut have the last."""

@@ -174,7 +174,9 @@ class Dialect:
 
     def total(self, value: exp.Expr) -> exp.Expr:
         """The sum of integers, exact up to 64 bits; NULL, or 0, if there are none."""
-        return exp.cast(exp.Sum(this=exp.cast(value, "BIGINT")), "BIGINT")
+        # Without copies and without parsing the name of the type: weights are long, and there are many sums.
+        summed = exp.Sum(this=exp.cast(value, exp.DType.BIGINT, copy=False))
+        return exp.cast(summed, exp.DType.BIGINT, copy=False)
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
         """A fence: these columns of a table aliased ``rows_``, in a subquery that no outer condition changes.
@@ -203,8 +205,8 @@ class Dialect:
         )
 
     def sql(self, expression: exp.Expr) -> str:
-        """The text to send."""
-        return expression.sql(self.name, comments=False)
+        """The text to send; writing it may change the expression, which is used for nothing else."""
+        return expression.sql(self.name, comments=False, copy=False)
 
 
 class DuckDB(Dialect):

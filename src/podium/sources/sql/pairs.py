@@ -73,10 +73,10 @@ class Pairs:
 
     def sizes(self) -> exp.Select:
         """How many users have each number of items, before contribution bounding."""
-        pairs = self.within(user_first=True).subquery(PAIRS)
-        users = exp.select(rows().as_(SIZE)).from_(pairs).group_by(column(USER))
-        size = column(SIZE)
-        return exp.select(size, rows().as_(MEMBERS)).from_(users.subquery(_SIZED)).group_by(size.copy())
+        pairs = self.within(user_first=True).subquery(PAIRS, copy=False)
+        users = exp.select(rows().as_(SIZE)).from_(pairs, copy=False).group_by(column(USER), copy=False)
+        sizes = exp.select(column(SIZE), rows().as_(MEMBERS)).from_(users.subquery(_SIZED, copy=False), copy=False)
+        return sizes.group_by(column(SIZE), copy=False)
 
     def items_by_size(self) -> exp.Select:
         """For each item and each t, how many users with t items have it, before contribution bounding."""
