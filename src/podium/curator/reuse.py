@@ -183,7 +183,7 @@ def _older_counts(strategy: Strategy) -> dict[str, str] | None:
     # Counts with Gaussian noise were once measured one by one, at the same price.
     measure = strategy.measure
     if isinstance(measure, MeasureTogether):
-        measure = MeasureCounts(sigma=measure.sigma)
+        measure = MeasureCounts(sigma=measure.sigma, clip=measure.clip)
     return None if measure is None else describe(measure)
 
 

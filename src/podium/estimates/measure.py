@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -21,13 +21,14 @@ from podium.exact import (
     ball,
     ball_precision,
     dyadic_above,
+    exact_integer,
     positive_fraction,
     positive_integer,
     probability,
     rational_bounds,
 )
 from podium.histogram import Histogram, Item
-from podium.mechanisms.base import describe
+from podium.mechanisms.base import UNSAID, UNSAID_ZERO, describe
 from podium.mechanisms.domain import scores_of
 from podium.privacy.events import Event, GaussianNoise, LaplaceNoise
 from podium.privacy.guarantee import total
@@ -45,7 +46,7 @@ _SIGMA_BITS: Final = 20
 
 
 class Interval(NamedTuple):
-    """Both ends included; a count is never negative, so neither is the lower end."""
+    """Both ends included; a count is never negative, so neither is the lower end of its interval."""
 
     low: int
     high: int
@@ -57,21 +58,31 @@ class MeasureCounts:
 
     Guarantee
         Each count costs epsilon_per_item (discrete Laplace) or 1/(2 sigma^2) in zCDP (discrete Gaussian), on top of the
-        selection. Neighbours: one user added, removed or replaced.
+        selection. Neighbours: one user added, removed or replaced; for sums that also fall, added or removed.
     Distribution
-        count + X, P(X = x) proportional to exp(-epsilon_per_item |x|) or exp(-x^2/(2 sigma^2)) on the integers.
+        count + X, P(X = x) proportional to exp(-epsilon_per_item |x|/c) or exp(-x^2/(2 c^2 sigma^2)) on the integers.
     Symbols
-        epsilon_per_item (discrete Laplace, scale = 1/epsilon_per_item) or sigma (discrete Gaussian, scale = sigma).
+        epsilon_per_item (discrete Laplace, scale = c/epsilon_per_item) or sigma (discrete Gaussian, scale = c sigma);
+        clip and falls_by: the most that one user adds to one sum, and takes from it; c is the larger, 1 for counts.
     Source
         Ghosh, Roughgarden & Sundararajan 2009 (discrete Laplace); Canonne, Kamath & Steinke 2020 (discrete Gaussian).
     Assumes
-        One user moves each count by at most 1.
+        One user adds an integer from -falls_by to clip to each count.
     """
 
     noise: MeasureNoise
     scale: Fraction
+    clip: int = field(metadata=UNSAID)
+    falls_by: int = field(metadata=UNSAID_ZERO)
 
-    def __init__(self, *, epsilon_per_item: Number | None = None, sigma: Number | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon_per_item: Number | None = None,
+        sigma: Number | None = None,
+        clip: int = 1,
+        falls_by: int = 0,
+    ) -> None:
         if (epsilon_per_item is None) == (sigma is None):
             raise InvalidArgument(
                 "sigma", sigma, allowed="either epsilon_per_item (discrete Laplace) or sigma (discrete Gaussian)"
@@ -83,7 +94,14 @@ class MeasureCounts:
             else 1 / positive_fraction(epsilon_per_item, "epsilon_per_item")
         )
         object.__setattr__(self, "noise", "gaussian" if gaussian else "laplace")
-        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "clip", positive_integer(clip, "clip"))
+        object.__setattr__(self, "falls_by", exact_integer(falls_by, "falls_by", minimum=0))
+        object.__setattr__(self, "scale", self.sensitivity * scale)
+
+    @property
+    def sensitivity(self) -> int:
+        """How far one user moves a value at most, in its units."""
+        return max(self.clip, self.falls_by)
 
     @classmethod
     def within(cls, items: int, *, epsilon: Number | None = None, rho: Number | None = None) -> MeasureCounts:
@@ -100,8 +118,8 @@ class MeasureCounts:
     def events(self, items: int) -> tuple[Event, ...]:
         """What measuring this many items costs, whatever comes out."""
         if self.noise == "laplace":
-            return (LaplaceNoise(1 / self.scale, discrete=True),) * items
-        return (GaussianNoise(self.scale, discrete=True),) * items
+            return (LaplaceNoise(self.sensitivity / self.scale, discrete=True),) * items
+        return (GaussianNoise(self.scale, sensitivity_squared=self.sensitivity**2, discrete=True),) * items
 
     def worst_case(self, items: int) -> tuple[Event, ...]:
         """What measuring up to this many items may cost."""
@@ -188,7 +206,10 @@ class MeasureCounts:
         values = self._values(measured)
         miss = 1 - probability(confidence, "confidence")
         width = self.margin(1 - miss / len(values) if simultaneous else 1 - miss)
-        return tuple(Interval(max(0, int(value) - width), max(0, int(value) + width)) for value in values)
+        lows, highs = ([int(value) + side for value in values] for side in (-width, width))
+        # Only sums that nobody can lower are known to be 0 or more.
+        least = min(lows) if self.falls_by else 0
+        return tuple(Interval(max(least, low), max(least, high)) for low, high in zip(lows, highs, strict=True))
 
     def _values(self, measured: Release) -> tuple[Fraction, ...]:
         if measured.mechanism != type(self).__name__ or measured.values is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from podium.errors import InvalidArgument
 from podium.estimates.measure import Interval, counts_of
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Histogram, Item
-from podium.mechanisms.base import describe
+from podium.mechanisms.base import UNSAID, describe
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.privacy.events import Event, GaussianNoise
 from podium.privacy.guarantee import total
@@ -31,14 +31,15 @@ class MeasureTogether:
         items/sigma^2 for any number of counts up to it. Neighbours: one user added or removed.
     Distribution
         That of ``CorrelatedCounts.within(r, mu^2)``: the standard deviation is that of independent noise for one
-        count, and falls to about half of it for many.
+        count, and falls to about half of it for many. For sums clip times as much, in units of the sums.
     Symbols
         sigma: the noise of one count that is measured alone; items: how many counts share what is reserved, None if
-        each is paid for by itself; max_items_per_user: the bound that the data was cut to, None if there is none.
+        each is paid for by itself; max_items_per_user: the bound that the data was cut to, None if there is none; clip:
+        the most that one user adds to one sum, 1 for counts.
     Source
         docs/proofs/correlated-counts.md. Idea: Lebeda 2025.
     Assumes
-        One user adds at most 1 to each count, takes nothing away, and is in at most max_items_per_user of them.
+        One user adds at most clip to each count, takes nothing away, and is in at most max_items_per_user of them.
     """
 
     noise: ClassVar[str] = CorrelatedCounts.noise
@@ -46,17 +47,22 @@ class MeasureTogether:
     sigma: Fraction
     items: int | None
     max_items_per_user: int | None
+    clip: int = field(metadata=UNSAID)
 
-    def __init__(self, sigma: Number, *, items: int | None = None, max_items_per_user: int | None = None) -> None:
+    def __init__(
+        self, sigma: Number, *, items: int | None = None, max_items_per_user: int | None = None, clip: int = 1
+    ) -> None:
         put = object.__setattr__
         put(self, "sigma", positive_fraction(sigma, "sigma"))
         put(self, "items", None if items is None else positive_integer(items, "items"))
         most = None if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
         put(self, "max_items_per_user", most)
+        put(self, "clip", positive_integer(clip, "clip"))
 
     def noise_for(self, items: int) -> CorrelatedCounts:
         """The noise on this many counts."""
-        return CorrelatedCounts.within(items, self._mu_squared(items), max_items_per_user=self.max_items_per_user)
+        most = self.max_items_per_user
+        return CorrelatedCounts.within(items, self._mu_squared(items), max_items_per_user=most, clip=self.clip)
 
     def _mu_squared(self, items: int) -> Fraction:
         if self.items is not None and items > self.items:

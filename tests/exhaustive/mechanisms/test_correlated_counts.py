@@ -122,3 +122,28 @@ def test_noise_that_is_taken_for_independent_gives_totals_that_miss() -> None:
     assert covered == pytest.approx(0.464, abs=0.002)
     rows = covariance(100, noise.sigma**2, noise.shared_sigma**2)
     assert sum(map(sum, rows)) == total
+
+
+# Sums of contributions.
+
+
+def moved(noise: CorrelatedCounts, contribution: tuple[int, ...]) -> Fraction:
+    """c^T S^-1 c with S^-1 by Sherman and Morrison, in the units of the values."""
+    own, shared = noise.sigma**2, noise.shared_sigma**2
+    share = shared / (own + len(contribution) * shared)
+    return (sum(Fraction(amount) ** 2 for amount in contribution) - share * sum(contribution) ** 2) / own
+
+
+@pytest.mark.parametrize("items", [1, 2, 3])
+def test_no_contribution_up_to_the_clip_moves_sums_farther_than_the_event_says(items: int) -> None:
+    noise = CorrelatedCounts.within(items, "0.5", clip=3)
+    found = max(moved(noise, vector) for vector in itertools.product(range(4), repeat=items))
+    assert found == 2 * noise.event.rho <= Fraction(1, 2)
+    # A clip that was forgotten in the noise.
+    forgotten = CorrelatedCounts.within(items, "0.5")
+    assert max(moved(forgotten, vector) for vector in itertools.product(range(4), repeat=items)) > Fraction(4)
+
+
+def test_contributions_of_both_signs_move_sums_farther() -> None:
+    noise = CorrelatedCounts.within(2, 1, clip=3)
+    assert moved(noise, (3, -3)) > Fraction(23, 10) * 2 * noise.event.rho

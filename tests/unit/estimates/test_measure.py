@@ -161,3 +161,57 @@ def test_bad_input() -> None:
         with pytest.raises(InvalidArgument) as caught:
             act()
         assert str(caught.value) == text
+
+
+# Sums of contributions.
+
+
+def test_the_example_of_a_sum() -> None:
+    step = MeasureCounts(sigma=20, clip=50)
+    assert step.scale == 1000
+    assert step.margin() == 1960
+    assert [event.rho for event in step.events(2)] == [Fraction(1, 800)] * 2
+    assert step.events(1) == (GaussianNoise(1000, sensitivity_squared=2500, discrete=True),)
+    assert MeasureCounts(epsilon_per_item="0.5", clip=50).scale == 100
+    assert MeasureCounts(epsilon_per_item="0.5", clip=50).events(1) == (LaplaceNoise("0.5", discrete=True),)
+
+
+def test_a_clip_is_in_the_receipt_and_a_count_reads_as_before() -> None:
+    histogram = Histogram({"a": 900}, known=True)
+    plain, wide = (MeasureCounts(sigma=2, clip=clip).release(histogram, ["a"]) for clip in (1, 3))
+    assert plain.parameters == {"noise": "gaussian", "scale": "2"}
+    assert wide.parameters == {"noise": "gaussian", "scale": "6", "clip": "3"}
+
+
+@pytest.mark.parametrize("noise", [{"sigma": 2}, {"epsilon_per_item": "0.5"}])
+def test_noise_on_a_sum_costs_what_is_claimed_and_no_less(noise: dict[str, Any]) -> None:
+    """The Renyi divergence of order 2 and the log ratios of the exact distributions, for a move by the clip."""
+    step = MeasureCounts(**noise, clip=3)
+    reach = 120
+    weights = {
+        x: math.exp(-(x**2) / (2 * float(step.scale) ** 2) if step.noise == "gaussian" else -abs(x) / float(step.scale))
+        for x in range(-reach, reach + 1)
+    }
+    (event,) = step.events(1)
+
+    def cost(move: int) -> float:
+        inside = [x for x in weights if x + move in weights]
+        if event.epsilon is not None:
+            return max(abs(math.log(weights[x + move] / weights[x])) for x in inside) / float(event.epsilon)
+        total = sum(weights.values())
+        return math.log(sum(weights[x + move] ** 2 / weights[x] for x in inside) / total) / float(event.renyi(2))
+
+    assert cost(3) == pytest.approx(1, abs=1e-6)
+    assert cost(4) > 1.3
+
+
+def test_a_sum_that_also_falls_has_the_larger_sensitivity_and_may_be_negative() -> None:
+    step = MeasureCounts(sigma=2, clip=3, falls_by=5)
+    assert step.sensitivity == 5
+    assert step.scale == 10
+    measured = step.release(Histogram({"a": 0}), ["a"], bits=ReplayableBits(1))
+    (interval,) = step.intervals(measured)
+    assert interval.low < 0
+    assert interval.high - interval.low == 2 * step.margin()
+    (count,) = MeasureCounts(sigma=10).intervals(MeasureCounts(sigma=10).release(Histogram({"a": 0}), ["a"]))
+    assert count.low == 0

@@ -166,3 +166,29 @@ def test_mistakes(mistake: object, text: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         mistake()  # type: ignore[operator]
     assert str(caught.value) == text
+
+
+# Sums of contributions.
+
+
+@pytest.mark.parametrize("most", [None, 1, 2])
+def test_sums_have_the_noise_of_counts_in_units_of_the_clip(most: int | None) -> None:
+    plain, wide = (MeasureTogether(3, max_items_per_user=most, clip=clip) for clip in (1, 50))
+    counts, sums = plain.noise_for(4), wide.noise_for(4)
+    assert (sums.sigma, sums.shared_sigma) == (50 * counts.sigma, 50 * counts.shared_sigma)
+    assert sums.variance == 2500 * counts.variance
+    assert sums.event == counts.event
+    assert wide.worst_case(4) == plain.worst_case(4)
+    assert abs(sums.margin() - 50 * counts.margin()) <= 50
+    assert CorrelatedCounts.from_parameters(sums.parameters) == sums
+    assert "count_clip" not in counts.parameters
+    assert sums.parameters["count_clip"] == "50"
+
+
+def test_a_release_of_sums_says_its_clip_and_has_intervals_in_units() -> None:
+    step = MeasureTogether(3, clip=50)
+    measured = step.release(Histogram({"a": 90_000, "b": 70_000}), ["a", "b"])
+    assert measured.parameters["clip"] == measured.parameters["count_clip"] == "50"
+    for interval, true in zip(step.intervals(measured, confidence="0.999999999999"), (90_000, 70_000), strict=True):
+        assert interval.low <= true <= interval.high
+        assert 1_000 < interval.high - interval.low < 5_000

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Final
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, exact_fraction, positive_fraction, positive_integer, probability
-from podium.mechanisms.base import describe
+from podium.mechanisms.base import UNSAID, describe
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import CorrelatedNoise
 from podium.privacy.proofs import Proof
@@ -36,14 +36,18 @@ class CorrelatedCounts:
         count_i + X_i + X, rounded to the nearest integer (or point of a coarser public grid), with independent
         X_i ~ N(0, sigma^2) for each item and one X ~ N(0, shared_sigma^2) for all of them, new in each release.
     Symbols
-        items = r; max_items; sigma = s1; shared_sigma = s0.
+        items = r; max_items; sigma = s1; shared_sigma = s0; clip = c, 1 for counts: for sums to which a user adds from
+        0 to c each. Both sigmas are in the units of the values, c times those of the event.
     Source
-        docs/proofs/correlated-counts.md. Idea: Lebeda 2025.
+        docs/proofs/correlated-counts.md, for sums docs/proofs/measures.md. Idea: Lebeda 2025.
     Assumes
         The names of the items are public, and chosen without looking at this noise.
     """
 
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/correlated-counts.md", "Theorem 1"),)
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/correlated-counts.md", "Theorem 1"),
+        Proof("docs/proofs/measures.md", "Theorem 4"),
+    )
     theorem: ClassVar[str] = f"{proofs[0]}: correlated Gaussian noise (Lebeda 2025)"
     noise: ClassVar[str] = "correlated"
 
@@ -51,31 +55,38 @@ class CorrelatedCounts:
     max_items: int
     sigma: Fraction
     shared_sigma: Fraction
+    clip: int = field(metadata=UNSAID)
 
-    def __init__(self, items: int, *, max_items: int | None = None, sigma: Number, shared_sigma: Number) -> None:
+    def __init__(
+        self, items: int, *, max_items: int | None = None, sigma: Number, shared_sigma: Number, clip: int = 1
+    ) -> None:
         event = CorrelatedNoise(items, items if max_items is None else max_items, sigma, shared_sigma)
+        object.__setattr__(self, "clip", positive_integer(clip, "clip"))
         for name in ("items", "max_items", "sigma", "shared_sigma"):
             object.__setattr__(self, name, getattr(event, name))
 
     @classmethod
-    def within(cls, items: int, mu_squared: Number, *, max_items_per_user: int | None = None) -> CorrelatedCounts:
+    def within(
+        cls, items: int, mu_squared: Number, *, max_items_per_user: int | None = None, clip: int = 1
+    ) -> CorrelatedCounts:
         """The least noise for this mu^2; fewer items per user, if that is enforced, need less.
 
         The standard deviation of a count is at most (sqrt(r) + 1)/(2 mu), and at most sqrt(max_items_per_user)/mu.
         """
         number, budget = positive_integer(items, "items"), positive_fraction(mu_squared, "mu_squared")
         bound = number if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
-        most = min(number, bound)
+        most, unit = min(number, bound), positive_integer(clip, "clip")
         if most == 1:
-            return cls(number, max_items=1, sigma=calibrate_sigma(budget / 2), shared_sigma=0)
+            return cls(number, max_items=1, sigma=unit * calibrate_sigma(budget / 2), shared_sigma=0, clip=unit)
         ratio = min(_ratios(number, most), key=lambda ratio: _variance(number, most, ratio))
         move = correlated_move(number, most, Fraction(1), 1 / ratio)
         # Both are rounded up: more noise of either kind moves nobody farther.
         return cls(
             number,
             max_items=most,
-            sigma=calibrate_sigma(budget / 2, sensitivity_squared=move),
-            shared_sigma=calibrate_sigma(budget / 2, sensitivity_squared=move / ratio),
+            sigma=unit * calibrate_sigma(budget / 2, sensitivity_squared=move),
+            shared_sigma=unit * calibrate_sigma(budget / 2, sensitivity_squared=move / ratio),
+            clip=unit,
         )
 
     @classmethod
@@ -87,6 +98,7 @@ class CorrelatedCounts:
             max_items=most,
             sigma=parameters[f"{_PREFIX}sigma"],
             shared_sigma=parameters[f"{_PREFIX}shared_sigma"],
+            clip=_integer(parameters.get(f"{_PREFIX}clip", "1"), "clip"),
         )
 
     @property
@@ -97,7 +109,7 @@ class CorrelatedCounts:
     @property
     def event(self) -> CorrelatedNoise:
         """What measuring costs."""
-        return CorrelatedNoise(self.items, self.max_items, self.sigma, self.shared_sigma)
+        return CorrelatedNoise(self.items, self.max_items, self.sigma / self.clip, self.shared_sigma / self.clip)
 
     @property
     def variance(self) -> Fraction:
