@@ -44,7 +44,7 @@ def shown_measure(release: Release) -> ShownMeasure:
     noun = "events" if column is None else printable(column)
     try:
         unit = exact_fraction(parameters.get("unit", "1"), "unit")
-        low, high, measured = (_units(parameters.get(name)) for name in ("floor", "clip", "count_clip"))
+        low, high, measured = (_units(parameters.get(name)) for name in ("floor", "clip", "value_clip"))
     except InvalidArgument:
         # Parameters that podium did not write.
         return ShownMeasure(noun, "count" if column is None else "sum")

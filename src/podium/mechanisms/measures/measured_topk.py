@@ -214,7 +214,7 @@ class MeasuredTopK:
         if self.mu_squared_for_values is not None:
             values, noise = self._measure(found.items, reader.at_clip(value_clip), value_clip, bits)
             paid.extend([noise.event] if noise else [])
-            parameters |= {"count_clip": str(value_clip), **(noise.parameters if noise else {})}
+            parameters |= {"value_clip": str(value_clip), **(noise.parameters if noise else {})}
         return Release(
             mechanism=type(self).__name__,
             outcome=found.outcome,
