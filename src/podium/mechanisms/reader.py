@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.weights import Weights
     from podium.randomness import BitSource
 
-__all__ = ["Discovery", "KnownRoundsReader", "Reads", "RoundsReader", "TableReader"]
+__all__ = ["AmountsReader", "ClippedReader", "Discovery", "KnownRoundsReader", "Reads", "RoundsReader", "TableReader"]
 
 
 class Reads(StrEnum):
@@ -73,4 +73,28 @@ class TableReader(RoundsReader, Protocol):
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """Run the mechanism on the plain counts of the top rows."""
+        ...
+
+
+class ClippedReader(RoundsReader, Protocol):
+    """A table of amounts at one clip: weights and counts are of contributions, min(amount, clip) of a user and item."""
+
+    def select(self, mechanism: LimitedDomain) -> Release:
+        """Run the mechanism on the sums of contributions of the top rows; sums of 0 or less do not exist."""
+        ...
+
+    def sums_of(self, items: tuple[Item, ...]) -> tuple[int, ...]:
+        """The sum of the contributions to each of the items; no user is cut."""
+        ...
+
+
+class AmountsReader(Protocol):
+    """A table of amounts, integers above 0 unless they are signed; all that it returns is private."""
+
+    def clip_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What ``ClipChoice`` releases with noise: pairs by amount, in parts of their user, and users by items."""
+        ...
+
+    def at_clip(self, clip: int, falls_by: int = 0) -> ClippedReader:
+        """The table with every amount of a user and item clipped to at most clip, and at least -falls_by."""
         ...
