@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from podium.histogram import Histogram, Item, Scores
+from podium.mechanisms.exponential import ExponentialTopK
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.measures.clip_choice import BUCKETS, RESOLUTION
+from podium.mechanisms.measures.clipped_sums import grid_bits_of
+from podium.mechanisms.reader import Discovery
+from podium.mechanisms.weights import Weights
+from podium.randomness import BitSource
+from podium.release import Release
 
-__all__ = ["Table", "bucket_of", "clip_histograms", "user_histograms"]
+__all__ = ["AmountsTable", "ClippedTable", "Table", "bucket_of", "clip_histograms", "user_histograms"]
 
 Table = Sequence[Mapping[Any, int]]
 """For each user the amounts of their items, all above 0 unless they are signed."""
@@ -39,3 +47,79 @@ def clip_histograms(
     parts, users = ([sum(column) for column in zip(*(one[side] for one in each), strict=True)] for side in (0, 1))
     empty = [0] * buckets
     return tuple(parts or empty), tuple(users or empty)
+
+
+class AmountsTable:
+    """A table of amounts that answers as a source does, and remembers at which clips it was asked."""
+
+    def __init__(self, table: Table, *, falls_by: int = 0, bits: BitSource | None = None) -> None:
+        self._table = table
+        self._falls_by = falls_by
+        self._bits = bits
+        self.asked: list[int] = []
+
+    def clip_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Both histograms of the amounts."""
+        return clip_histograms(self._table, buckets, resolution)
+
+    def at_clip(self, clip: int) -> ClippedTable:
+        """The table with clipped amounts."""
+        self.asked.append(clip)
+        return ClippedTable(self._table, clip, self._falls_by, bits=self._bits)
+
+
+class ClippedTable:
+    """Contributions: amounts clipped by user and item, without those that are 0."""
+
+    def __init__(self, table: Table, clip: int, falls_by: int, *, bits: BitSource | None) -> None:
+        clipped = ({item: max(-falls_by, min(amount, clip)) for item, amount in user.items()} for user in table)
+        self._users = [{item: amount for item, amount in user.items() if amount} for user in clipped]
+        self._bits = bits
+        self._clip = clip
+
+    def select(self, mechanism: LimitedDomain) -> Release:
+        """Run the mechanism on the sums above 0."""
+        cap = mechanism.max_items_per_user or max(map(len, self._users), default=0) or 1
+        sums = self._sums(Weights.bounded(cap), None, ())
+        positive = {item: amount for item, amount in sums.items() if amount > 0}
+        return mechanism.release(Histogram(positive, known=False), bits=self._bits)
+
+    def select_known(self, mechanism: ExponentialTopK) -> Release:
+        """Run the mechanism on the rounded sums; every item that somebody has is the domain."""
+        bits = grid_bits_of(mechanism.epsilon_per_item)
+        sums = self._sums(Weights.bounded(max(map(len, self._users), default=1)), None, ())
+        rounded = {item: (amount << bits) // self._clip for item, amount in sums.items()}
+        return mechanism.release(Scores(rounded, rises_by=1 << bits), bits=self._bits)
+
+    def sums_of(self, items: tuple[Item, ...]) -> tuple[int, ...]:
+        """The plain sums."""
+        return self.sums(items, Weights.bounded(len(items)))
+
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
+        """Run the stage on weighted sums."""
+        return stage.release(Histogram(self._sums(stage.weights, None, without), known=False), bits=self._bits)
+
+    def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] of the items."""
+        found = [0] * len(edges)
+        for user in self._users:
+            own = sum(item in user for item in items)
+            if own >= edges[0]:
+                found[max(place for place, edge in enumerate(edges) if edge <= own)] += 1
+        return tuple(found)
+
+    def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
+        """The weighted sum of each of the items."""
+        sums = self._sums(weights, items, ())
+        return tuple(sums.get(item, 0) for item in items)
+
+    def _sums(self, weights: Weights, only: tuple[Item, ...] | None, without: tuple[Item, ...]) -> dict[Item, int]:
+        sums: dict[Item, int] = {}
+        left_out, wanted = set(without), None if only is None else set(only)
+        for user in self._users:
+            own = [item for item in user if item not in left_out and (wanted is None or item in wanted)]
+            # By the items alone: a rule that sees only this user's rows.
+            kept = sorted(own, key=repr)[: weights.cap]
+            for item in kept:
+                sums[item] = sums.get(item, 0) + weights.weight(len(kept)) * user[item]
+        return sums

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
     from podium.mechanisms.limited_domain.pay_what_you_get import PayWhatYouGet
     from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar
+    from podium.mechanisms.measures.measured_topk import MeasuredTopK
     from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
     from podium.mechanisms.oneshot import OneshotLaplace
     from podium.mechanisms.rising import RisingTopK
@@ -40,6 +41,7 @@ __all__ = [
     "HybridTopK",
     "JointTopK",
     "LimitedDomain",
+    "MeasuredTopK",
     "Mechanism",
     "NoisyTopK",
     "OneshotLaplace",
@@ -70,6 +72,7 @@ __getattr__ = late_names(
         "HybridTopK": "sparse_vector.hybrid",
         "JointTopK": "joint.joint_topk",
         "LimitedDomain": "limited_domain.limited_domain",
+        "MeasuredTopK": "measures.measured_topk",
         "Mechanism": "base",
         "NoisyTopK": "noisy",
         "OneshotLaplace": "oneshot",

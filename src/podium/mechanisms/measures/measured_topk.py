@@ -62,10 +62,11 @@ class MeasuredTopK:
     reads: ClassVar[Reads] = Reads.ROUNDS
     first_edges: ClassVar[tuple[int, ...] | None] = None
     proofs: ClassVar[tuple[Proof, ...]] = (
-        Proof("docs/proofs/measures.md", "Theorem 1"),
-        Proof("docs/proofs/measures.md", "Theorem 3"),
+        Proof("docs/proofs/measures.md", "Theorem 5"),
+        Proof("docs/proofs/measures.md", "Theorem 6"),
+        Proof("docs/proofs/measures.md", "Theorem 7"),
     )
-    theorem: ClassVar[str] = f"{proofs[0]}: selections by sums of clipped contributions"
+    theorem: ClassVar[str] = f"{proofs[0]}: a selection on sums at a clip that is public or was paid for"
 
     k: int
     clip: int | None
@@ -175,8 +176,8 @@ class MeasuredTopK:
         if not self.floor:
             return CorrelatedCounts.within(items, mu_squared, clip=clip)
         # Shared noise would protect less where sums also fall.
-        sigma = calibrate_sigma(mu_squared / 2, sensitivity_squared=items)
-        return CorrelatedCounts(items, sigma=sigma, shared_sigma=0, clip=max(clip, -self.floor))
+        sigma, reach = calibrate_sigma(mu_squared / 2, sensitivity_squared=items), max(clip, -self.floor)
+        return CorrelatedCounts(items, sigma=reach * sigma, shared_sigma=0, clip=reach)
 
     def clips_for(self, amounts: Amounts) -> tuple[int, int]:
         """The clips for selecting and for measuring that follow from released histograms; floats decide."""
