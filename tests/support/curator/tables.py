@@ -65,6 +65,9 @@ class _WatchedPairs:
         self.watched.note_round(items)
         return self.inner.among(items)
 
+    def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self.inner.value_histograms(buckets, resolution)
+
 
 class Watched:
     """A source that remembers what its rows were read for, and fails when told to.

@@ -274,6 +274,11 @@ class _MeteredPairs:
     def among(self, items: tuple[Item, ...]) -> NamedPairs:
         return _MeteredNames(self.meter, self.inner.among(items))
 
+    def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        found = self.inner.value_histograms(buckets, resolution)
+        self.meter.note("value_histograms", found)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class _MeteredNames:
@@ -285,8 +290,8 @@ class _MeteredNames:
         self.meter.note("sizes", sizes)
         return sizes
 
-    def sums(self, weights: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-        sums = self.inner.sums(weights)
+    def sums(self, weights: Sequence[tuple[int, int]], clip: int | None = None) -> tuple[int, ...]:
+        sums = self.inner.sums(weights, clip)
         self.meter.note("sums", sums, tuple(weights))
         return sums
 
