@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlglot import exp
@@ -19,7 +21,7 @@ from tests.support.sources.data import utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.schema import Column, Kind, Schema
-from podium.sources import CountQuery, DomainSize
+from podium.sources import CountQuery, DomainSize, PairValue
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import ClickHouse, Dialect, DuckDB, Postgres, Spark
 from podium.sources.sql.relation import ItemTable, Relation
@@ -35,6 +37,7 @@ SCHEMA = Schema(
         Column("day", Kind.DATE),
         Column("at", Kind.TIMESTAMP),
         Column("tags", Kind.LIST, Kind.TEXT),
+        Column("minutes", Kind.FLOAT),
     )
 )
 SALT = "0123456789abcdef" * 2
@@ -103,12 +106,33 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     )
     yield "users by how many of some items they have", found.users_by_size("by_size")
     yield "weighted sums of some items", found.weighted_sums("by_size", weights)
+    yield from measures(views, dialect)
     computed = replace(views, computed=frozenset(SCHEMA.names))
     viewed = SqlBuilder(computed, CountQuery(("article",), "user_id", where=Missing("day")))
     if dialect.keeps_rows:
         viewed, first = viewed.keep_computed("kept", "listed")
         yield "the rows of a view, kept", dialect.keep("kept", first["kept"])
     yield "a view", viewed.top_rows(11)
+
+
+def measures(views: Relation, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
+    def asked(value: PairValue, *items: str, **more: Any) -> SqlBuilder:
+        return SqlBuilder(views, CountQuery(items or ("article",), "user_id", value=value, **more))
+
+    cents = PairValue("price", Fraction(1, 100), 5000)
+    yield "events", asked(PairValue(clip=20)).top_rows(11)
+    yield "a sum of decimals", asked(cents, max_items_per_user=3, salt=SALT).top_rows(11)
+    yield "a signed sum in units of 3/2", asked(PairValue("price", Fraction(3, 2), 500, -700)).top_rows(11)
+    yield "a sum of floats", asked(PairValue("minutes", Fraction(1, 10), 600)).top_rows(11)
+    yield "counts on a grid", asked(PairValue("user_id", clip=1000, grid_bits=4)).top_rows(11)
+    yield "events of a list", asked(PairValue(clip=20), "tags", "day").top_rows(11)
+    ceiling = asked(PairValue("price", Fraction(1, 100), dialect.arithmetic.max_clip))
+    kept = replace(ceiling, query=replace(ceiling.query, value=cents)).reading_kept("kept")
+    yield "pairs with values, kept", dialect.keep("kept", ceiling.pairs_to_keep())
+    yield "sums of kept pairs with a smaller clip", kept.top_rows(11)
+    yield "pairs by the size of their value", kept.value_sizes(4, 1024)
+    yield "kept sums by how many items users have", kept.items_by_size()
+    yield "weighted sums of values", kept.weighted_sums("by_size", ((1, 10), (2, 7)))
 
 
 def written(dialect: Dialect) -> str:

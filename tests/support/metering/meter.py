@@ -275,9 +275,9 @@ class _MeteredPairs:
         return _MeteredNames(self.meter, self.inner.among(items))
 
     def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        pairs, users = self.inner.value_histograms(buckets, resolution)
-        self.meter.note("value_histograms", (*pairs, *users))
-        return pairs, users
+        found = self.inner.value_histograms(buckets, resolution)
+        self.meter.note("value_histograms", found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,28 +85,22 @@ class MeasureContract:
     @pytest.mark.parametrize("unit", [1, 2, 10**3, Fraction(1, 7), Fraction(3, 2)])
     @pytest.mark.parametrize("floor", [0, -5])
     def test_sums_of_integers(self, events: Source, unit: Fraction, floor: int) -> None:
-        for clip in CLIPS:
-            value = PairValue("number", Fraction(unit), clip, floor)
-            check_top(events, EVENTS, by(value), (1000,))
-            check_top(events, EVENTS, by(value, ("day",), **BOUNDED), (1000,))
+        check_top(events, EVENTS, by(PairValue("number", Fraction(unit), 7, floor)), (3, 1000))
+        check_top(events, EVENTS, by(PairValue("number", Fraction(unit), 2**31, floor), ("day",), **BOUNDED))
 
     @pytest.mark.parametrize(
         ("column", "unit"), [("amount", CENT), ("amount", 1), ("amount", Fraction(1, 300)), ("amount", Fraction(7, 3))]
     )
     @pytest.mark.parametrize("floor", [0, -(2**31)])
     def test_sums_of_decimals(self, events: Source, column: str, unit: Fraction, floor: int) -> None:
-        for clip in CLIPS:
-            value = PairValue(column, Fraction(unit), clip, floor)
-            check_top(events, EVENTS, by(value), (1000,))
-            check_groups(events, reference.histogram(EVENTS, by(value)), by(value))
+        for clip in (7, 2**31):
+            check_top(events, EVENTS, by(PairValue(column, Fraction(unit), clip, floor)))
 
     @pytest.mark.parametrize("unit", [TENTH, 1, CENT, Fraction(1, 3), 1000])
     @pytest.mark.parametrize("floor", [0, -1000])
     def test_sums_of_floats(self, minutes: Source, unit: Fraction, floor: int) -> None:
-        for clip in (1, 3, 100, 2**31):
-            value = PairValue("played", Fraction(unit), clip, floor)
-            for more in ({}, BOUNDED):
-                check_top(minutes, MINUTES, by(value, **more))
+        check_top(minutes, MINUTES, by(PairValue("played", Fraction(unit), 3, floor), **BOUNDED))
+        check_top(minutes, MINUTES, by(PairValue("played", Fraction(unit), 2**31, floor)))
 
     def test_the_order_of_rows_does_not_matter(self, load: Load) -> None:
         if not self.has_floats:
@@ -133,7 +127,7 @@ class MeasureContract:
 
     @pytest.mark.parametrize("bits", [0, 2, 20])
     def test_counts_on_a_grid(self, events: Source, bits: int) -> None:
-        for clip in (3, 5, 2**31):
+        for clip in (5, 2**31):
             query = by(PairValue("number", clip=clip, grid_bits=bits))
             check_top(events, EVENTS, query)
             listed = ("a", "A", "nobody")

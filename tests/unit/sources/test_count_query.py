@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import pytest
 
 from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
-from podium.sources import CountQuery, DomainSize
+from podium.sources import MAX_CLIP, CountQuery, DomainSize, PairValue
 from podium.sources.declared_types import declared_column
+from podium.sources.sql.pair_values import float_ceiling
 
 SALT = "0123456789abcdef" * 2
 
@@ -24,6 +28,8 @@ SALT = "0123456789abcdef" * 2
         ({"max_items_per_user": 3, "salt": "' OR 1=1 --" * 5}, "salt"),
         ({"weights": ((3, 1),)}, "weights"),
         ({"without": tuple(range(10_001))}, "without"),
+        ({"value": PairValue("x", floor=-1), "max_items_per_user": 3, "salt": SALT, "weights": ((3, 1),)}, "weights"),
+        ({"value": PairValue(grid_bits=1), "max_items_per_user": 3, "salt": SALT, "weights": ((3, 1),)}, "weights"),
     ],
 )
 def test_a_count_query_that_makes_no_sense_is_refused(values: dict[str, object], name: str) -> None:
@@ -108,3 +114,35 @@ def test_declared_types(type_: str, column: Column) -> None:
 def test_unknown_types_are_refused(type_: str) -> None:
     with pytest.raises(InvalidArgument, match=r"types\['c'\]"):
         declared_column("c", type_)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"clip": 0}, "clip"),
+        ({"clip": MAX_CLIP + 1}, "clip"),
+        ({"clip": 1.5}, "clip"),
+        ({"column": "x", "floor": 1}, "floor"),
+        ({"column": "x", "floor": -MAX_CLIP - 1}, "floor"),
+        ({"column": "x", "unit": Fraction(0)}, "unit"),
+        ({"column": "x", "unit": Fraction(-1, 2)}, "unit"),
+        ({"unit": Fraction(2)}, "unit"),
+        ({"floor": -1}, "unit"),
+        ({"column": "x", "floor": -1, "grid_bits": 1}, "grid_bits"),
+        ({"grid_bits": 21}, "grid_bits"),
+        ({"grid_bits": -1}, "grid_bits"),
+    ],
+)
+def test_a_pair_value_that_makes_no_sense_is_refused(values: dict[str, object], name: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        PairValue(**values)  # type: ignore[arg-type]
+    assert caught.value.name == name
+
+
+@pytest.mark.parametrize("unit", [Fraction(1, 10), Fraction(1, 3), Fraction(7), Fraction(1, 10**9), Fraction(10**100)])
+@pytest.mark.parametrize("reach", [1, 3, 1000, 2**31, MAX_CLIP])
+def test_the_bound_of_floats_is_where_the_quotient_reaches_the_clip(unit: Fraction, reach: int) -> None:
+    """Otherwise a row would count differently with a smaller clip: 0.3 / 0.1 is less than 3, but 0.3 is 3 * 0.1."""
+    bound = float_ceiling(reach, unit)
+    assert bound / float(unit) >= reach > math.nextafter(bound, 0) / float(unit)
+    assert float_ceiling(3, Fraction(1, 10)) > 0.3

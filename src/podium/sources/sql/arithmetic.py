@@ -105,6 +105,8 @@ class DuckDBArithmetic(Arithmetic):
 class PostgresArithmetic(Arithmetic):
     """PostgreSQL: numerics have any number of digits, and a sum of BIGINT is one."""
 
+    max_product = 10**1000
+
     def distinct_elements(self, values: exp.Expr) -> exp.Expr:
         """A list without repetitions: this engine has no function for it."""
         distinct = exp.select(exp.Explode(this=values)).distinct()

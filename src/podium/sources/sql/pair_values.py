@@ -21,10 +21,10 @@ from podium.sources.sql.arithmetic import Arithmetic
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import VALUE, WEIGHT, column, rows
 
-__all__ = ["check_value", "clipped", "listed_count", "pair_count", "pair_sum", "size_bucket"]
+__all__ = ["check_value", "clipped", "float_ceiling", "listed_count", "pair_count", "pair_sum", "size_bucket"]
 
 _NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
-_MAX_COUNT, _MAX_BIGINT = 2**62, 2**63 - 1
+_MAX_COUNT, _MAX_BIGINT, _MAX_INTEGER = 2**62, 2**63 - 1, 2**64 - 1
 _SMALLEST, _LARGEST = Fraction(1, 10**100), Fraction(10**100)
 _DIGITS = Context(prec=100)
 _ZERO = exp.Literal.number(0)
@@ -55,12 +55,9 @@ def _check_unit(value: PairValue, measured: Column, arithmetic: Arithmetic) -> N
         fits, allowed = _SMALLEST <= value.unit <= _LARGEST, "from 1e-100 to 1e100 for a float column"
     else:
         step = value.unit * 10**measured.scale
-        product = max(value.reach * step.numerator, step.denominator)
-        fits = product <= arithmetic.max_product
-        allowed = (
-            "a unit whose fraction of the column's last digit is short, so that clip times its numerator is at most "
-            f"{arithmetic.max_product}"
-        )
+        whole = step.denominator == 1 or value.reach * step.numerator + step.denominator <= arithmetic.max_product
+        fits = whole and step.numerator <= arithmetic.max_product
+        allowed = f"a multiple of 1e-{measured.scale}, the column's last digit, or a fraction of it with few digits"
     if not fits:
         raise InvalidArgument("unit", str(value.unit), allowed=allowed, hint="Give a rounder unit, or a smaller clip.")
 
@@ -129,7 +126,7 @@ def _exact_units(raw: exp.Expr, measured: Column, value: PairValue, dialect: Dia
     # From here on m * b / a is at least the row's clip; below it, m * b is at most clip * a.
     ceiling = _ceiling(reach, step)
     ifs = []
-    if measured.kind is Kind.DECIMAL or ceiling <= 2**64:
+    if _reached(ceiling, measured, dialect):
         ifs.append(_when(exp.GTE(this=raw.copy(), expression=_bound(ceiling, measured, dialect)), _number(reach)))
         if value.floor:
             low = exp.LTE(this=raw.copy(), expression=_bound(-ceiling, measured, dialect))
@@ -146,6 +143,13 @@ def _exact_units(raw: exp.Expr, measured: Column, value: PairValue, dialect: Dia
     return exp.Case(ifs=ifs, default=arithmetic.narrow(quotient))
 
 
+def _reached(ceiling: int, measured: Column, dialect: Dialect) -> bool:
+    """Whether the column's type has values of that many steps; a constant that is larger could not be written."""
+    if measured.kind is Kind.DECIMAL:
+        return dialect.decimal_digits is None or ceiling < 10**dialect.decimal_digits
+    return ceiling <= _MAX_INTEGER
+
+
 def _ceiling(reach: int, step: Fraction) -> int:
     return math.ceil(reach * step)
 
@@ -160,20 +164,22 @@ def _whole(raw: exp.Expr, measured: Column, value: PairValue, dialect: Dialect) 
 
 
 def _floor_division(whole: exp.Expr, step: Fraction, arithmetic: Arithmetic, *, upwards: bool = False) -> exp.Expr:
-    """m * b / a of a wide integer m >= 0, rounded down, or up."""
+    """m * b / a of an integer m >= 0, rounded down; or, if m >= 1, up."""
     if step.denominator != 1:
         whole = exp.Mul(this=exp.paren(whole), expression=_wide_number(step.denominator, arithmetic))
     if step.numerator == 1:
         return whole
-    if upwards:
-        whole = exp.Add(this=whole, expression=_wide_number(step.numerator - 1, arithmetic))
-    return arithmetic.quotient(whole, _wide_number(step.numerator, arithmetic))
+    divisor = _wide_number(step.numerator, arithmetic)
+    if not upwards:
+        return arithmetic.quotient(whole, divisor)
+    below = exp.Sub(this=whole, expression=exp.Literal.number(1))
+    return exp.Add(this=arithmetic.quotient(below, divisor), expression=exp.Literal.number(1))
 
 
 def _float_units(raw: exp.Expr, value: PairValue, arithmetic: Arithmetic) -> exp.Expr:
     """The quotient of doubles, never where it could overflow or underflow: PostgreSQL raises then."""
     unit = float(value.unit)
-    ceiling = _float_ceiling(value.reach, value.unit)
+    ceiling = float_ceiling(value.reach, value.unit)
     number, least, reach = arithmetic.double(raw), arithmetic.constant(unit), _number(value.reach)
     nan = arithmetic.is_nan(number.copy())
     ifs = [] if nan is None else [_when(nan, exp.null())]
@@ -192,7 +198,7 @@ def _float_units(raw: exp.Expr, value: PairValue, arithmetic: Arithmetic) -> exp
     return exp.Case(ifs=ifs, default=arithmetic.narrow(quotient))
 
 
-def _float_ceiling(reach: int, unit: Fraction) -> float:
+def float_ceiling(reach: int, unit: Fraction) -> float:
     """The smallest double whose quotient by the unit, rounded, is at least ``reach``: division is monotone."""
     divisor = float(unit)
     ceiling = float(reach * unit)
