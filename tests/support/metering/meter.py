@@ -276,7 +276,7 @@ class _MeteredPairs:
 
     def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         found = self.inner.value_histograms(buckets, resolution)
-        self.meter.note("value_histograms", found)
+        self.meter.note("value_histograms", (*found[0], *found[1]))
         return found
 
 

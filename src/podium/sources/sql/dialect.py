@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import reduce
 
 from sqlglot import exp
 
@@ -41,6 +42,9 @@ class Dialect:
     keeps_sizes = False
     """Whether kept pairs have their user's number of items, because a window costs less then than in a later query."""
 
+    collects_items = False
+    """Whether a list of each user's items is cheaper than a window over pairs."""
+
     holds_nul = False
     """Whether text may contain NUL."""
 
@@ -68,10 +72,7 @@ class Dialect:
 
     def concat(self, parts: Sequence[exp.Expr]) -> exp.Expr:
         """The concatenated texts, none of them NULL."""
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = exp.DPipe(this=whole, expression=part, safe=False)
-        return whole
+        return reduce(lambda whole, part: exp.DPipe(this=whole, expression=part, safe=False), parts)
 
     def explode(self, values: exp.Expr) -> exp.Expr:
         """One row per element of a list; none for an empty or missing list."""
@@ -162,8 +163,7 @@ class Dialect:
         if column.kind is Kind.DATE:
             return [exp.Between(this=value, low=self.date(_FIRST_DAY), high=self.date(_LAST_DAY))]
         if column.kind is Kind.TIMESTAMP:
-            first = dt.datetime.combine(_FIRST_DAY, dt.time.min)
-            last = dt.datetime.combine(_LAST_DAY, dt.time.max)
+            first, last = dt.datetime.combine(_FIRST_DAY, dt.time.min), dt.datetime.combine(_LAST_DAY, dt.time.max)
             return [exp.Between(this=value, low=self.timestamp(first), high=self.timestamp(last))]
         return [value.is_(exp.null()).not_()]
 
@@ -320,6 +320,7 @@ class ClickHouse(Dialect):
     holds_nul = True
     keeps_rows = True
     keeps_sizes = True
+    collects_items = True
 
     def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
         """Only the columns: this engine moves conditions into subqueries, so the rows are kept in a table instead."""

@@ -73,6 +73,12 @@ class Pairs:
 
     def sizes(self) -> exp.Select:
         """How many users have each number of items, before contribution bounding."""
+        if self.has_sizes:
+            # Every user with t items has t of these pairs.
+            size, kept = column(SIZE, ROWS), self.kept_with_sizes().subquery(ROWS, copy=False)
+            members = exp.IntDiv(this=rows(), expression=size)
+            sizes = exp.select(size.as_(SIZE), members.as_(MEMBERS)).from_(kept, copy=False)
+            return sizes.group_by(size.copy(), copy=False)
         pairs = self.within(user_first=True).subquery(PAIRS, copy=False)
         users = exp.select(rows().as_(SIZE)).from_(pairs, copy=False).group_by(column(USER), copy=False)
         sizes = exp.select(column(SIZE), rows().as_(MEMBERS)).from_(users.subquery(_SIZED, copy=False), copy=False)
@@ -107,9 +113,24 @@ class Pairs:
 
     def with_sizes(self, pairs: exp.Select) -> exp.Select:
         """These pairs, each with its user's number of items."""
+        if self.dialect.collects_items and len(self.held) == 1:
+            return self._sized_by_lists(pairs)
         size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
         named = (column(place, PAIRS).as_(place) for place in (USER, *self.held))
         return exp.select(*named, size.as_(SIZE)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
+
+    def _sized_by_lists(self, pairs: exp.Select) -> exp.Select:
+        """The items of each user in a list, which makes them distinct, knows their number, and sorts nothing."""
+        (place,), user = self.places, column(USER, PAIRS)
+        pairs.set("distinct", None)
+        items = exp.Anonymous(this="groupUniqArray", expressions=[column(place, PAIRS)])
+        lists = exp.select(user.as_(USER), items.as_(_ELEMENTS)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
+        lists = lists.group_by(user.copy(), copy=False)
+        each = self.dialect.explode(column(_ELEMENTS, _SIZED)).as_(place)
+        size = exp.Anonymous(this="length", expressions=[column(_ELEMENTS, _SIZED)]).as_(SIZE)
+        return exp.select(column(USER, _SIZED).as_(USER), each, size).from_(
+            lists.subquery(_SIZED, copy=False), copy=False
+        )
 
     def kept_with_sizes(self) -> exp.Select:
         """The kept pairs and sizes."""
