@@ -18,6 +18,8 @@ os.environ[ENABLING_VARIABLE] = "this process releases nothing"
 # Where an environment forbids keeping compiled modules, each of the hundreds of Pythons that the tests start would
 # compile podium again, and each worker every test.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Each of them would also start a thread per core for products of matrices, and so would each worker.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A runner in the background ignores Ctrl-C, and so would all that the tests start and interrupt.
