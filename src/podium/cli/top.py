@@ -27,7 +27,7 @@ def top(
     data_options: DataOptions,
     output_options: OutputOptions,
 ) -> None:
-    """Release the k items with the most distinct users, events or amounts, privately.
+    """Release the k items with the most users, events or amounts.
 
     Without a ledger, --epsilon and --delta are the total for this one question. With a ledger, the answer is charged to
     the budget of a data set, and repeating the same question is free.
@@ -36,7 +36,7 @@ def top(
     Examples:
       podium top views.parquet --item article --user user_id -k 10 --epsilon 1 --delta 1e-8
       podium top views.csv --item article --user user_id --epsilon 1 --delta 1e-8 --where "country = 'DE'"
-      podium top plays.parquet --item track --user listener --by "sum(minutes)" --unit 0.1 --epsilon 1 --delta 1e-8
+      podium top views.parquet --item article --user user_id --by events --counts --epsilon 1 --delta 1e-8
       podium top views.parquet --item article --user user_id --ledger ledger.db --dataset views
       podium top postgresql://me@host/shop --table orders --item product --user customer --epsilon 1 --delta 1e-8 \\
         --dry-run

@@ -11,7 +11,7 @@ from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.mechanisms.reader import Reads
-from podium.query.measure import Measure
+from podium.query.ranked_by import Measure
 from podium.release import Receipt, Release
 from podium.sources import Source
 

@@ -14,7 +14,7 @@ from podium.mechanisms.weights import Weights
 from podium.planning.facts import Facts, MeasureFacts
 from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, Question
-from podium.query.measure import Measure
+from podium.query.ranked_by import Measure
 from podium.randomness import system_bits
 from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, PairValue, Source
 

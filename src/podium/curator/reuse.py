@@ -24,7 +24,7 @@ from podium.planning.facts import Facts
 from podium.planning.strategy import Strategy
 from podium.query import QuestionRecord
 from podium.query.canonical import predicate_to_json
-from podium.query.measure import Measure
+from podium.query.ranked_by import Measure
 from podium.query.record import subject_json
 from podium.release import Receipt, Release
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from podium.errors import InvalidArgument
-from podium.query.measure import check_measure, require_measure
 from podium.query.parse.statement import parse_sql
 from podium.query.parse.where import parse_conditions
 from podium.query.question import CheckedQuestion, Question
+from podium.query.ranked_by import check_measure, require_measure
 from podium.query.schema import Schema
 
 __all__ = ["check_question"]

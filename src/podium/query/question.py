@@ -9,8 +9,8 @@ from typing import Any, TypedDict, Unpack
 
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
-from podium.query.measure import Measure, clip_data, require_measure
 from podium.query.predicate import Predicate
+from podium.query.ranked_by import Measure, clip_data, require_measure
 
 __all__ = [
     "GIVEN_BY_SQL", "UNSUPPORTED", "CheckedQuestion", "Question", "QuestionOptions", "as_data", "as_texts", "as_values",

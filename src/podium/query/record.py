@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podium.query.canonical import predicate_to_json
-from podium.query.measure import USERS
 from podium.query.predicate import Predicate
+from podium.query.ranked_by import USERS
 
 __all__ = ["QuestionRecord", "subject_json"]
 

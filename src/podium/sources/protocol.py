@@ -14,8 +14,8 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from podium.errors import InvalidArgument
 from podium.exact import exact_integer, positive_integer
 from podium.histogram import Histogram, Item
-from podium.query.measure import MAX_CLIP
 from podium.query.predicate import Predicate
+from podium.query.ranked_by import MAX_CLIP
 from podium.query.schema import Schema
 
 __all__ = [

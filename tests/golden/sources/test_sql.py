@@ -22,8 +22,9 @@ from tests.support.sources.data import utc
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.schema import Column, Kind, Schema
 from podium.sources import CountQuery, DomainSize, PairValue
+from podium.sources.clickhouse.dialect import ClickHouse
 from podium.sources.sql.builder import SqlBuilder
-from podium.sources.sql.dialect import ClickHouse, Dialect, DuckDB, Postgres, Spark
+from podium.sources.sql.dialect import Dialect, DuckDB, Postgres, Spark
 from podium.sources.sql.relation import ItemTable, Relation
 from podium.sources.sqlalchemy.sqlite_sql import SQLite
 

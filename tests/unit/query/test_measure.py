@@ -10,7 +10,7 @@ import pytest
 
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
 from podium.query import Column, Kind, Question, QuestionRecord, Schema, check_question
-from podium.query.measure import MAX_CLIP, Measure, sum_of
+from podium.query.ranked_by import MAX_CLIP, Measure, sum_of
 
 SCHEMA = Schema(
     (

@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from podium.errors import QuestionRefused
 from podium.exact import positive_integer
-from podium.query.measure import EVENTS, USERS, sum_of
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import find_column, has_only, predicate_of
 from podium.query.predicate import Predicate
+from podium.query.ranked_by import EVENTS, USERS, sum_of
 from podium.query.schema import Schema
 
 __all__ = ["parse_sql"]

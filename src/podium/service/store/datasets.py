@@ -13,7 +13,7 @@ from typing import Any
 from podium.curator import Curator
 from podium.errors import InvalidArgument, SourceError, SourceUnavailable, UnknownDataset
 from podium.ledger import Budget, Ledger, Status, open_ledger
-from podium.query.measure import EVENTS, NUMERIC, sum_of
+from podium.query.ranked_by import EVENTS, NUMERIC, sum_of
 from podium.query.schema import Column, Kind, Schema
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
 from podium.service.store.database import State, now

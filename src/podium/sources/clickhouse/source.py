@@ -21,10 +21,10 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_command
 from podium.histogram import Item
 from podium.query.schema import Column, Kind, Schema
+from podium.sources.clickhouse.dialect import ClickHouse
 from podium.sources.clickhouse.types import column_of, convert, type_of
 from podium.sources.isolation import Process, attempt, run_guarded
 from podium.sources.quiet import silence_loggers
-from podium.sources.sql.dialect import ClickHouse
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 

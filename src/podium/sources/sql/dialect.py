@@ -17,13 +17,13 @@ from podium.query.schema import Column, Kind
 from podium.sources.sql import arithmetic as sums
 from podium.sources.sql.expressions import ROWS, reversed_bytes, row_column, rows
 
-__all__ = ["MAX_SCALE", "ClickHouse", "Dialect", "DuckDB", "Postgres", "Spark"]
+__all__ = ["MAX_BIGINT", "MAX_SCALE", "MIN_BIGINT", "Dialect", "DuckDB", "Postgres", "Spark", "escape_pattern"]
 
 MAX_SCALE = 38
 """The scale of a decimal column whose engine does not limit it."""
 
 _ESCAPE = "!"
-_MIN_BIGINT, _MAX_BIGINT = -(2**63), 2**63 - 1
+MIN_BIGINT, MAX_BIGINT = -(2**63), 2**63 - 1
 _FIRST_DAY, _LAST_DAY = dt.date(1, 1, 1), dt.date(9999, 12, 31)
 
 
@@ -131,7 +131,7 @@ class Dialect:
 
     def integer(self, value: int) -> exp.Expr:
         """An integer of up to 38 digits; of 64 bits where they suffice."""
-        fits = _MIN_BIGINT <= value <= _MAX_BIGINT
+        fits = MIN_BIGINT <= value <= MAX_BIGINT
         # As text: the smallest 64-bit integer would be parsed as a minus and a number that does not fit.
         return exp.cast(exp.Literal.string(str(value)), "BIGINT" if fits else "DECIMAL(38, 0)")
 
@@ -150,7 +150,7 @@ class Dialect:
 
     def like(self, text: exp.Expr, parts: Sequence[str | Wildcard]) -> exp.Expr:
         """A pattern in which every special character of a literal piece is escaped, and nothing else."""
-        pattern = "".join(part.value if isinstance(part, Wildcard) else _escaped(part) for part in parts)
+        pattern = "".join(part.value if isinstance(part, Wildcard) else escape_pattern(part) for part in parts)
         return exp.Escape(
             this=exp.Like(this=text, expression=exp.Literal.string(pattern)), expression=exp.Literal.string(_ESCAPE)
         )
@@ -312,99 +312,11 @@ class Spark(Dialect):
         return super().usable(value, column)
 
 
-class ClickHouse(Dialect):
-    """ClickHouse 24 or later: text is bytes and has no collation; Date32 for dates, DateTime64(6) for timestamps."""
-
-    name = "clickhouse"
-    arithmetic = sums.ClickHouseArithmetic()
-    holds_nul = True
-    keeps_rows = True
-    keeps_sizes = True
-    collects_items = True
-
-    def fence(self, table: exp.Expr, names: Sequence[str]) -> exp.Select:
-        """Only the columns: this engine moves conditions into subqueries, so the rows are kept in a table instead."""
-        query = super().fence(table, names)
-        query.set("offset", None)
-        return query
-
-    def binary(self, text: exp.Expr) -> exp.Expr:
-        """The text itself: it is compared by its bytes."""
-        return text
-
-    def length(self, text: exp.Expr) -> exp.Expr:
-        """The number of code points."""
-        return exp.Anonymous(this="lengthUTF8", expressions=[text])
-
-    def md5(self, text: exp.Expr) -> exp.Expr:
-        """The hash as 32 lower-case hex digits."""
-        return exp.Lower(this=exp.Hex(this=exp.Anonymous(this="MD5", expressions=[text])))
-
-    def explode(self, values: exp.Expr) -> exp.Expr:
-        """One row per element of a list; none for an empty list."""
-        return exp.Anonymous(this="arrayJoin", expressions=[values])
-
-    def text(self, value: exp.Expr) -> exp.Expr:
-        """The value as the engine writes it."""
-        return exp.Anonymous(this="toString", expressions=[value])
-
-    def decimal_text(self, value: exp.Expr, scale: int) -> exp.Expr:
-        """A decimal in plain digits: this engine omits trailing zeros itself."""
-        return self.text(value)
-
-    def microseconds(self, value: exp.Expr) -> exp.Expr:
-        """A timestamp as microseconds since 1970, an integer."""
-        return exp.Anonymous(this="toUnixTimestamp64Micro", expressions=[value])
-
-    def integer(self, value: int) -> exp.Expr:
-        """An integer of up to 256 bits."""
-        fits = _MIN_BIGINT <= value <= _MAX_BIGINT
-        name = "toInt64" if fits else "toInt256"
-        return exp.Anonymous(this=name, expressions=[exp.Literal.string(str(value))])
-
-    def decimal(self, value: Decimal, scale: int) -> exp.Expr:
-        """A decimal that has the scale of the column it is compared with."""
-        text = exp.Literal.string(format(value, "f"))
-        return exp.Anonymous(this="toDecimal128", expressions=[text, exp.Literal.number(scale)])
-
-    def date(self, value: dt.date) -> exp.Expr:
-        """A Date32; older servers move it to the nearest date that they support."""
-        return exp.Anonymous(this="toDate32", expressions=[exp.Literal.string(value.isoformat())])
-
-    def timestamp(self, value: dt.datetime) -> exp.Expr:
-        """A timestamp with microseconds: by its number, because the years that can be written differ by version."""
-        micros = (value - _EPOCH) // dt.timedelta(microseconds=1)
-        return exp.Anonymous(this="fromUnixTimestamp64Micro", expressions=[self.integer(micros), _UTC.copy()])
-
-    def like(self, text: exp.Expr, parts: Sequence[str | Wildcard]) -> exp.Expr:
-        """A pattern escaped by backslashes: the only escape that this engine knows."""
-        pattern = "".join(part.value if isinstance(part, Wildcard) else _escaped(part, "\\") for part in parts)
-        return exp.Like(this=text, expression=exp.Literal.string(pattern))
-
-    def usable(self, value: exp.Expr, column: Column) -> list[exp.Expr]:
-        """Known, something that Python can hold, and not bytes in the place of text."""
-        if column.kind is Kind.TEXT:
-            return [exp.Anonymous(this="isValidUTF8", expressions=[value])]
-        return super().usable(value, column)
-
-    def absent(self, values: Sequence[exp.Expr], listed: Sequence[exp.Expr], table: exp.Expr) -> exp.Expr:
-        """By a set: this engine's subqueries do not see the row outside."""
-        row = values[0] if len(values) == 1 else exp.Tuple(expressions=list(values))
-        return exp.not_(exp.In(this=row, query=exp.select(*listed).from_(table).subquery()))
-
-    def total(self, value: exp.Expr) -> exp.Expr:
-        """The sum of integers, in 64 bits."""
-        return exp.Sum(this=value)
-
-
-_UTC = exp.Literal.string("UTC")
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - podium's timestamps are without zone and mean UTC
-
-
 def _unless_negative(number: exp.Expr, value: exp.Expr) -> exp.Expr:
     """The value, always: the number is never negative, which the engine must not know."""
     return exp.Case(ifs=[exp.If(this=number >= 0, true=value)])
 
 
-def _escaped(piece: str, escape: str = _ESCAPE) -> str:
+def escape_pattern(piece: str, escape: str = _ESCAPE) -> str:
+    """Text in which the special characters of LIKE stand for themselves."""
     return "".join(escape + character if character in f"{escape}%_" else character for character in piece)
