@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Item
-from podium.mechanisms.base import describe
+from podium.mechanisms.base import UNSAID, describe
 from podium.mechanisms.domain import flag
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
@@ -64,10 +64,12 @@ class AdaptiveTopK:
         measured against each other alone, up to three times, each time fewer of them. ``counts`` keeps half of mu^2
         for plain noisy counts of what is returned, with correlated noise (CorrelatedCounts).
     Symbols
-        k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts.
+        k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts; clip, 1 for counts:
+        the most that one user adds to one sum, where a user with t items adds w(t) times an integer from 0 to clip.
     Source
-        docs/proofs/adaptive.md, docs/proofs/truncated-noise.md. Ideas: Swanberg, Desfontaines & Haney 2023 (rounds),
-        Gopi et al. 2020 (weights), Lebeda 2025 (centring), Smith & Thakurta 2022 (adaptive Gaussian composition).
+        docs/proofs/adaptive.md, docs/proofs/truncated-noise.md, for sums docs/proofs/measures.md. Ideas: Swanberg,
+        Desfontaines & Haney 2023 (rounds), Gopi et al. 2020 (weights), Lebeda 2025 (centring), Smith & Thakurta 2022
+        (adaptive Gaussian composition).
     Assumes
         The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
     """
@@ -77,6 +79,7 @@ class AdaptiveTopK:
     proofs: ClassVar[tuple[Proof, ...]] = (
         Proof("docs/proofs/adaptive.md", "Theorem 2"),
         Proof("docs/proofs/truncated-noise.md", "Lemma 3"),
+        Proof("docs/proofs/measures.md", "Theorem 6"),
     )
     theorem: ClassVar[str] = f"{proofs[0]}: adaptively chosen Gaussian noise"
 
@@ -85,9 +88,17 @@ class AdaptiveTopK:
     delta: Fraction
     max_items_per_user: int
     counts: bool
+    clip: int = field(metadata=UNSAID)
 
     def __init__(
-        self, k: int, mu_squared: Number, delta: Number, *, max_items_per_user: int = 1000, counts: bool = False
+        self,
+        k: int,
+        mu_squared: Number,
+        delta: Number,
+        *,
+        max_items_per_user: int = 1000,
+        counts: bool = False,
+        clip: int = 1,
     ) -> None:
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
@@ -95,6 +106,7 @@ class AdaptiveTopK:
         put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
         put(self, "max_items_per_user", positive_integer(max_items_per_user, "max_items_per_user"))
         put(self, "counts", flag(counts, "counts"))
+        put(self, "clip", positive_integer(clip, "clip"))
         # A cap that no weights can have is refused here, not when the first round is about to read.
         _spread(self.max_items_per_user)
 
@@ -133,7 +145,9 @@ class AdaptiveTopK:
         weights = _spread(self.max_items_per_user)
         sigma = calibrate_sigma(self.mu_squared * share / 2, sensitivity_squared=weights.sensitivity_squared)
         delta = self.delta * _OF_DELTA[discovery - 1]
-        return TruncatedGaussianHistogram(k=self.max_candidates, sigma=sigma, delta=delta, weights=weights)
+        return TruncatedGaussianHistogram(
+            k=self.max_candidates, sigma=sigma, delta=delta, weights=weights, clip=self.clip
+        )
 
     @property
     def max_candidates(self) -> int:
@@ -286,10 +300,11 @@ class _Rounds:
         level = self.found[items[places - 1]].estimate
         for_sizes = share * _FOR_SIZES
         for_sums = share - for_sizes
-        floor = self._floor(items, max(level, Fraction(1)), for_sizes, for_sums)
+        floor = self._floor(items, max(level / self.mechanism.clip, Fraction(1)), for_sizes, for_sums)
         weighting = BorderWeights(len(items), floor)
         sums = self.reader.sums(items, weighting.weights)
-        centred, sigma, event = weighting.measure(sums, self.mechanism.mu_squared * for_sums, bits=self.bits)
+        mu_squared = self.mechanism.mu_squared * for_sums
+        centred, sigma, event = weighting.measure(sums, mu_squared, clip=self.mechanism.clip, bits=self.bits)
         self._pay(for_sums, event)
         mean = sum((self.found[item].estimate for item in items), start=Fraction(0)) / len(items)
         for item, value in zip(items, centred, strict=True):
@@ -315,7 +330,7 @@ class _Rounds:
         if not items:
             return (), None
         # The bound on items per user is for finding only: nobody is cut here, so a user may be in all the counts.
-        noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share)
+        noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share, clip=self.mechanism.clip)
         sums = self.reader.sums(items, Weights.bounded(noise.max_items))
         self.paid.append(noise.event)
         return noise.measure(sums, bits=self.bits), noise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
@@ -13,7 +13,7 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Groups, Histogram, Item
-from podium.mechanisms.base import Distribution, Mechanism, certified_floats
+from podium.mechanisms.base import UNSAID, Distribution, Mechanism, certified_floats
 from podium.mechanisms.domain import list_scores
 from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace, LevelRace
 from podium.mechanisms.reader import Reads
@@ -45,7 +45,8 @@ class GaussianSparseHistogram(Mechanism):
     Symbols
         k (None: all that pass); sigma, or rho = s^2/(2 sigma^2); delta (of the threshold); weights = w; s^2 = the
         largest t w(t)^2/unit^2; max_items_per_user = D stands for weights that count 1 for users cut to D items:
-        s^2 = D and T = 1 + sigma Phi^-1((1-delta)^(1/D)).
+        s^2 = D and T = 1 + sigma Phi^-1((1-delta)^(1/D)). clip = c, 1 for counts: a user may add w(t) times an integer
+        from 0 to c, and all values are in the units of that integer (docs/proofs/measures.md, Theorem 6).
     Source
         Korolova, Kenthapadi, Mishra & Ntoulas 2009 and Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020 for
         the threshold; general weights and the exact accounting: docs/proofs/gaussian-histograms.md.
@@ -60,7 +61,10 @@ class GaussianSparseHistogram(Mechanism):
     """
 
     reads: ClassVar[Reads] = Reads.WEIGHTED_COUNTS
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/gaussian-histograms.md", "Theorem 1"),)
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/gaussian-histograms.md", "Theorem 1"),
+        Proof("docs/proofs/measures.md", "Theorem 6"),
+    )
     theorem: ClassVar[str] = (
         f"{proofs[0]}, after Korolova et al. 2009 and Gopi et al. 2020; Balle & Wang 2018 (Gaussian noise)"
     )
@@ -70,6 +74,7 @@ class GaussianSparseHistogram(Mechanism):
     sigma: Fraction
     delta: Fraction
     weights: Weights
+    clip: int = field(metadata=UNSAID)
 
     def __init__(
         self,
@@ -80,8 +85,10 @@ class GaussianSparseHistogram(Mechanism):
         weights: Weights | None = None,
         max_items_per_user: int | None = None,
         k: int | None = None,
+        clip: int = 1,
     ) -> None:
         put = object.__setattr__
+        put(self, "clip", positive_integer(clip, "clip"))
         put(self, "k", None if k is None else positive_integer(k, "k"))
         put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
         put(self, "weights", _one_weighting(weights, max_items_per_user))
@@ -126,7 +133,8 @@ class GaussianSparseHistogram(Mechanism):
 
     @property
     def _counts_per_weight(self) -> Fraction:
-        return Fraction(self.weights.unit, self.weights.weight(1))
+        # A contribution is at most clip units, and at most w(t) in units of weight: T and sigma are those of counts.
+        return self.clip * Fraction(self.weights.unit, self.weights.weight(1))
 
     @property
     def first_weights(self) -> Weights:

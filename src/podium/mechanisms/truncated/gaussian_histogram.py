@@ -36,7 +36,7 @@ class TruncatedGaussianHistogram(GaussianSparseHistogram):
     Symbols
         k (None: all that pass); sigma, or rho = s^2/(2 sigma^2); delta (of the cut-off); weights = w; s^2 = the
         largest t w(t)^2/unit^2; max_items_per_user = D stands for weights that count 1 for users cut to D items;
-        A = ``threshold``; Q = 1 - Phi.
+        A = ``threshold``; Q = 1 - Phi; clip as in GaussianSparseHistogram.
     Source
         docs/proofs/truncated-noise.md, Theorem 1; the weights are those of Gopi, Gulhane, Kulkarni, Shen, Shokouhi &
         Yekhanin 2020.
