@@ -161,7 +161,7 @@ class AdaptiveTopK:
 
     def release(self, reader: RoundsReader, *, bits: BitSource | None = None) -> Release:
         """Run all rounds."""
-        rounds = _Rounds(self, reader, bits, 1 - _FOR_COUNTS if self.counts else Fraction(1))
+        rounds = _Rounds(self, reader, bits, 1 - _FOR_COUNTS if self.counts else Fraction(1), clip=self.clip)
         items = rounds.run()
         values, parameters = None, describe(self)
         if self.counts:
@@ -209,6 +209,7 @@ class _Rounds:
     discoveries: int = 0
     threshold: Fraction = Fraction(0)
     crowded: bool = False
+    clip: int = 1
 
     def run(self) -> tuple[Item, ...]:
         k = self.mechanism.k
@@ -300,11 +301,11 @@ class _Rounds:
         level = self.found[items[places - 1]].estimate
         for_sizes = share * _FOR_SIZES
         for_sums = share - for_sizes
-        floor = self._floor(items, max(level / self.mechanism.clip, Fraction(1)), for_sizes, for_sums)
+        floor = self._floor(items, max(level / self.clip, Fraction(1)), for_sizes, for_sums)
         weighting = BorderWeights(len(items), floor)
         sums = self.reader.sums(items, weighting.weights)
         mu_squared = self.mechanism.mu_squared * for_sums
-        centred, sigma, event = weighting.measure(sums, mu_squared, clip=self.mechanism.clip, bits=self.bits)
+        centred, sigma, event = weighting.measure(sums, mu_squared, clip=self.clip, bits=self.bits)
         self._pay(for_sums, event)
         mean = sum((self.found[item].estimate for item in items), start=Fraction(0)) / len(items)
         for item, value in zip(items, centred, strict=True):
@@ -330,7 +331,7 @@ class _Rounds:
         if not items:
             return (), None
         # The bound on items per user is for finding only: nobody is cut here, so a user may be in all the counts.
-        noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share, clip=self.mechanism.clip)
+        noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share, clip=self.clip)
         sums = self.reader.sums(items, Weights.bounded(noise.max_items))
         self.paid.append(noise.event)
         return noise.measure(sums, bits=self.bits), noise
