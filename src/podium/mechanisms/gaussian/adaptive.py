@@ -64,14 +64,14 @@ class AdaptiveTopK:
         measured against each other alone, up to three times, each time fewer of them. ``counts`` keeps half of mu^2
         for plain noisy counts of what is returned, with correlated noise (CorrelatedCounts).
     Symbols
-        k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts; clip, the most that
-        one user adds to one item: estimates and thresholds are in units of it.
+        k; mu_squared; delta (of all thresholds together); max_items_per_user = t at most; counts; clip, 1 for counts:
+        the most that one user adds to one sum, where a user with t items adds w(t) times an integer from 0 to clip.
     Source
-        docs/proofs/adaptive.md, docs/proofs/truncated-noise.md. Ideas: Swanberg, Desfontaines & Haney 2023 (rounds),
-        Gopi et al. 2020 (weights), Lebeda 2025 (centring), Smith & Thakurta 2022 (adaptive Gaussian composition).
+        docs/proofs/adaptive.md, docs/proofs/truncated-noise.md, for sums docs/proofs/measures.md. Ideas: Swanberg,
+        Desfontaines & Haney 2023 (rounds), Gopi et al. 2020 (weights), Lebeda 2025 (centring), Smith & Thakurta 2022
+        (adaptive Gaussian composition).
     Assumes
-        The reader counts distinct (user, item) pairs, or adds up integers from 1 to clip of them, and cuts users by a
-        rule that sees only their rows.
+        The reader counts distinct (user, item) pairs and cuts users by a rule that sees only their rows.
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
@@ -79,6 +79,7 @@ class AdaptiveTopK:
     proofs: ClassVar[tuple[Proof, ...]] = (
         Proof("docs/proofs/adaptive.md", "Theorem 2"),
         Proof("docs/proofs/truncated-noise.md", "Lemma 3"),
+        Proof("docs/proofs/measures.md", "Theorem 6"),
     )
     theorem: ClassVar[str] = f"{proofs[0]}: adaptively chosen Gaussian noise"
 
@@ -160,7 +161,7 @@ class AdaptiveTopK:
 
     def release(self, reader: RoundsReader, *, bits: BitSource | None = None) -> Release:
         """Run all rounds."""
-        rounds = _Rounds(self, reader, bits, 1 - _FOR_COUNTS if self.counts else Fraction(1))
+        rounds = _Rounds(self, reader, bits, 1 - _FOR_COUNTS if self.counts else Fraction(1), clip=self.clip)
         items = rounds.run()
         values, parameters = None, describe(self)
         if self.counts:
@@ -208,6 +209,7 @@ class _Rounds:
     discoveries: int = 0
     threshold: Fraction = Fraction(0)
     crowded: bool = False
+    clip: int = 1
 
     def run(self) -> tuple[Item, ...]:
         k = self.mechanism.k
@@ -299,12 +301,11 @@ class _Rounds:
         level = self.found[items[places - 1]].estimate
         for_sizes = share * _FOR_SIZES
         for_sums = share - for_sizes
-        floor = self._floor(items, max(level, Fraction(1)), for_sizes, for_sums)
+        floor = self._floor(items, max(level / self.clip, Fraction(1)), for_sizes, for_sums)
         weighting = BorderWeights(len(items), floor)
         sums = self.reader.sums(items, weighting.weights)
-        centred, sigma, event = weighting.measure(
-            sums, self.mechanism.mu_squared * for_sums, clip=self.mechanism.clip, bits=self.bits
-        )
+        mu_squared = self.mechanism.mu_squared * for_sums
+        centred, sigma, event = weighting.measure(sums, mu_squared, clip=self.clip, bits=self.bits)
         self._pay(for_sums, event)
         mean = sum((self.found[item].estimate for item in items), start=Fraction(0)) / len(items)
         for item, value in zip(items, centred, strict=True):
@@ -330,7 +331,7 @@ class _Rounds:
         if not items:
             return (), None
         # The bound on items per user is for finding only: nobody is cut here, so a user may be in all the counts.
-        noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share)
+        noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share, clip=self.clip)
         sums = self.reader.sums(items, Weights.bounded(noise.max_items))
         self.paid.append(noise.event)
         return noise.measure(sums, bits=self.bits), noise

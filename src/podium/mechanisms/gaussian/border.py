@@ -70,13 +70,13 @@ class BorderWeights:
     ) -> tuple[list[Fraction], Fraction, GaussianNoise]:
         """The differences of weighted counts to their mean in units of counts, their noise's sigma, and the event.
 
-        Where users add up to ``clip`` to each item, the unit is a clip.
+        Of sums of contributions from 0 to ``clip``: in the units of these, with noise for the largest.
         """
         weights = self.weights
         square = self.sensitivity_squared
         sigma = calibrate_sigma(mu_squared / 2, sensitivity_squared=square)
-        per_count = Fraction(weights.unit, weights.weight(1))
-        values = [Fraction(total, weights.weight(1) * clip) for total in sums]
+        per_count = clip * Fraction(weights.unit, weights.weight(1))
+        values = [Fraction(total, weights.weight(1)) for total in sums]
         centred = centred_values(values, scale=sigma * per_count, grid_bits=grid_bits_for(sigma * per_count), bits=bits)
         return centred, sigma * per_count, GaussianNoise(sigma, sensitivity_squared=square)
 

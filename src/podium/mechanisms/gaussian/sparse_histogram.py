@@ -45,23 +45,26 @@ class GaussianSparseHistogram(Mechanism):
     Symbols
         k (None: all that pass); sigma, or rho = s^2/(2 sigma^2); delta (of the threshold); weights = w; s^2 = the
         largest t w(t)^2/unit^2; max_items_per_user = D stands for weights that count 1 for users cut to D items:
-        s^2 = D and T = 1 + sigma Phi^-1((1-delta)^(1/D)). clip = c, the most that one user adds to one sum.
+        s^2 = D and T = 1 + sigma Phi^-1((1-delta)^(1/D)). clip = c, 1 for counts: a user may add w(t) times an integer
+        from 0 to c, and all values are in the units of that integer (docs/proofs/measures.md, Theorem 6).
     Source
         Korolova, Kenthapadi, Mishra & Ntoulas 2009 and Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020 for
         the threshold; general weights and the exact accounting: docs/proofs/gaussian-histograms.md.
     Assumes
         Each user was cut to at most ``weights.cap`` items by a rule that sees only that user's rows and public facts,
-        and adds ``weights.weight(t)`` to each of t items, times an integer from 1 to clip. Counts are these integer
-        sums.
+        and adds ``weights.weight(t)`` to each of t items. Counts are these integer sums.
 
-    Values are released in units of the weight of the lightest users, w(1), times clip: they estimate counts of users,
-    too low for items of users who have so many that their weight is smaller. They are rounded down to a multiple of
+    Values are released in units of the weight of the lightest users, w(1): they estimate counts of users, too low for
+    items of users who have so many that their weight is smaller. They are rounded down to a multiple of
     2^-grid_bits, or at most 2^-31 of a sigma above 2^12; ``density`` is that of the ideal real-valued mechanism, of
     which the release is post-processing.
     """
 
     reads: ClassVar[Reads] = Reads.WEIGHTED_COUNTS
-    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/gaussian-histograms.md", "Theorem 1"),)
+    proofs: ClassVar[tuple[Proof, ...]] = (
+        Proof("docs/proofs/gaussian-histograms.md", "Theorem 1"),
+        Proof("docs/proofs/measures.md", "Theorem 6"),
+    )
     theorem: ClassVar[str] = (
         f"{proofs[0]}, after Korolova et al. 2009 and Gopi et al. 2020; Balle & Wang 2018 (Gaussian noise)"
     )
@@ -85,11 +88,11 @@ class GaussianSparseHistogram(Mechanism):
         clip: int = 1,
     ) -> None:
         put = object.__setattr__
+        put(self, "clip", positive_integer(clip, "clip"))
         put(self, "k", None if k is None else positive_integer(k, "k"))
         put(self, "delta", probability(delta, "delta", hint="An unknown domain cannot be private with delta=0."))
         put(self, "weights", _one_weighting(weights, max_items_per_user))
         put(self, "sigma", self._scale(sigma, rho))
-        put(self, "clip", positive_integer(clip, "clip"))
 
     def _scale(self, sigma: Number | None, rho: Number | None) -> Fraction:
         if (sigma is None) == (rho is None):
@@ -130,12 +133,8 @@ class GaussianSparseHistogram(Mechanism):
 
     @property
     def _counts_per_weight(self) -> Fraction:
-        return Fraction(self.weights.unit, self.weights.weight(1))
-
-    @property
-    def _unit(self) -> Fraction:
-        """What a released value grows by if a sum grows by 1."""
-        return Fraction(1, self.weights.weight(1) * self.clip)
+        # A contribution is at most clip units, and at most w(t) in units of weight: T and sigma are those of counts.
+        return self.clip * Fraction(self.weights.unit, self.weights.weight(1))
 
     @property
     def first_weights(self) -> Weights:
@@ -151,7 +150,7 @@ class GaussianSparseHistogram(Mechanism):
             k=self.k,
             scale=self.count_sigma,
             noise_bound=self.noise_bound,
-            unit=self._unit,
+            unit=Fraction(1, self.weights.weight(1)),
             multiplicities=groups.multiplicities,
             value_bits=grid_bits_for(self.count_sigma, self.grid_bits),
             bits=bits,
@@ -192,7 +191,7 @@ class GaussianSparseHistogram(Mechanism):
 
     def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], LevelRace]:
         items, sums = list_scores(groups, outcomes=outcomes)
-        scores = [score * self._unit for score in sums]
+        scores = [score / self.weights.weight(1) for score in sums]
         return items, GaussianRace(items, scores, self.count_threshold, self.count_sigma, self.k)
 
 

@@ -167,7 +167,7 @@ class MeasuredTopK:
         """What an item's sum must exceed to be found, in clips: a public measure."""
         finder = self.finder(self.clip or 1)
         if isinstance(finder, AdaptiveTopK):
-            return finder.first_threshold
+            return finder.first_threshold / finder.clip
         return 1 / finder.epsilon_per_item if isinstance(finder, ExponentialTopK) else finder.margin / finder.clip
 
     def noise_of_values(self, items: int, clip: int) -> CorrelatedCounts:

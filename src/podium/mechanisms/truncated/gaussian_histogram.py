@@ -36,14 +36,13 @@ class TruncatedGaussianHistogram(GaussianSparseHistogram):
     Symbols
         k (None: all that pass); sigma, or rho = s^2/(2 sigma^2); delta (of the cut-off); weights = w; s^2 = the
         largest t w(t)^2/unit^2; max_items_per_user = D stands for weights that count 1 for users cut to D items;
-        A = ``threshold``; Q = 1 - Phi; clip = c, the most that one user adds to one sum.
+        A = ``threshold``; Q = 1 - Phi; clip as in GaussianSparseHistogram.
     Source
         docs/proofs/truncated-noise.md, Theorem 1; the weights are those of Gopi, Gulhane, Kulkarni, Shen, Shokouhi &
         Yekhanin 2020.
     Assumes
         Each user was cut to at most ``weights.cap`` items by a rule that sees only that user's rows and public facts,
-        and adds ``weights.weight(t)`` to each of t items, times an integer from 1 to clip. Counts are these integer
-        sums.
+        and adds ``weights.weight(t)`` to each of t items. Counts are these integer sums.
 
     Values are in the units and on the grid of GaussianSparseHistogram. Their noise is that of N(0, sigma^2) given its
     size: ``count_sigma`` is above its standard deviation.
@@ -66,6 +65,6 @@ class TruncatedGaussianHistogram(GaussianSparseHistogram):
 
     def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], LevelRace]:
         items, sums = list_scores(groups, outcomes=outcomes)
-        scores = [score * self._unit for score in sums]
+        scores = [score / self.weights.weight(1) for score in sums]
         noise = CutOffNoise.gaussian(self.threshold / self.sigma)
         return items, LevelRace(items, scores, self.count_threshold, self.count_sigma, self.k, noise=noise)
