@@ -124,7 +124,7 @@ class Curator:
         idempotency_key: str | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Release:
-        """The k items with the most distinct users, paid from the data set's budget.
+        """The k items with the most users, events or amounts, paid from the data set's budget.
 
         A question that was answered before on the same version of the data is free; so is a shorter list.
 
@@ -133,8 +133,8 @@ class Curator:
             epsilon: The privacy loss of this answer; by default the owner's plan sets an epsilon for each item.
             analyst: Who asks, where the budget has caps per analyst.
             idempotency_key: A name for this attempt: a retry with the same key is paid for once.
-            options: ``k`` (10), ``where``, ``counts``, ``ordered``, ``domain``, ``domain_size``,
-                ``max_items_per_user``, ``k_bar`` and ``mechanism``: see ``podium.top``.
+            options: ``k`` (10), ``by``, ``clip``, ``unit``, ``where``, ``counts``, ``ordered``, ``domain``,
+                ``domain_size``, ``max_items_per_user``, ``k_bar`` and ``mechanism``: see ``podium.top``.
 
         Example:
             >>> with podium.Curator("views.parquet", dataset="views", user="user_id", ledger="ledger.db") as curator:
@@ -153,7 +153,10 @@ class Curator:
         idempotency_key: str | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Release:
-        """The same as ``top``, for a question in SQL: SELECT item, COUNT(DISTINCT user) ... LIMIT k."""
+        """The same as ``top``, for a question in SQL: SELECT item, COUNT(DISTINCT user) ... LIMIT k.
+
+        COUNT(*) ranks by rows, SUM(column) by amounts.
+        """
         question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 

@@ -38,7 +38,7 @@ def top(
     delta: Number = 0,
     **options: Unpack[_Options],
 ) -> Release:
-    """The k items with the most distinct users, private for every user: one shot, no ledger.
+    """The k items with the most users, events or amounts, private for every user: one shot, no ledger.
 
     No ledger remembers the question: use ``Curator`` if a table is asked about more than once.
 
@@ -48,13 +48,17 @@ def top(
         user: The column that identifies the user: the unit of privacy.
         epsilon: The privacy loss of the whole answer.
         delta: The slack of the guarantee, such as "1e-8"; needed unless the items are known.
-        options: ``k`` (10): how many items. ``where``: a condition on rows, or several that must all hold. ``counts``:
-            also measure the count of each returned item, with half of the budget. ``ordered=False``: the order does
-            not matter, which can be answered better from a known domain. ``domain`` (a list, or a file) or
-            ``domain_size`` (the numbers below it): the items that can come back; otherwise they are found in the data,
-            which needs a delta above 0. ``max_items_per_user``, ``k_bar``, ``mechanism``: for those who know more than
-            the planner. How the source is read: ``table`` names the table of a database, ``types`` the types of
-            columns of CSV and JSON files, such as {"user_id": "integer"}; ``bad_lines`` is "refuse" or "drop" for
+        options: ``k`` (10): how many items. ``by``: what ranks them, "users" (distinct users, the default), "events"
+            (rows) or "sum(COLUMN)". For the latter two, ``clip`` is the most that one user adds to one item; by
+            default 3 % of the budget pays for choosing it. (-a, b) is for sums of negative and positive values.
+            ``unit`` is what summed values are rounded down to; columns of floating-point numbers need one. ``where``:
+            a condition on rows, or several that must all hold. ``counts``: also measure the value of each returned
+            item, with half of the budget. ``ordered=False``: the order does not matter, which can be answered better
+            from a known domain. ``domain`` (a list, or a file) or ``domain_size`` (the numbers below it): the items
+            that can come back; otherwise they are found in the data, which needs a delta above 0.
+            ``max_items_per_user``, ``k_bar``, ``mechanism``: for those who know more than the planner. How the source
+            is read: ``table`` names the table of a database, ``types`` the types of columns of CSV and JSON files,
+            such as {"user_id": "integer"}; ``bad_lines`` is "refuse" or "drop" for
             lines of a file that are not records; ``encoding`` is that of a file.
 
     Example:

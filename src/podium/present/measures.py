@@ -61,11 +61,15 @@ def _units(text: str | None) -> int | None:
     return None if text in (None, "None") else int(exact_fraction(text, "clip"))
 
 
+def _amount(amount: Fraction, noun: str) -> str:
+    return "1 event" if amount == 1 and noun == "events" else f"{display(amount)} {noun}"
+
+
 def _clip_sentence(release: Release, noun: str, unit: Fraction, low: int, high: int, measured: int | None) -> str:
     items = printable(", ".join(release.columns or ("item",)))
     whom = f"per {unit_name(release.user)} and {items}"
     least = f"at least {display(low * unit)} and " if low else ""
-    counting = f"{least}at most {display(high * unit)} {noun} {whom}"
+    counting = f"{least}at most {_amount(high * unit, noun)} {whom}"
     # What is cut off is positive, so a low end holds without the clip too; a signed sum has no such end.
     held = "" if low else f" The lower ends of the intervals hold for all {noun}."
     if measured is None or not release.values:

@@ -212,13 +212,18 @@ class MeasuredTopK:
         paid.extend(found.paid.events)
         parameters = {**describe(self), "clip": str(clip)}
         values: tuple[Fraction, ...] | None = None
+        outcome = found.outcome
         if self.mu_squared_for_values is not None:
             values, noise = self._measure(found.items, reader.at_clip(value_clip), value_clip, bits)
+            if self.mu_squared is not None:
+                # As in rounds by users: what is measured last is the best order.
+                ranked = sorted(zip(found.items, values, strict=True), key=lambda pair: pair[1], reverse=True)
+                outcome, values = tuple(item for item, _ in ranked), tuple(value for _, value in ranked)
             paid.extend([noise.event] if noise else [])
             parameters |= {"value_clip": str(value_clip), **(noise.parameters if noise else {})}
         return Release(
             mechanism=type(self).__name__,
-            outcome=found.outcome,
+            outcome=outcome,
             k=self.k,
             paid=Receipt(tuple(paid)),
             guarantee=self.guarantee,
