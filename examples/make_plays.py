@@ -15,7 +15,8 @@ import sys
 LISTENERS = 8_000
 TRACKS = {
     "sunrise": (3_000, 4), "harbour": (2_500, 5), "paper-boats": (2_200, 3), "night-rain": (1_500, 14),
-    "long-road": (900, 9), "tin-roof": (1_000, 4), "lanterns": (700, 6), "first-snow": (300, 5), "quiet-hours": (150, 8),
+    "long-road": (900, 9), "tin-roof": (1_000, 4), "lanterns": (700, 6), "first-snow": (300, 5),
+    "quiet-hours": (150, 8),
 }  # fmt: skip
 """How many listen to each track, and for how many minutes a day."""
 
