@@ -172,8 +172,17 @@ class SqlBuilder:
         keyed = exp.select(column(USER), bucket.as_(_BUCKET)).from_(self.pairs().subquery(PAIRS))
         keys = [column(USER), column(_BUCKET)]
         parts = exp.select(*keys, rows().as_(MEMBERS)).from_(keyed.subquery(PAIRS)).group_by(*keys)
-        size = exp.Window(this=exp.Sum(this=column(MEMBERS)), partition_by=[column(USER)])
-        sized = exp.select(column(_BUCKET), column(MEMBERS), size.as_(SIZE)).from_(parts.subquery(_COUNTED))
+        sized = exp.select(column(_BUCKET), column(MEMBERS)).from_(parts.subquery(_COUNTED))
+        if self._dialect.computes_once:
+            user = column(USER, PAIRS)
+            users = (
+                exp.select(user.as_(USER), rows().as_(SIZE)).from_(self.pairs().subquery(PAIRS)).group_by(user.copy())
+            )
+            same = column(USER, _COUNTED).eq(column(USER, _RANKED))
+            sized = sized.select(column(SIZE)).join(users.subquery(_RANKED), on=same)
+        else:
+            size = exp.Window(this=exp.Sum(this=column(MEMBERS)), partition_by=[column(USER)])
+            sized = sized.select(size.as_(SIZE))
         number = exp.Mul(this=column(MEMBERS), expression=exp.Literal.number(resolution))
         share = self._dialect.arithmetic.quotient(number, column(SIZE))
         summed = exp.select(column(_BUCKET), self._dialect.total(share).as_(COUNT)).from_(sized.subquery(_TALLIED))
