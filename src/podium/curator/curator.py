@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Unpack
 from podium.curator.answer import answer, strip_origin
 from podium.curator.held_source import HeldSource
 from podium.curator.one_question import OneQuestion
-from podium.curator.prepare import PlannedQuestion, column_name, count_facts, require_readable, state_domain
+from podium.curator.prepare import (
+    PlannedQuestion,
+    column_name,
+    count_facts,
+    kept_clip,
+    require_readable,
+    state_domain,
+)
 from podium.curator.pricing import AnyFacts
 from podium.curator.timing import period_of
 from podium.errors import InvalidArgument, QuestionForfeited, interruption_note, settlement_note
@@ -267,11 +274,14 @@ class Curator:
         ranking: RankingQuestion | None = None,
     ) -> PlannedQuestion:
         if isinstance(self._account, OneQuestion):
-            planned = PlannedQuestion(checked, self._account.strategy(facts), domain, self._user)
+            strategy = self._account.strategy(facts)
+            planned = PlannedQuestion(checked, strategy, domain, self._user)
         else:
             strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
             how = None if ranking is None else ranking.describe()
             planned = PlannedQuestion(checked, strategy, domain, self._user, budget, how)
+        most = kept_clip(source, checked.measure, strategy.mechanism.first_weights)
+        planned = planned if most is None else replace(planned, max_clip=most)
         require_readable(source, planned, accepted)
         return planned
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from podium.errors import InvalidArgument
 from podium.histogram import Item
 from podium.mechanisms.reader import Reads
-from podium.mechanisms.weights import Weights
+from podium.mechanisms.weights import MAX_ROUND_WEIGHT, Weights
 from podium.planning.facts import Facts, MeasureFacts
 from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, Question
-from podium.query.ranked_by import Measure
+from podium.query.ranked_by import MAX_CLIP, Measure
 from podium.randomness import system_bits
 from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, PairValue, Source
 
@@ -27,6 +27,7 @@ __all__ = [
     "column_name",
     "count_facts",
     "fresh_salt",
+    "kept_clip",
     "pair_value",
     "require_readable",
     "state_domain",
@@ -51,11 +52,14 @@ class PlannedQuestion:
     user: str
     budget: Mapping[str, str] = field(default_factory=dict)
     ranking_options: Mapping[str, str | None] | None = None
+    max_clip: int | None = None
+    """How far pairs are kept while no clip is chosen; None where none is."""
 
     def pairs_query(self) -> CountQuery:
         """The pairs that all rounds share, of which none is cut."""
         question = self.question
-        return CountQuery(question.items, self.user, question.where, value=pair_value(question.measure))
+        value = pair_value(question.measure, self.max_clip)
+        return CountQuery(question.items, self.user, question.where, value=value)
 
     def count_query(self, salt: str) -> CountQuery:
         """The count; the salt decides which items a user keeps if items per user are bounded."""
@@ -94,14 +98,28 @@ class PlannedQuestion:
 
 
 def pair_value(measure: Measure | None, clip: int | None = None) -> PairValue | None:
-    """What a user adds to an item, at most ``clip`` units of it, or the stated clip; None where users are counted.
-
-    Before a clip is chosen, pairs are kept up to a public ceiling.
-    """
+    """What a user adds to an item, at most ``clip`` units of it, or the stated clip; None where users are counted."""
     if measure is None:
         return None
-    most = clip or measure.clip
-    return PairValue(measure.column, measure.unit, floor=measure.floor, **({} if most is None else {"clip": most}))
+    most = measure.clip if clip is None else clip
+    return PairValue(measure.column, measure.unit, clip=MAX_CLIP if most is None else most, floor=measure.floor)
+
+
+def kept_clip(source: Source, measure: Measure | None, weights: Weights | None) -> int | None:
+    """How far pairs are kept while no clip is chosen; a stated clip that later rounds could not add up is refused."""
+    if measure is None:
+        return None
+    largest = source.max_clip(1 if weights is None else MAX_ROUND_WEIGHT)
+    if measure.clip is None:
+        return largest
+    if max(measure.clip, -measure.floor) > largest:
+        raise InvalidArgument(
+            "clip",
+            str(measure.amount(measure.clip)),
+            allowed=f"at most {measure.amount(largest)} on {source.dialect}",
+            hint="Give a smaller clip, or a larger unit.",
+        )
+    return None
 
 
 def fresh_salt() -> str:
@@ -139,7 +157,8 @@ def count_facts(
 ) -> tuple[Facts, CountQuery]:
     """The public facts of a question, and the plain count that the engine accepted for it."""
     measure = question.measure
-    plain = CountQuery(question.items, column_name(user, "user"), question.where, value=pair_value(measure))
+    value = pair_value(measure, None if measure is None or measure.clip is not None else source.max_clip())
+    plain = CountQuery(question.items, column_name(user, "user"), question.where, value=value)
     # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)
     asked = question.asked or Question(item=question.items)

@@ -136,8 +136,8 @@ class SourceReader:
         return self._kept_pairs().value_histograms(buckets, resolution)
 
     def at_clip(self, clip: int) -> SourceReader:
-        """The same pairs, of which each user adds at most ``clip`` units to an item."""
-        return replace(self, clip=clip)
+        """The same pairs, of which each user adds at most ``clip`` units to an item: less if less was kept."""
+        return replace(self, clip=min(clip, self.planned.max_clip or clip))
 
     def select_known(self, mechanism: ExponentialTopK) -> Release:
         """Run the mechanism on the sums of the whole domain, rounded down to a part of the clip."""

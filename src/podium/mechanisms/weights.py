@@ -21,9 +21,11 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer, probability
 from podium.privacy.rounding import above, certified_bound
 
-__all__ = ["Weights"]
+__all__ = ["MAX_ROUND_WEIGHT", "Weights"]
 
 _UNIT = 1 << 20
+MAX_ROUND_WEIGHT = 1 << 21
+"""No weight of any round is larger, those of a border of two items included."""
 _MAX_STEPS = 100
 _MAX_CAP = 1 << 40
 

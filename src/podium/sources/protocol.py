@@ -261,6 +261,10 @@ class Source(Protocol):
         """The columns of the table and their kinds."""
         ...
 
+    def max_clip(self, weight: int = 1) -> int:
+        """The largest clip of pair values that are added up with weights up to this one: a public limit."""
+        ...
+
     def check(self, query: CountQuery, *, domain: Domain | None = None, refresh: bool = True) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared.
 

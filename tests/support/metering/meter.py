@@ -314,6 +314,9 @@ class MeteredSource:
     def schema(self) -> Schema:
         return self.inner.schema()
 
+    def max_clip(self, weight: int = 1) -> int:
+        return self.inner.max_clip(weight)
+
     def check(self, query: CountQuery, *, domain: Domain | None = None, refresh: bool = True) -> None:
         self.inner.check(query, domain=domain, refresh=refresh)
 

@@ -9,8 +9,8 @@ __all__ = ["MUTANTS"]
 MUTANTS = (
     Mutant(
         "estimates/measure.py",
-        "return (GaussianNoise(self.scale, discrete=True),) * items",
-        "return (GaussianNoise(self.scale, discrete=True),)",
+        "sensitivity_squared=self.sensitivity**2, discrete=True),) * items",
+        "sensitivity_squared=self.sensitivity**2, discrete=True),)",
         "every count is paid",
         ("unit/estimates/test_measure.py::test_costs",),
     ),
@@ -30,8 +30,8 @@ MUTANTS = (
     ),
     Mutant(
         "estimates/measure.py",
-        "            return (LaplaceNoise(1 / self.scale, discrete=True),) * items",
-        "            return (LaplaceNoise(1 / self.scale),) * items",
+        "            return (LaplaceNoise(self.sensitivity / self.scale, discrete=True),) * items",
+        "            return (LaplaceNoise(self.sensitivity / self.scale),) * items",
         "discrete Laplace noise costs more rho than continuous",
         ("unit/estimates/test_measure.py::test_costs",),
     ),
@@ -65,8 +65,8 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/gaussian/correlated_counts.py",
-        "most = min(number, bound)",
-        "most = 1",
+        "most, unit = min(number, bound), ",
+        "most, unit = 1, ",
         "a user may have several of the items",
         ("exhaustive/mechanisms/test_correlated_counts.py::test_nobody_moves_the_counts_farther_than_is_charged",),
     ),

@@ -51,8 +51,8 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/gaussian/adaptive.py",
-        "noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share)",
-        "noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share, max_items_per_user=1)",
+        "self.mechanism.mu_squared * share, clip=self.clip)",
+        "self.mechanism.mu_squared * share, clip=self.clip, max_items_per_user=1)",
         "a user may be in all the counts that are measured",
         ("unit/mechanisms/test_metered_rounds.py::test_counts_of_rounds_are_paid_for_users_who_are_in_all_of_them",),
     ),

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from podium.exact import positive_fraction
 from podium.histogram import Groups, Histogram, Item, KnownDomain
+from podium.mechanisms.measures.quantised import quantising_bits
 
 __all__ = ["ClippedSums", "grid_bits_of"]
 
-_FINENESS = 5
-"""Rounding moves a log weight by at most epsilon_per_item / 2^bits: at most 1/32."""
 _MAX_BITS = 20
+"""As finely as engines round."""
 
 
 def grid_bits_of(epsilon_per_item: Fraction) -> int:
     """How finely sums are rounded for a selection of this epsilon: a user moves a rounded sum by 0 to 2^bits."""
-    exponent = math.ceil(math.log2(positive_fraction(epsilon_per_item, "epsilon_per_item")))
-    return min(max(0, exponent + _FINENESS), _MAX_BITS)
+    return min(quantising_bits(epsilon_per_item), _MAX_BITS)
 
 
 class ClippedSums(KnownDomain):

@@ -15,7 +15,7 @@ from podium.errors import InvalidArgument, SourceUnavailable
 from podium.exact import positive_fraction
 from podium.sources.postgresql.catalog import describe
 from podium.sources.postgresql.connection import DIALECT, PostgreSQLSession, Server
-from podium.sources.protocol import MAX_CLIP, CountQuery, Domain
+from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
@@ -129,8 +129,8 @@ def _reason_for_tables(query: CountQuery, domain: Domain | None) -> str | None:
     if query.weights is not None:
         # Weighted queries keep their counts in a table.
         return "rounds of finding"
-    # Pairs are kept at the ceiling where the clip is not known yet.
-    return "a clip to choose" if query.value is not None and query.value.clip == MAX_CLIP else None
+    # Questions about events or sums keep their pairs.
+    return None if query.value is None else "pairs of events or sums"
 
 
 def _server(location: object, statement_timeout: float | None) -> Server:

@@ -45,10 +45,10 @@ class SqlSource(ABC):
         """The name of the engine's SQL dialect."""
         return self.sql_dialect.name
 
-    @property
-    def max_clip(self) -> int:
-        """The largest clip of a pair value that this engine sums exactly."""
-        return self.sql_dialect.arithmetic.max_clip
+    def max_clip(self, weight: int = 1) -> int:
+        """The largest clip of pair values that are added up with weights up to this one: a public limit."""
+        arithmetic = self.sql_dialect.arithmetic
+        return min(arithmetic.max_clip, arithmetic.max_term // weight)
 
     @abstractmethod
     def relation(self) -> Relation:

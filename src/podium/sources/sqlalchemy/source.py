@@ -102,9 +102,8 @@ class SQLAlchemySource(SqlSource):
                 f"source={self._address!r} is not known to sum without rounding, and without an error that depends on "
                 "a row. Allowed: distinct users on this engine. Copy the table to DuckDB, Parquet or PostgreSQL."
             )
-        # Weighted queries keep their counts in a table, and pairs are kept where the clip is not known yet.
-        kept = query.value is not None and query.value.clip == self.sql_dialect.arithmetic.max_clip
-        if domain is not None or query.without or query.weights is not None or kept:
+        # Weighted queries keep their counts in a table, and questions about events or sums their pairs.
+        if domain is not None or query.without or query.weights is not None or query.value is not None:
             self._require("keep temporary tables, which a question with a domain or in rounds needs", keeps_tables)
 
     def _require_fences(self, query: CountQuery, domain: Domain | None) -> None:
