@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
 from podium.query.predicate import Predicate
-from podium.query.ranked_by import Measure, clip_data, require_measure
+from podium.query.ranked_by import Measure, number_text, require_measure
 
 __all__ = [
     "GIVEN_BY_SQL", "UNSUPPORTED", "CheckedQuestion", "Question", "QuestionOptions", "as_data", "as_texts", "as_values",
@@ -116,10 +116,11 @@ class Question:
                 raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
 
     def _require_measure(self) -> None:
-        if isinstance(self.clip, list):
-            object.__setattr__(self, "clip", tuple(self.clip))
         # The measure of a SELECT is known when it is parsed.
         require_measure(self.by if self.sql is None else None, self.clip, self.unit)
+        # Equal numbers are equal questions, however they were written.
+        object.__setattr__(self, "clip", number_text(self.clip, "clip"))
+        object.__setattr__(self, "unit", number_text(self.unit, "unit"))
 
     @classmethod
     def of(
@@ -135,9 +136,8 @@ class Question:
         stated = {name: found[name] for name in found if found[name] != _DEFAULTS[name]}
         if self.item:
             stated["item"] = self.item[0] if len(self.item) == 1 else list(self.item)
-        for name in ("clip", "unit"):
-            if name in stated:
-                stated[name] = clip_data(stated[name])
+        if isinstance(self.clip, tuple):
+            stated["clip"] = list(self.clip)
         if self.where:
             stated["where"] = self.where[0] if len(self.where) == 1 else list(self.where)
         return stated if domain is None else {**stated, "domain": domain}

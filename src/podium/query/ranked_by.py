@@ -19,7 +19,7 @@ __all__ = [
     "USERS",
     "Measure",
     "check_measure",
-    "clip_data",
+    "number_text",
     "require_measure",
     "sum_of",
 ]
@@ -68,13 +68,13 @@ def sum_of(column: str) -> str:
     return f"sum({column})" if plain else 'sum("{}")'.format(column.replace('"', '""'))
 
 
-def clip_data(clip: object) -> str | list[str] | None:
-    """A stated clip as plain data: exact numbers are text."""
-    if clip is None:
+def number_text(stated: object, name: str) -> str | tuple[str, ...] | None:
+    """A stated number, or the two ends of a clip, as exact text; None if nothing is stated."""
+    if stated is None:
         return None
-    if isinstance(clip, Sequence) and not isinstance(clip, str):
-        return [str(exact_fraction(end, "clip")) for end in clip]
-    return str(exact_fraction(clip, "clip"))
+    if isinstance(stated, Sequence) and not isinstance(stated, str):
+        return tuple(str(exact_fraction(end, name)) for end in stated)
+    return str(exact_fraction(stated, name))
 
 
 def require_measure(by: object, clip: object, unit: object) -> None:

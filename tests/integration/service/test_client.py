@@ -152,7 +152,8 @@ def test_a_ranking_is_asked_for(client: Client, curators: dict[str, podium.Curat
 @pytest.mark.parametrize(
     "options",
     [
-        {"k": 5}, {"k": 3, "counts": True, "where": "country = 'DE'"}, {"k": 2, "epsilon": "0.3"},
+        {"k": 5}, {"k": 3, "by": "events"}, {"k": 2, "by": "sum(weekday)", "clip": 6, "counts": True},
+        {"k": 3, "counts": True, "where": "country = 'DE'"}, {"k": 2, "epsilon": "0.3"},
         {"k": 2, "where": ["country = 'DE'", "weekday < 5"], "max_items_per_user": 2},
         {"k": 2, "domain": ["a0", "a1", "a2"], "ordered": False}, {"k": 3, "mechanism": "adaptive"},
     ],

@@ -115,7 +115,7 @@ def test_measures_in_sql(aggregate: str, meaning: Measure | None) -> None:
 
 def test_sql_takes_clip_and_unit_beside_it() -> None:
     assert measure_of_sql("SUM(minutes)", unit="0.1", clip=6) == Measure("minutes", Fraction(1, 10), 60)
-    with pytest.raises(InvalidArgument, match="clip=6 is not valid"):
+    with pytest.raises(InvalidArgument, match="clip='6' is not valid"):
         measure_of_sql("COUNT(DISTINCT listener)", clip=6)
     with pytest.raises(InvalidArgument, match="Say it in the SQL"):
         Question(sql="SELECT 1", by="events")

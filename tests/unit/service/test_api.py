@@ -99,6 +99,19 @@ def test_a_key_of_another_question_is_refused_with_the_key_as_it_was_written(her
     )
 
 
+def test_questions_by_events(here: World) -> None:
+    answer = here.call("POST", RELEASES, {**QUESTION, "by": "events", "clip": "2", "counts": True})
+    assert answer.json()["parameters"]["by"] == "events"
+    place = answer.headers["content-location"]
+    again = here.call("POST", RELEASES, {**QUESTION, "by": "events", "clip": 2, "counts": True})
+    assert again.headers["content-location"] == place
+    (listed,) = (one for one in here.call("GET", RELEASES).json()["releases"] if one["entry"] in place)
+    assert "by events" in json.dumps(listed) or '"by": "events"' in listed["question"]
+    refused = here.call("POST", RELEASES, {**QUESTION, "clip": 2})
+    assert refused.status_code == 422
+    assert "None with by='users'" in refused.json()["detail"]
+
+
 def test_a_permalink_gives_all_forms_of_the_release(here: World) -> None:
     answer = here.call("POST", RELEASES, {**QUESTION, "counts": True})
     place = answer.headers["content-location"]

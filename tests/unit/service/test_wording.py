@@ -50,6 +50,18 @@ STORED = {
 }  # fmt: skip
 
 
+def test_a_measure_is_said_and_asked_again() -> None:
+    stored = QuestionRecord(
+        items=("article",), where=None, user="u", k=3, k_bar=None, ordered=True, domain=None, max_items_per_user=None,
+        mechanism="auto", budget={"epsilon_per_item": "1/10"}, counts=False, by="sum(minutes)", clip=["-5", "20"],
+        unit="1/10",
+    )  # fmt: skip
+    assert question_sentence(stored.to_text()) == "top 3 of article by sum(minutes)"
+    request = request_of(stored.to_text(), "1/10")
+    assert request == QuestionRequest.of(item="article", k=3, by="sum(minutes)", clip=(-5, 20), unit="0.1")
+    assert "--clip=-5,20" in in_shell(request, "views")
+
+
 def test_a_stored_question_can_be_asked_again() -> None:
     text = json.dumps(STORED)
     assert question_sentence(text) == "top 3 of article where country = 'DE', with counts"
