@@ -149,10 +149,12 @@ def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
 def older_key(planned: PlannedQuestion) -> str | None:
     """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
     question, strategy = planned.question, planned.strategy
+    if question.measure is not None:
+        return None
     if planned.budget and _was_by_selections(strategy):
         strategy = selections_strategy(strategy.facts, planned.budget)
     name = type(strategy.mechanism).__name__
-    if name not in _OLDER_NAMES or question.measure is not None:
+    if name not in _OLDER_NAMES:
         return None
     facts = {
         **json.loads(subject_json(question.items, question.where)),
