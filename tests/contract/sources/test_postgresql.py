@@ -29,7 +29,7 @@ OTHER_TYPES = {
     Kind.BOOLEAN: "yes_or_no",
     Kind.DATE: "day",
     Kind.TIMESTAMP: "timestamptz",
-    Kind.FLOAT: "real",
+    Kind.FLOAT: "measured",
 }
 
 
@@ -90,6 +90,7 @@ class TestDomainsAndZones(SourceContract):
                 "CREATE DOMAIN money_amount AS numeric(20, 2)",
                 "CREATE DOMAIN yes_or_no AS boolean",
                 "CREATE DOMAIN day AS date",
+                "CREATE DOMAIN measured AS double precision",
                 "ALTER ROLE CURRENT_USER SET TIME ZONE 'America/St_Johns'",
                 "ALTER ROLE CURRENT_USER SET DateStyle = 'German'",
                 "ALTER ROLE CURRENT_USER SET standard_conforming_strings = off",

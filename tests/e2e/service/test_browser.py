@@ -67,7 +67,7 @@ def ask(page: Page, server: Running, dataset: str, k: int, *, counts: bool = Fal
     page.get_by_label("Rank the values of").select_option("article")
     page.get_by_label("How many (k)").fill(str(k))
     if counts:
-        page.get_by_label("Also estimate how many users each item has").check()
+        page.get_by_label("Also estimate the value of each item").check()
     page.get_by_role("button", name="Show what it would cost").first.click()
     expect(page.get_by_text("it cannot be undone")).to_be_visible()
     page.get_by_role("button", name="Ask and spend").click()

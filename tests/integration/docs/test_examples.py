@@ -32,7 +32,7 @@ def run(folder: Path, *arguments: str, code: int = 0) -> str:
 def test_all_examples_are_run_here() -> None:
     here = {"bakery.ipynb", "make_orders.py", "nightly.py", "top_of_csv.py"}
     on_spark = {"spark_job.py"}
-    by_a_page = {"make_visits.py", "make_votes.py"}
+    by_a_page = {"make_plays.py", "make_visits.py", "make_votes.py"}
     assert {path.name for path in EXAMPLES.iterdir() if path.is_file()} == here | on_spark | by_a_page
 
 
