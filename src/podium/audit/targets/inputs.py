@@ -11,6 +11,7 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms import (
     AdaptiveTopK,
     LimitedDomain,
+    MeasuredTopK,
     RefinedTopK,
     SetUnionThenTopK,
     SizedTopK,
@@ -25,10 +26,12 @@ from podium.release import Release
 
 __all__ = ["mechanism_input"]
 
+_IN_ROUNDS = (AdaptiveTopK, MeasuredTopK, RefinedTopK, SizedTopK)
+
 
 def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None = None) -> Any:
     """A histogram; for mechanisms that weigh users by their number of items, a table where each user has one."""
-    if not isinstance(mechanism, (AdaptiveTopK, RefinedTopK, SetUnionThenTopK, SizedTopK, TruncatedLaplaceHistogram)):
+    if not isinstance(mechanism, (*_IN_ROUNDS, SetUnionThenTopK, TruncatedLaplaceHistogram)):
         return Histogram(counts)
     if mechanism.max_items_per_user != 1:
         raise InvalidArgument(
@@ -37,7 +40,7 @@ def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSourc
             allowed="1 for an audit on counts",
             hint="Counts do not say how many items each user has; audit it end to end instead.",
         )
-    if isinstance(mechanism, (AdaptiveTopK, RefinedTopK, SizedTopK)):
+    if isinstance(mechanism, _IN_ROUNDS):
         return _OneItemEach(counts, bits)
     if isinstance(mechanism, TruncatedLaplaceHistogram):
         return _weigh(counts, mechanism.weights)
@@ -50,7 +53,7 @@ def _weigh(counts: Mapping[Any, int], weights: Weights) -> Histogram:
 
 @dataclass(frozen=True, slots=True)
 class _OneItemEach:
-    """A reader of a table where every user has one item, for mechanisms that weigh users."""
+    """A reader of a table where every user has one item, and adds 1 to it, for mechanisms that weigh users."""
 
     counts: Mapping[Any, int]
     bits: BitSource | None
@@ -80,3 +83,16 @@ class _OneItemEach:
     def sums(self, items: tuple[Item, ...], weights: Weights) -> tuple[int, ...]:
         """The weighted counts."""
         return tuple(weights.weight(1) * self.counts[item] for item in items)
+
+    def clip_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """All amounts, and all numbers of items, are in the first bucket."""
+        users, rest = sum(self.counts.values()), [0] * (buckets - 1)
+        return (resolution * users, *rest), (users, *rest)
+
+    def at_clip(self, clip: int) -> _OneItemEach:
+        """No clip is below 1."""
+        return self
+
+    def sums_of(self, items: tuple[Item, ...]) -> tuple[int, ...]:
+        """The counts."""
+        return tuple(self.counts[item] for item in items)

@@ -24,6 +24,7 @@ from podium.mechanisms import (
     HybridTopK,
     JointTopK,
     LimitedDomain,
+    MeasuredTopK,
     Mechanism,
     NoisyTopK,
     OneshotLaplace,
@@ -58,6 +59,9 @@ EXAMPLES: Mapping[str, Any] = {
     "limited-domain": LimitedDomain(2, 2, "0.5", "0.05"),
     "limited-domain-laplace": LimitedDomain(2, 2, "0.5", "0.05", max_items_per_user=1, noise="laplace"),
     "limited-domain-private-k-bar": LimitedDomain(1, PrivateKBar(2), "0.5", "0.05"),
+    "measured-top-k": MeasuredTopK(
+        2, rho_clip="0.1", epsilon_per_item="0.5", delta="0.05", k_bar=2, max_items_per_user=1
+    ),
     "noisy-top-k": NoisyTopK(2, 1),
     "oneshot-laplace": OneshotLaplace(2, 1),
     "pay-what-you-get": PayWhatYouGet(2, 3, "0.5", "0.05"),
@@ -109,7 +113,7 @@ def build(name: str, parameters: Mapping[str, Any]) -> Any:
 
 def level_of(mechanism: Any) -> int:
     """The count at which a mechanism decides: its threshold, or the margin that an unknown domain must be above."""
-    for name in ("margin", "first_threshold", "count_threshold", "threshold"):
+    for name in ("margin", "first_threshold", "count_threshold", "threshold", "reach"):
         place: Fraction | None = getattr(mechanism, name, None)
         if place is not None:
             return max(1, math.ceil(place))

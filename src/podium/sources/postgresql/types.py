@@ -30,7 +30,13 @@ _KINDS = {
     "float4": Kind.FLOAT,
     "float8": Kind.FLOAT,
 }
-_BASE = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP"}
+_BASE = {
+    Kind.INTEGER: "BIGINT",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+    Kind.FLOAT: "DOUBLE PRECISION",
+}
 
 # Every table that a query of this one reads, down to the last partition.
 _COMPUTED = """
