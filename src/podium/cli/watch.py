@@ -14,6 +14,7 @@ from podium.cli.options import (
     AnswerEvery,
     BadLines,
     BadLinesOption,
+    By,
     Delta,
     DomainSize,
     Encoding,
@@ -28,6 +29,7 @@ from podium.cli.options import (
     Types,
     User,
     Where,
+    parse_clip,
     parse_types,
 )
 from podium.cli.output import Output, json_text, print_document, release_document, replace_file
@@ -55,6 +57,19 @@ def watch(
         typer.Option("--window", metavar="SPAN", help="Rows that a list covers: its period, '7 days', or 'growing'."),
     ] = None,
     k: K = 10,
+    by: By = "users",
+    clip: Annotated[
+        str | None,
+        typer.Option(
+            "--clip",
+            metavar="NUMBER",
+            help="With --by events or a sum: the most that one user adds to one item of a list.",
+        ),
+    ] = None,
+    value_unit: Annotated[
+        str | None,
+        typer.Option("--value-unit", metavar="NUMBER", help="What summed values are rounded down to, such as 0.01."),
+    ] = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
     unit: Annotated[
@@ -115,7 +130,8 @@ def watch(
     with podium.TopKMonitor(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
-        domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user, table=table,
+        domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user,
+        by=by, clip=parse_clip(clip), value_unit=value_unit, table=table,
         types=parse_types(types), bad_lines=bad_lines.value,
         encoding=encoding, analyst=analyst, force=force, answer_every=answer_every,
     ) as monitor:  # fmt: skip

@@ -7,6 +7,7 @@ put together from the exact laws of the mechanisms and from the rules that the p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,14 +18,16 @@ from math import exp
 import pytest
 
 from podium.curator.monitor.periods import merge_domain
-from podium.histogram import Histogram
+from podium.histogram import Histogram, Scores
 from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram, Weights
+from podium.mechanisms.measures.clipped_sums import grid_bits_of
+from podium.mechanisms.measures.quantised import quantise
 from podium.planning.schedule.shares import RemainingBudget, Sharing, candidates_for, stage_for
 from podium.privacy import Guarantee, Limits, zcdp_delta
 from podium.privacy.costs import actual_cost
 
 Rows = tuple[str, ...]
-"""For each period the items of one user, as a text."""
+"""For each period the items of one user, as a text: "aab" is two events of a and one of b."""
 Counts = tuple[tuple[str, int], ...]
 Transcript = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 
@@ -35,16 +38,19 @@ LIMITS = Limits.of(CLAIM)
 
 @dataclass(frozen=True)
 class Rules:
-    """What a schedule does; the last three are mistakes."""
+    """What a schedule does; ``clip`` ranks by events, of which a user adds at most so many. The last are mistakes."""
 
     periods: int
     span: int = 1
     k: int = 1
     alone: bool = False
     known: bool = False
+    clip: int | None = None
     domain_from_rows: bool = False
     free_if_usual: bool = False
     empty_finding_free: bool = False
+    counts_all_rows: bool = False
+    clips_periods: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,25 +61,45 @@ class State:
     transcript: Transcript = ()
 
 
-def window(users: tuple[Rows, ...], first: int, last: int) -> list[frozenset[str]]:
-    return [frozenset("".join(rows[max(0, first) : last + 1])) for rows in users]
+def window(users: tuple[Rows, ...], first: int, last: int, rules: Rules) -> list[dict[str, int]]:
+    """What each user adds to each item: 1, or the number of events, clipped."""
+    added = []
+    for rows in users:
+        spans = rows[max(0, first) : last + 1]
+        if rules.clips_periods:
+            clipped = Counter[str]()
+            for span in spans:
+                clipped.update({item: min(number, rules.clip or 1) for item, number in Counter(span).items()})
+            added.append(dict(clipped))
+            continue
+        events = Counter("".join(spans))
+        most = len("".join(spans)) if rules.counts_all_rows else rules.clip or 1
+        added.append({item: min(number, most) for item, number in events.items()})
+    return added
 
 
-def counted(sets: list[frozenset[str]], weights: Weights | None, domain: tuple[str, ...] | None) -> Counts:
+def counted(added: list[dict[str, int]], weights: Weights | None, domain: tuple[str, ...] | None) -> Counts:
     counts = dict.fromkeys(domain or (), 0)
-    for items in sets:
-        for item in items:
+    for items in added:
+        for item, number in items.items():
             if domain is None or item in counts:
-                counts[item] = counts.get(item, 0) + (1 if weights is None else weights.weight(len(items)))
+                counts[item] = counts.get(item, 0) + number * (1 if weights is None else weights.weight(len(items)))
     return tuple(sorted(counts.items()))
 
 
 @lru_cache(maxsize=4096)
-def outcomes(mechanism: GaussianSparseHistogram | ExponentialTopK, counts: Counts) -> dict[Rows, float]:
+def outcomes(
+    mechanism: GaussianSparseHistogram | ExponentialTopK, counts: Counts, clip: int | None = None
+) -> dict[Rows, float]:
     if not counts:
         return {(): 1.0}
     known = isinstance(mechanism, ExponentialTopK)
-    found = mechanism.distribution(Histogram(dict(counts), known=known))
+    table: Histogram | Scores = Histogram(dict(counts), known=known)
+    if clip is not None and isinstance(mechanism, ExponentialTopK):
+        bits = grid_bits_of(mechanism.epsilon_per_item)
+        rounded = {item: quantise(number, clip=clip, bits=bits) for item, number in counts}
+        table = Scores(rounded, rises_by=1 << bits)
+    found = mechanism.distribution(table)
     return {tuple(str(item) for item in outcome): chance for outcome, chance in found.items()}
 
 
@@ -95,7 +121,7 @@ def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) ->
     for found, chance in _found(users, rules, period, state):
         named = merge_domain(found.found, candidates_for(rules.k))
         domain = ("a", "b") if rules.known else tuple(map(str, named))
-        now = window(users, period + 1 - rules.span, period)
+        now = window(users, period + 1 - rules.span, period, rules)
         if rules.domain_from_rows:
             domain = tuple(sorted(frozenset().union(*now)))
         names = found.found[-1] if len(found.found) > len(state.found) else ()
@@ -105,7 +131,7 @@ def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) ->
             continue
         mechanism = ExponentialTopK(min(rules.k, len(domain)), sharing.per_item(place, left, rules.k))
         rho = actual_cost(mechanism.worst_case).rho
-        for listed, part in outcomes(mechanism, counted(now, None, domain)).items():
+        for listed, part in outcomes(mechanism, counted(now, None, domain), rules.clip).items():
             paid = Fraction(0) if rules.free_if_usual and listed == ("a",) else rho
             yield replace(found, rho=found.rho - paid, transcript=(*state.transcript, (names, listed))), chance * part
 
@@ -142,9 +168,9 @@ def _found(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> 
         return
     left, sharing, place = _purse(rules, period, state, state)
     share = (state.rho, state.delta) if rules.empty_finding_free else sharing.for_finding(place, left)
-    stage = stage_for(rules.k, MOST, *share)
+    stage = stage_for(rules.k, MOST, *share, clip=rules.clip or 1)
     # Where a period's rows are protected, rows of others must not share a user's weight with them.
-    sets = window(users, period if rules.alone else period + 1 - rules.span, period)
+    sets = window(users, period if rules.alone else period + 1 - rules.span, period, rules)
     cost = actual_cost(stage.worst_case)
     for names, chance in outcomes(stage, counted(sets, stage.weights, None)).items():
         free = rules.empty_finding_free and not names
@@ -195,6 +221,33 @@ def test_rows_of_one_period_keep_the_promise_for_that_unit(span: int) -> None:
         rows = (first, second, "a")
         fewer = (*rows[:gone], "", *rows[gone + 1 :])
         assert excess((*base, rows), (*base, fewer), rules) <= 1e-9
+
+
+@pytest.mark.parametrize("rules", [Rules(2, clip=2), Rules(2, span=2, clip=3), Rules(2, span=2, known=True, clip=2)])
+def test_lists_by_events_keep_the_promise_for_a_whole_user(rules: Rules) -> None:
+    """More events than the clip in one period, or only in a window of two."""
+    for base, rows in product(bases(2)[:2], product(("", "a", "bbb", "aabbbb"), repeat=2)):
+        assert excess((*base, rows), base, rules) <= 1e-9
+
+
+@pytest.mark.parametrize("span", [1, 2])
+def test_lists_by_events_keep_the_promise_for_rows_of_one_period(span: int) -> None:
+    rules, base = Rules(3, span=span, alone=True, clip=2), bases(3)[1]
+    for first, second, gone in product(("a", "aab"), ("bbb", "aabb"), (0, 1)):
+        rows = (first, second, "a")
+        fewer = (*rows[:gone], "", *rows[gone + 1 :])
+        assert excess((*base, rows), (*base, fewer), rules) <= 1e-9
+
+
+def test_events_that_are_not_clipped_by_list_are_caught() -> None:
+    """A user with more events than the clip, or with as many in each period of a window."""
+    base = (("a",) * 6,) * 2
+    fair = Rules(6, known=True, clip=2)
+    heavy, steady = ("bbbbbbbb",) * 6, ("bb",) * 6
+    assert excess((*base, heavy), base, fair) <= 1e-9
+    assert excess((*base, heavy), base, replace(fair, counts_all_rows=True)) > 0.05
+    assert excess((*base, steady), base, replace(fair, span=6)) <= 1e-9
+    assert excess((*base, steady), base, replace(fair, span=6, clips_periods=True)) > 0.05
 
 
 def test_that_unit_promises_less_to_a_whole_user() -> None:

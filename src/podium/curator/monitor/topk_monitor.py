@@ -15,7 +15,7 @@ from podium.curator.held_source import HeldSource
 from podium.curator.monitor.periods import Record, Role
 from podium.curator.monitor.schedule_curator import ScheduleCurator
 from podium.curator.monitor.turn import Task, Turn, empty_list
-from podium.curator.monitor.windows import schedule_key, subject_of
+from podium.curator.monitor.windows import RankedBy, schedule_key, subject_of
 from podium.curator.prepare import column_name, state_domain
 from podium.curator.reuse import domain_fingerprint
 from podium.curator.timing import period_of
@@ -26,6 +26,7 @@ from podium.ledger import Budget, Entry, Ledger, open_ledger
 from podium.planning.schedule.calendar import Period, Schedule, moment
 from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER, SchedulePlan, plan_schedule
 from podium.planning.schedule.shares import Unit
+from podium.query.ranked_by import USERS
 from podium.release import Release
 from podium.sources import Domain, SourceOptions
 
@@ -36,7 +37,7 @@ _MAX_NEW_PERIODS = 10
 
 
 class TopKMonitor:
-    """The k items with the most users, for every period of a schedule, within one budget.
+    """The k items with the most users, events or amounts, for every period of a schedule, within one budget.
 
     Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; from time to
     time a round of finding admits new items. What a period does not use is carried forward. The ledger holds the whole
@@ -50,6 +51,9 @@ class TopKMonitor:
     that a list covers: by default its own period, or ``"7 days"``, or ``"growing"``. Rows that arrive after a period
     was answered do not change its list. Without ``epsilon`` the data set must be registered, and its budget is used.
     ``answer_every`` is as for ``Curator``, for each question of the schedule.
+
+    With ``by="events"`` or ``by="sum(COLUMN)"`` a ``clip`` is required: the most that one user adds to one item of a
+    list, the same in all periods. ``value_unit`` is what summed values are rounded down to.
     """
 
     def __init__(
@@ -74,6 +78,9 @@ class TopKMonitor:
         domain_size: int | None = None,
         rediscover: int | None = None,
         max_items_per_user: int | None = None,
+        by: str = USERS,
+        clip: object = None,
+        value_unit: object = None,
         analyst: str | None = None,
         force: bool = False,
         answer_every: Number | None = None,
@@ -98,6 +105,7 @@ class TopKMonitor:
             self._subject = subject_of(
                 self._source, item=item, user=column_name(user, "user"), time=column_name(time, "time"), where=where,
                 k=positive_integer(k, "k"), max_items_per_user=bound, schedule=self._schedule,
+                ranked_by=RankedBy(by, clip, value_unit),
             )  # fmt: skip
             query = self._subject.first_query(self._schedule.period(0), known=self._domain is not None)
             self._source.check(query, domain=self._domain)
@@ -124,6 +132,7 @@ class TopKMonitor:
         plan = plan_schedule(
             self._schedule, k=self._subject.k, epsilon=epsilon, delta=delta, unit=self._unit,
             domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._max_items_per_user,
+            measure=self._subject.measure_facts,
         )  # fmt: skip
         return replace(plan, user=self._subject.user)
 

@@ -8,13 +8,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from podium.curator.monitor.periods import Role, question_identity
-from podium.curator.prepare import PLACEHOLDER_SALT, PlannedQuestion
+from podium.curator.prepare import PLACEHOLDER_SALT, PlannedQuestion, kept_clip, pair_value
 from podium.curator.reuse import record_of
 from podium.errors import InvalidArgument
 from podium.mechanisms import Weights
-from podium.planning.facts import Facts
+from podium.planning.facts import Facts, MeasureFacts
 from podium.planning.question_budget import QuestionBudget
 from podium.planning.schedule.calendar import Every, Period, Schedule
 from podium.planning.schedule.shares import stage_for
@@ -23,17 +24,32 @@ from podium.privacy import total
 from podium.query import CheckedQuestion, Column, Kind, Predicate, Question, check_question
 from podium.query.canonical import all_of
 from podium.query.predicate import Compare, Operator
+from podium.query.ranked_by import USERS, Measure
 from podium.query.record import subject_json
 from podium.sources import CountQuery, Domain, Source
 
-__all__ = ["Subject", "schedule_key", "schedule_question", "subject_of"]
+__all__ = ["RankedBy", "Subject", "schedule_key", "schedule_question", "subject_of"]
 
 _WHY = "Items that nobody named before are found by noisy counts above a threshold that hides what one user has."
 
 
+_NO_CLIP = (
+    "All lists of a schedule share one clip, which must not depend on rows. podium top chooses and states a good one "
+    "for a single list; by='users' needs none."
+)
+
+
+class RankedBy(NamedTuple):
+    """What ranks the items of every list, as the caller states it."""
+
+    by: str = USERS
+    clip: object = None
+    value_unit: object = None
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a schedule asks about: items, user column, time column and condition."""
+    """What a schedule asks about: items, user column, time column, condition, and what ranks if not users."""
 
     items: tuple[str, ...]
     user: str
@@ -41,15 +57,28 @@ class Subject:
     where: Predicate | None
     k: int
     max_items_per_user: int
+    measure: Measure | None = None
+
+    @property
+    def measure_facts(self) -> MeasureFacts | None:
+        """The measure as planning knows it; its clip is stated."""
+        measure = self.measure
+        return None if measure is None else MeasureFacts(measure.by, measure.unit, measure.clip, measure.floor)
 
     def finding_question(
         self, opens: dt.datetime, closes: dt.datetime, rho: Fraction, delta: Fraction
     ) -> PlannedQuestion:
         """A round of finding among the rows between these times."""
-        stage = stage_for(self.k, self.max_items_per_user, rho, delta)
+        clip = 1 if self.measure is None else self.measure.clip or 1
+        stage = stage_for(self.k, self.max_items_per_user, rho, delta, clip=clip)
         size = stage.k or self.k
         strategy = Strategy(
-            facts=Facts(k=size, max_items_per_user=self.max_items_per_user, mechanism="adaptive"),
+            facts=Facts(
+                k=size,
+                max_items_per_user=self.max_items_per_user,
+                mechanism="adaptive",
+                measure=self.measure_facts,
+            ),
             mechanism=stage,
             measure=None,
             guarantee=total(stage.worst_case),
@@ -66,7 +95,7 @@ class Subject:
         self, period: Period, domain: Domain, size: int, epsilon_per_item: Fraction, *, k: int, pure: bool
     ) -> PlannedQuestion:
         """The list of a period, chosen from a domain of this size."""
-        facts = Facts(k=k, domain_size=size)
+        facts = Facts(k=k, domain_size=size, measure=self.measure_facts)
         strategy = strategy_for(facts, QuestionBudget(epsilon_per_item=epsilon_per_item, pure=pure))
         budget = {"epsilon_per_item": str(epsilon_per_item), "delta": "0"}
         question = self._question(period.opens, period.closes, k)
@@ -75,10 +104,11 @@ class Subject:
     def first_query(self, period: Period, *, known: bool) -> CountQuery:
         """The first read of a schedule, a round of finding unless the items are ``known``, without a real salt."""
         where = self._question(period.opens, period.closes, self.k).where
+        plain = CountQuery(self.items, self.user, where, value=pair_value(self.measure))
         if known:
-            return CountQuery(self.items, self.user, where)
+            return plain
         weights = Weights.spread(self.max_items_per_user)
-        return CountQuery(self.items, self.user, where, weights.cap, PLACEHOLDER_SALT, weights=weights.steps)
+        return replace(plain, max_items_per_user=weights.cap, salt=PLACEHOLDER_SALT, weights=weights.steps)
 
     def _question(self, opens: dt.datetime, closes: dt.datetime, k: int) -> CheckedQuestion:
         """The question for a window; its conditions have exactly the column's kind, so no row makes them fail."""
@@ -87,16 +117,16 @@ class Subject:
             Compare(self.time.name, Operator.AT_LEAST, low),
             Compare(self.time.name, Operator.LESS, high),
         ]
-        return CheckedQuestion(self.items, k, all_of(window if self.where is None else [*window, self.where]))
+        where = all_of(window if self.where is None else [*window, self.where])
+        return CheckedQuestion(self.items, k, where, measure=self.measure)
 
 
 def subject_of(
     source: Source, *, item: str | Iterable[str], user: str, time: str, where: str | Iterable[str] | None, k: int,
-    max_items_per_user: int, schedule: Schedule,
+    max_items_per_user: int, schedule: Schedule, ranked_by: RankedBy,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
-    asked = Question.of(item, k=k, where=where)
-    question = check_question(asked, source.schema(), user=user, table="")
+    question = _checked(source, item, user, where, k, ranked_by)
     column = source.schema().column(time, role="time")
     if column.kind not in (Kind.DATE, Kind.TIMESTAMP):
         raise InvalidArgument(
@@ -112,7 +142,34 @@ def subject_of(
             "time", time, allowed="a column of timestamps for periods that do not begin at midnight",
             hint=f"Column {time!r} has dates only.",
         )  # fmt: skip
-    return Subject(question.items, user, column, question.where, k, max_items_per_user)
+    kept_clip(source, question.measure, Weights.spread(max_items_per_user))
+    return Subject(question.items, user, column, question.where, k, max_items_per_user, question.measure)
+
+
+def _checked(
+    source: Source, item: str | Iterable[str], user: str, where: str | Iterable[str] | None, k: int, ranked_by: RankedBy
+) -> CheckedQuestion:
+    """The question of every list; its measure has a clip, and does not fall."""
+    by, clip, unit = ranked_by
+    try:
+        asked = Question.of(item, k=k, where=where, by=by, clip=clip, unit=unit)
+        question = check_question(asked, source.schema(), user=user, table="")
+    except InvalidArgument as problem:
+        if problem.name != "unit":
+            raise
+        # The unit of a schedule is that of privacy.
+        raise InvalidArgument("value_unit", unit, allowed=problem.allowed, hint=problem.hint) from None
+    measure = question.measure
+    if measure is not None and measure.clip is None:
+        raise InvalidArgument(
+            "clip", None, allowed=f"a number with by={by!r}: the most that one user adds to one item of a list",
+            hint=_NO_CLIP,
+        )  # fmt: skip
+    if measure is not None and measure.floor:
+        raise InvalidArgument(
+            "clip", clip, allowed="one number above 0 in a schedule", hint="Values below 0 then count 0."
+        )
+    return question
 
 
 def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | None) -> str:
@@ -128,6 +185,10 @@ def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | 
         "unit": unit,
         "domain": domain,
     }
+    if subject.measure is not None:
+        # Schedules by users keep the keys that they had before there were measures.
+        measure = subject.measure
+        described |= {"by": measure.by, "clip": str(measure.amount(measure.clip or 0)), "value_unit": str(measure.unit)}
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -11,7 +11,8 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, dyadic_above, exact_integer, rational_bounds
 from podium.mechanisms import GaussianSparseHistogram
-from podium.planning.facts import MAX_K
+from podium.mechanisms.measures.clipped_sums import grid_bits_of
+from podium.planning.facts import MAX_K, MeasureFacts
 from podium.planning.reach import MISS_PROBABILITY, round_up
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for, stage_for
@@ -43,6 +44,7 @@ class SchedulePlan(Document):
     epsilon_per_item: Fraction
     stage: GaussianSparseHistogram | None
     user: str | None = None
+    measure: MeasureFacts | None = None
 
     @property
     def parts(self) -> int:
@@ -51,16 +53,33 @@ class SchedulePlan(Document):
 
     @property
     def lead(self) -> Fraction:
-        """How many more users than the (k+1)-th an item of the top k needs to come back with probability 0.95."""
+        """How many more users than the (k+1)-th an item of the top k needs to come back with probability 0.95.
+
+        Where events or a sum rank, it is an amount of these.
+        """
         others = max(self.domain_size - self.k, 1)
         with ball_precision(96):
             value: flint.arb = ball(Fraction(others) / MISS_PROBABILITY).log() / ball(self.epsilon_per_item)
-            return dyadic_above(rational_bounds(value)[1], _BITS)
+            users = dyadic_above(rational_bounds(value)[1], _BITS)
+        # Sums are rounded down to a part of the clip: docs/proofs/measures.md, Theorem 7.
+        step = Fraction(1, 1 << grid_bits_of(self.epsilon_per_item))
+        return users if self.measure is None else (users + step) * self._largest
 
     @property
     def found_from(self) -> Fraction | None:
-        """With how many users who have nothing else an item is found with probability 0.95; None without finding."""
-        return None if self.stage is None else self.stage.count_threshold + _NORMAL_QUANTILE * self.stage.count_sigma
+        """With how many users who have nothing else an item is found with probability 0.95; None without finding.
+
+        Where events or a sum rank, it is an amount of these.
+        """
+        if self.stage is None:
+            return None
+        found = self.stage.count_threshold + _NORMAL_QUANTILE * self.stage.count_sigma
+        return found if self.measure is None else found * self.measure.unit
+
+    @property
+    def _largest(self) -> Fraction:
+        """The most that one user adds to one item of a list."""
+        return Fraction(1) if self.measure is None else (self.measure.clip or 1) * self.measure.unit
 
     @property
     def list_rho(self) -> Fraction:
@@ -98,6 +117,7 @@ class SchedulePlan(Document):
             ("schedule", self.schedule.sentence()),
             ("unit", self._unit()),
             ("promise", self._guarantee()),
+            *([] if self.measure is None else [("by", self._by(self.measure))]),
             ("lists", self._lists()),
             ("finding", self._finding()),
             ("cost", self._cost()),
@@ -120,11 +140,16 @@ class SchedulePlan(Document):
         rows = f"the rows of any one {unit_name(self.user)} in any one {self.schedule.every}"
         return f"({epsilon}, {delta})-differentially private for {rows}"
 
+    def _by(self, measure: MeasureFacts) -> str:
+        whom = f"per {unit_name(self.user)}, item and list"
+        return f"{measure.by}, counting at most {display(self._largest)} {whom}, as stated (the clip)"
+
     def _lists(self) -> str:
+        lead = f"{round_up(self.lead)} more users" if self.measure is None else f"{display(self.lead)} more"
         return (
             f"{self.k} of at most {self.domain_size:,} items, epsilon {display(self.epsilon_per_item)} per item: an "
-            f"item of the top {self.k} comes back with probability 0.95 if it has {round_up(self.lead)} more users "
-            f"than the one of rank {self.k + 1}"
+            f"item of the top {self.k} comes back with probability 0.95 if it has {lead} than the one of rank "
+            f"{self.k + 1}"
         )
 
     def _finding(self) -> str:
@@ -133,10 +158,11 @@ class SchedulePlan(Document):
             return "nothing has to be found: the domain is stated"
         # Weights are proved for whole users, not for a part of their rows: docs/proofs/monitor.md.
         where = f" in a {self.schedule.every}" if self.parts > 1 else ""
+        size = f"{round_up(found)} users" if self.measure is None else f"{display(found)} by users"
         again = f"{self.sharing.rounds} times, every {_periods(self.sharing.rediscover or 1, self.schedule)}"
         return (
             f"{again if self.sharing.rounds > 1 else 'once'}: an item enters with probability 0.95 from "
-            f"{round_up(found)} users who have nothing else{where}, or 10 times as many who have 100 items each"
+            f"{size} who have nothing else{where}, or 10 times as many who have 100 items each"
         )
 
     def _cost(self) -> str:
@@ -182,6 +208,7 @@ class SchedulePlan(Document):
             "found_from": None if self.found_from is None else str(self.found_from),
             "every_period": {"epsilon": str(epsilon), "delta": str(delta)},
             "facts": dict(self.facts()),
+            **({} if self.measure is None else {"by": self.measure.by, "clip": str(self._largest)}),
         }
 
 
@@ -195,6 +222,7 @@ def plan_schedule(
     domain_size: int | None = None,
     rediscover: int | None = None,
     max_items_per_user: int | None = None,
+    measure: MeasureFacts | None = None,
 ) -> SchedulePlan:
     """The plan of a schedule within (epsilon, delta). No row is read."""
     protected = Unit.parse(unit)
@@ -222,7 +250,8 @@ def plan_schedule(
     stage = None
     if domain_size is None:
         rho, share = first.for_finding(0, remaining)
-        stage = stage_for(number, max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER, rho, share)
+        bound = max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER
+        stage = stage_for(number, bound, rho, share, clip=1 if measure is None else measure.clip or 1)
         remaining = RemainingBudget(None, (remaining.rho or 0) - rho, remaining.delta - share)
     return SchedulePlan(
         schedule=schedule,
@@ -234,6 +263,7 @@ def plan_schedule(
         domain_size=candidates_for(number) if domain_size is None else domain_size,
         epsilon_per_item=first.per_item(0, remaining, number),
         stage=stage,
+        measure=measure,
     )
 
 

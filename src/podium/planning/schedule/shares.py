@@ -35,7 +35,12 @@ class Unit(StrEnum):
     def parse(cls, name: str) -> Unit:
         """The unit of that name."""
         if name not in list(cls):
-            raise InvalidArgument("unit", name, allowed=", ".join(map(repr, map(str, cls))))
+            raise InvalidArgument(
+                "unit",
+                name,
+                allowed=", ".join(map(repr, map(str, cls))),
+                hint="What summed values are rounded down to is value_unit (--value-unit) in a schedule.",
+            )
         return cls(name)
 
 
@@ -129,10 +134,12 @@ def candidates_for(k: int) -> int:
     return min(max(_CANDIDATES_PER_PLACE * k, _MIN_CANDIDATES), MAX_K)
 
 
-def stage_for(k: int, max_items_per_user: int, rho: Fraction, delta: Fraction) -> GaussianSparseHistogram:
-    """A round of finding: noisy weighted counts of all items, in which all users have equal influence."""
+def stage_for(
+    k: int, max_items_per_user: int, rho: Fraction, delta: Fraction, *, clip: int = 1
+) -> GaussianSparseHistogram:
+    """A round of finding: noisy weighted counts or sums of all items, in which all users have equal influence."""
     return GaussianSparseHistogram(
-        k=candidates_for(k), rho=rho, delta=delta, weights=Weights.spread(max_items_per_user)
+        k=candidates_for(k), rho=rho, delta=delta, weights=Weights.spread(max_items_per_user), clip=clip
     )
 
 
