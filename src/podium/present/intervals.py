@@ -41,6 +41,7 @@ class Margin:
     fresh: bool
     law: str
     signed: bool = False
+    what: str = "count"
 
     def around(self, value: Fraction) -> tuple[Fraction, Fraction]:
         """Both ends; a count is never negative, so neither are they, unless the values are signed."""
@@ -56,12 +57,12 @@ class Margin:
     @property
     def sentence(self) -> str:
         """What the interval means."""
-        start = f"Each interval holds its true count with {self.percent} confidence, from the law of the noise"
+        start = f"Each interval holds its true {self.what} with {self.percent} confidence, from the law of the noise"
         if self.fresh:
             return f"{start} ({self.law}). That noise was drawn after the selection, which therefore does not bias it."
         return (
             f"{start} ({self.law}) before selection. Lucky noise helps to be selected: "
-            "true counts tend to be lower than shown."
+            f"true {self.what}s tend to be lower than shown."
         )
 
 
@@ -72,23 +73,25 @@ def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | 
         return None
     measure = shown_measure(release)
     try:
-        margin = _margin(release, level)
+        margin = _margin(release, level, measure.unit)
         if margin is None or measure.noun == "users":
             return margin
-        return replace(margin, width=margin.width * measure.unit, signed=measure.signed)
+        what = "count" if measure.column == "count" else "clipped sum"
+        return replace(margin, width=margin.width * measure.unit, signed=measure.signed, what=what)
     except (InvalidArgument, KeyError):
         return None  # parameters that no mechanism of ours writes
 
 
-def _margin(release: Release, level: Fraction) -> Margin | None:
+def _margin(release: Release, level: Fraction, unit: Fraction) -> Margin | None:
     shared = _measured_together(release)
     if shared is not None:
-        law = f"Gaussian, sigma {display(shared.sigma)} for each count and {display(shared.shared_sigma)} for all alike"
+        own, common = display(shared.sigma * unit), display(shared.shared_sigma * unit)
+        law = f"Gaussian, sigma {own} for each count and {common} for all alike"
         return Margin(Fraction(shared.margin(level)), level, True, law)
     step = _measured_with(release)
     if step is not None:
         name = "sigma" if step.noise == "gaussian" else "scale"
-        law = f"discrete {step.noise.capitalize()}, {name} {display(step.scale)}"
+        law = f"discrete {step.noise.capitalize()}, {name} {display(step.scale * unit)}"
         return Margin(Fraction(step.margin(level)), level, True, law)
     return _selected_with(release, level)
 

@@ -13,7 +13,9 @@ import pytest
 import podium
 from podium.errors import InvalidArgument
 from podium.ledger import open_ledger
+from podium.present.intervals import margin_of
 from podium.privacy.events import GaussianNoise
+from podium.privacy.rounding import display
 
 LISTENERS = 400
 MINUTES = {"a": 9, "b": 6, "c": 4, "d": 2}
@@ -79,7 +81,8 @@ def test_lists_by_events_with_counts(parts: dict[str, Any]) -> None:
     assert len(release.items) == release.k
     assert all(abs(value - 2 * LISTENERS) < 60 for value in release.values)
     frame = release.to_pandas()
-    assert (frame["count_low"] <= 2 * LISTENERS).all()
+    assert (frame["count_low"] <= frame["count"]).all()
+    assert (frame["count"] <= frame["count_high"]).all()
     assert "events" in str(release)
     assert "per `listener` and track" in str(release)
 
@@ -95,6 +98,18 @@ def test_values_are_in_the_units_of_the_column() -> None:
     again = podium.Release.from_json(release.to_json())
     assert again == release
     assert "minutes" in str(release)
+
+
+def test_the_picture_speaks_in_the_units_of_the_column() -> None:
+    release = top(plays(), by="sum(minutes)", unit="0.1", counts=True, clip=10)
+    margin = margin_of(release)
+    assert margin is not None
+    # Noise is drawn in tenths of a minute.
+    sigma = Fraction(release.parameters["count_sigma"]) / 10
+    assert margin.law.startswith(f"Gaussian, sigma {display(sigma)} for each count")
+    assert margin.sentence.startswith("Each interval holds its true clipped sum with 95% confidence")
+    drawn = " ".join(release.plot().alt.split())
+    assert "Counting at most 10 minutes per `listener` and track." in drawn
 
 
 def test_what_is_paid_for_the_clip_is_in_the_receipt() -> None:
