@@ -89,12 +89,19 @@ class PlannedQuestion:
         if edges is not None:
             queries = source.queries(self.pairs_query(), edges=edges, keep_pairs=True, shown_as=shown_as)
             return Plan.of(self.strategy, queries=queries, user=self.user)
-        rows = self.strategy.rows if ranking is None else len(ranking.graph.comparisons)
+        rows = self._first_rows() if ranking is None else len(ranking.graph.comparisons)
         in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS
         queries = source.queries(
             self.first_query(), limit=rows, domain=self.domain, keep_pairs=in_rounds, shown_as=shown_as
         )
         return Plan.of(self.strategy, queries=queries, user=self.user)
+
+    def _first_rows(self) -> int | None:
+        """How many rows the first count returns; None if it returns counts of counts."""
+        from podium.mechanisms.measures.measured_topk import MeasuredTopK  # noqa: PLC0415 - an answer shows no plan
+
+        mechanism = self.strategy.mechanism
+        return mechanism.max_rows if isinstance(mechanism, MeasuredTopK) else self.strategy.rows
 
 
 def pair_value(measure: Measure | None, clip: int | None = None) -> PairValue | None:

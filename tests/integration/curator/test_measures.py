@@ -20,7 +20,7 @@ from podium.privacy.rounding import display
 LISTENERS = 400
 MINUTES = {"a": 9, "b": 6, "c": 4, "d": 2}
 """What every listener plays; of 'loud' one listener plays more than all others together play of anything."""
-DEAR = {"epsilon": 200, "delta": "1e-6"}
+DEAR: dict[str, Any] = {"epsilon": 200, "delta": "1e-6"}
 
 
 def plays(*, loud: int = 0) -> pa.Table:
@@ -170,3 +170,13 @@ def test_what_cannot_be_answered_is_refused_before_anything_is_read(parts: dict[
     with pytest.raises(InvalidArgument) as caught:
         top(plays(), **parts)
     assert told in str(caught.value)
+
+
+def test_the_plan_shows_the_query_of_the_top_rows() -> None:
+    """Not that of all sums, whether the clip is stated or chosen; rounds have no top rows."""
+    asked: dict[str, Any] = {"by": "sum(tenths)", "mechanism": "limited-domain", "k_bar": 20}
+    for clip in (100, None):
+        shown = podium.plan(plays(), item="track", user="listener", k=3, clip=clip, **asked, **DEAR)
+        assert [("LIMIT 21" in query) for query in shown.queries] == [False] * (len(shown.queries) - 1) + [True]
+    rounds = podium.plan(plays(), item="track", user="listener", k=30, clip=100, by="sum(tenths)", **DEAR)
+    assert not any("LIMIT" in query for query in rounds.queries)

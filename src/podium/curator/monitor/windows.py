@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from podium.curator.monitor.periods import Role, question_identity
 from podium.curator.prepare import PLACEHOLDER_SALT, PlannedQuestion, kept_clip, pair_value
@@ -45,6 +45,9 @@ class RankedBy(NamedTuple):
     by: str = USERS
     clip: object = None
     value_unit: object = None
+
+
+_BY_USERS: Final = RankedBy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ class Subject:
 
 def subject_of(
     source: Source, *, item: str | Iterable[str], user: str, time: str, where: str | Iterable[str] | None, k: int,
-    max_items_per_user: int, schedule: Schedule, ranked_by: RankedBy,
+    max_items_per_user: int, schedule: Schedule, ranked_by: RankedBy = _BY_USERS,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
     question = _checked(source, item, user, where, k, ranked_by)

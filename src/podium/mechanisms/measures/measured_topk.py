@@ -163,6 +163,12 @@ class MeasuredTopK:
         return finder.first_weights if isinstance(finder, AdaptiveTopK) else None
 
     @property
+    def max_rows(self) -> int | None:
+        """How many rows the selection reads; None if it reads how many items have each sum."""
+        finder = self.finder(self.clip or 1)
+        return finder.max_rows if isinstance(finder, LimitedDomain) else None
+
+    @property
     def reach(self) -> Fraction:
         """What an item's sum must exceed to be found, in clips: a public measure."""
         finder = self.finder(self.clip or 1)
