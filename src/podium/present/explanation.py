@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podium.exact import ball
+from podium.present.measures import shown_measure
 from podium.present.text.names import printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
 from podium.privacy.guarantee import unit_name
@@ -89,4 +90,6 @@ def _run(release: Release) -> str:
     entry = release.paid.entry
     receipt = "" if entry is None else f" The ledger's receipt is {printable(entry)}."
     theorems = "; ".join(theorem_texts(release))
-    return f"{mechanism_text(release)}, by {theorems}. It cost {paid_sentence(release)}.{receipt}"
+    clip = shown_measure(release).clip
+    counted = f" {clip}" if clip else ""
+    return f"{mechanism_text(release)}, by {theorems}.{counted} It cost {paid_sentence(release)}.{receipt}"

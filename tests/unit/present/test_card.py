@@ -15,6 +15,7 @@ import podium
 from podium import Histogram, Release
 from podium.mechanisms import ExponentialTopK, LimitedDomain, NoisyTopK
 from podium.present.card.card_schema import card_schema
+from podium.present.explanation import explanation
 from podium.privacy import Guarantee
 from podium.release import Receipt
 
@@ -34,8 +35,15 @@ RELEASES = {
     "approximate zcdp": made(("a",), guarantee=Guarantee.approximate_zcdp("0.1", "1e-6")),
     "profile": made(("a",), guarantee=Guarantee.profile([(1, "0.001"), (2, "1e-6")])),
     "free": made(("a",), paid=Receipt((), entry="ab" * 32)),
+    "by an amount": made(
+        ("a", "b"),
+        counts=True,
+        parameters={"by": "sum(minutes)", "unit": "1/2", "clip": "90", "value_clip": "90", "rho_clip": "1/1000"},
+    ),
     "bounded": LimitedDomain(2, 3, "1/2", "1e-6", max_items_per_user=7).release(COUNTS),
 }
+
+HELD = " The lower ends of the intervals hold for all minutes."
 
 
 def check(value: Any, schema: dict[str, Any], where: str = "card") -> None:
@@ -145,6 +153,8 @@ def test_what_the_card_says() -> None:
         "complete": True,
         "ordered": True,
         "values": "counts",
+        "ranked_by": "users",
+        "counting": "Each user counts once for each item.",
         "margin": {
             "plus_or_minus": "40",
             "confidence": "19/20",
@@ -155,7 +165,27 @@ def test_what_the_card_says() -> None:
     assert RELEASES["biased counts"].card().to_dict()["result"]["margin"]["holds_after_selection"] is False
     assert RELEASES["free"].card().to_dict()["paid"]["ledger_entry"] == "ab" * 32
     bounded = RELEASES["bounded"].card().to_dict()["registry"]["deployment"]["implementation"]
-    assert bounded["preprocessing_and_hyperparameter_tuning"].startswith("Each user counts for at most 7 items.")
+    assert bounded["preprocessing_and_hyperparameter_tuning"] == (
+        "Each user counts for at most 7 items. No parameter was tuned on the data by podium."
+    )
+
+
+def test_a_card_by_an_amount_says_how_much_of_a_user_counts_and_that_the_clip_was_chosen() -> None:
+    release = RELEASES["by an amount"]
+    deployment = release.card().to_dict()["registry"]["deployment"]
+    tuned = deployment["implementation"]["preprocessing_and_hyperparameter_tuning"]
+    assert tuned.startswith("Counting at most 45 minutes per user and item.")
+    assert "The clip was chosen on the data" in tuned
+    assert "added up for each item is minutes" in deployment["dp_variant"]["data_domain"]
+    assert (
+        "Counting at most 45 minutes"
+        in {section.title: section.text for section in explanation(release)}["What was run and paid"]
+    )
+    stated = replace(release, parameters={**release.parameters, "rho_clip": "None"})
+    deployment = stated.card().to_dict()["registry"]["deployment"]
+    assert deployment["implementation"]["preprocessing_and_hyperparameter_tuning"].endswith(
+        "No parameter was tuned on the data by podium."
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,6 +194,9 @@ def test_what_the_card_says() -> None:
         ("selection", "| came back | 2 of k=5 items, in order |"),
         ("set", "| came back | 2 of k=2 items, as a set, in no particular order |"),
         ("selection", "| margin | no counts were released |"),
+        ("selection", "| counting | Each user counts once for each item. |"),
+        ("by an amount", f"| counting | Counting at most 45 minutes per user and item.{HELD} |"),
+        ("by an amount", "| came back | 2 of k=2 items, in order, with noisy sums |"),
         ("selection", "| unit of privacy | one user, with all their rows |"),
         (
             "counts",

@@ -94,6 +94,8 @@ def _result() -> dict[str, Any]:
         complete={"type": "boolean"},
         ordered={"type": "boolean"},
         values={"enum": ["counts", "gaps", None]},
+        ranked_by={"type": "string", "description": "users, events or sum(COLUMN)."},
+        counting={"type": "string", "description": "How much of each user counts, in a sentence."},
         margin={**margin, "type": ["object", "null"]},
     )
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from podium.exact import float_above
 from podium.present.intervals import margin_of
+from podium.present.measures import shown_measure
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.privacy import encode_event
 from podium.privacy.documents import Document
@@ -35,6 +36,10 @@ _NEIGHBOURS: Final = (
     "that was named as the user; people with several such values are protected for each of them."
 )
 _DOMAIN: Final = "Tables of rows (user, item); what is counted is the number of distinct users of each item."
+_MEASURED_DOMAIN: Final = (
+    "Tables of rows (user, item) with an amount; what is added up for each item is {noun}, at most a fixed amount of "
+    "each user."
+)
 _UNPROTECTED: Final = (
     "The question, k, the mechanism and its parameters, the names and types of columns, and how long an answer takes."
 )
@@ -136,6 +141,8 @@ def _result(release: Release) -> dict[str, Any]:
         "complete": release.complete,
         "ordered": release.ordered,
         "values": release.value_kind,
+        "ranked_by": release.parameters.get("by", "users"),
+        "counting": shown_measure(release).clip or "Each user counts once for each item.",
         "margin": None
         if margin is None
         else {
@@ -168,7 +175,7 @@ def _registry(release: Release) -> dict[str, Any]:
         }
     return {
         "basic": {"data_product_type": "Summary statistics"},
-        "dp_variant": {**variant, "data_domain": _DOMAIN, "unprotected_quantities": _UNPROTECTED},
+        "dp_variant": {**variant, "data_domain": _domain(release), "unprotected_quantities": _UNPROTECTED},
         "privacy_loss": {
             "privacy_unit": "User-level",
             "privacy_unit_details": _NEIGHBOURS,
@@ -206,11 +213,23 @@ def _rounded(release: Release) -> dict[str, float]:
     return {name: float_above(value) for name, value in numbers.items()}
 
 
+def _domain(release: Release) -> str:
+    measure = shown_measure(release)
+    return _MEASURED_DOMAIN.format(noun=measure.noun) if "by" in release.parameters else _DOMAIN
+
+
 def _preprocessing(release: Release) -> str:
-    most = release.parameters.get("max_items_per_user", "None")
-    if most == "None":
-        return "None: the number of items of a user is not bounded. No parameter was tuned on the data by podium."
-    return f"Each user counts for at most {most} items. No parameter was tuned on the data by podium."
+    parameters = release.parameters
+    most = parameters.get("max_items_per_user", "None")
+    bounded = [] if most == "None" else [f"Each user counts for at most {most} items."]
+    if clip := shown_measure(release).clip:
+        bounded.append(clip)
+    if not bounded:
+        bounded.append("None: the number of items of a user is not bounded.")
+    tuned = "No parameter was tuned on the data by podium."
+    if parameters.get("rho_clip", "None") != "None":
+        tuned = "The clip was chosen on the data, by a private selection that the guarantee and the price include."
+    return " ".join((*bounded, tuned))
 
 
 def _markdown(release: Release) -> str:
@@ -226,6 +245,7 @@ def _markdown(release: Release) -> str:
         ("mechanism", mechanism_text(release)),
         ("theorem", release.theorem),
         ("came back", _came_back(result)),
+        ("counting", result["counting"]),
         ("margin", _margin_text(result)),
         ("not protected", _UNPROTECTED),
         ("software", f"podium {__version__}"),
@@ -241,7 +261,8 @@ def _markdown(release: Release) -> str:
 
 def _came_back(result: dict[str, Any]) -> str:
     order = "in order" if result["ordered"] else "as a set, in no particular order"
-    values = {"counts": ", with noisy counts", "gaps": ", with noisy gaps", None: ""}[result["values"]]
+    noisy = "counts" if result["ranked_by"] in ("users", "events") else "sums"
+    values = {"counts": f", with noisy {noisy}", "gaps": ", with noisy gaps", None: ""}[result["values"]]
     return f"{result['items_returned']} of k={result['k']} items, {order}{values}"
 
 
