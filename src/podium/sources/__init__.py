@@ -10,6 +10,12 @@ from podium.sources.protocol import (
     DomainItems,
     DomainSize,
     DomainTable,
+    Group,
+    GroupCut,
+    GroupedKeptPairs,
+    GroupedPairs,
+    GroupedSnapshot,
+    GroupProfiles,
     KeptPairs,
     NamedPairs,
     PairValue,
@@ -19,6 +25,7 @@ from podium.sources.protocol import (
 
 __all__ = [
     "MAX_CLIP", "SOURCE_DEFAULTS",
-    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "KeptPairs",
-    "NamedPairs", "PairValue", "Snapshot", "Source", "SourceOptions", "open_source",
+    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Group",
+    "GroupCut", "GroupProfiles", "GroupedKeptPairs", "GroupedPairs", "GroupedSnapshot", "KeptPairs", "NamedPairs",
+    "PairValue", "Snapshot", "Source", "SourceOptions", "open_source",
 ]  # fmt: skip

@@ -17,16 +17,18 @@ from podium.histogram import Histogram, Item
 from podium.query.predicate import Predicate
 from podium.query.ranked_by import MAX_CLIP
 from podium.query.schema import Schema
+from podium.sources.group_cut import Group, GroupCut, GroupedKeptPairs, GroupedPairs, GroupedSnapshot, GroupProfiles
 
 __all__ = [
     "MAX_CLIP",
-    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "KeptPairs", "NamedPairs",
-    "PairValue", "Snapshot", "Source",
+    "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "Group", "GroupCut",
+    "GroupProfiles", "GroupedKeptPairs", "GroupedPairs", "GroupedSnapshot", "KeptPairs", "NamedPairs", "PairValue",
+    "Snapshot", "Source",
 ]  # fmt: skip
 
 _SALT = re.compile(r"[0-9a-f]{32,128}")
 _MAX_DOMAIN_SIZE = 2**63 - 1
-_MAX_STEPS, _MAX_WEIGHT, _MAX_WITHOUT = 100, 2**31, 10_000
+_MAX_STEPS, _MAX_WEIGHT, _MAX_WITHOUT, _MAX_WITHOUT_IN_GROUPS = 100, 2**31, 10_000, 10_000_000
 _MAX_GRID_BITS = 20
 
 
@@ -85,6 +87,9 @@ class CountQuery:
 
     With ``value`` a user adds the value of the pair to an item instead of 1, with weights the product of both; t is
     the number of pairs whose value is not 0.
+
+    With ``groups`` pairs are (user, group, item), there is a histogram for each group, and items in ``without`` are
+    tuples that begin with the columns of their group.
     """
 
     items: tuple[str, ...]
@@ -95,26 +100,48 @@ class CountQuery:
     weights: tuple[tuple[int, int], ...] | None = None
     without: tuple[Item, ...] = ()
     value: PairValue | None = None
+    groups: GroupCut | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are counted: those of the group, then those of the item."""
+        return self.items if self.groups is None else (*self.groups.columns, *self.items)
+
+    @property
+    def bounds(self) -> bool:
+        """Whether a hash chooses what counts, for which a salt is needed."""
+        return self.max_items_per_user is not None or (self.groups is not None and self.groups.per_user is not None)
 
     def __post_init__(self) -> None:
         if not self.items or len(set(self.items)) != len(self.items):
             raise InvalidArgument("item", self.items, allowed="one or more distinct columns")
         if self.max_items_per_user is not None:
             positive_integer(self.max_items_per_user, "max_items_per_user")
-        if (self.max_items_per_user is None) != (self.salt is None):
-            raise InvalidArgument("salt", self.salt, allowed="a salt with max_items_per_user, and only then")
+        if self.bounds != (self.salt is not None):
+            allowed = "a salt with max_items_per_user or groups of a user, and only then"
+            raise InvalidArgument("salt", self.salt, allowed=allowed)
         if self.salt is not None and not _SALT.fullmatch(self.salt):
             raise InvalidArgument("salt", "another text", allowed="32 to 128 lower-case hex digits")
         if self.weights is not None:
             _check_weights(self.weights, self.max_items_per_user)
-        if len(self.without) > _MAX_WITHOUT:
-            raise InvalidArgument("without", f"{len(self.without)} items", allowed=f"at most {_MAX_WITHOUT} items")
+        most = _MAX_WITHOUT if self.groups is None else _MAX_WITHOUT_IN_GROUPS
+        if len(self.without) > most:
+            raise InvalidArgument("without", f"{len(self.without)} items", allowed=f"at most {most} items")
+        if self.groups is not None:
+            _check_groups(self.groups, self)
         if (
             self.weights is not None
             and self.value is not None
             and (self.value.floor or self.value.grid_bits is not None)
         ):
             raise InvalidArgument("weights", self.weights, allowed="no weights with signed sums or grid_bits")
+
+
+def _check_groups(groups: GroupCut, query: CountQuery) -> None:
+    if not {query.user, *query.items}.isdisjoint(groups.columns):
+        raise InvalidArgument("per", groups.columns, allowed="other columns than the user's and the items'")
+    if query.weights is not None and not groups.within_group:
+        raise InvalidArgument("weights", query.weights, allowed="weights by the number of items within a group")
 
 
 def _check_weights(weights: tuple[tuple[int, int], ...], max_items_per_user: int | None) -> None:
@@ -235,7 +262,8 @@ class KeptPairs(Protocol):
         """Two histograms; bucket 0 is for 1, bucket j for more than 2^(j-1) and at most 2^j, the last is open.
 
         First pairs by the size of their value, |value| if it is signed: a user with t pairs, n of them in a bucket,
-        adds floor(resolution * n / t) there. Second the users by t. Users without pairs are in no bucket.
+        adds floor(resolution * n / t) there. Second the users by t. Users without pairs are in no bucket. With groups t
+        counts the pairs of all of them.
         """
         ...
 

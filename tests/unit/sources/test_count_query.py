@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
-from podium.sources import MAX_CLIP, CountQuery, DomainSize, PairValue
+from podium.sources import MAX_CLIP, CountQuery, DomainSize, GroupCut, PairValue
 from podium.sources.declared_types import declared_column
 from podium.sources.sql.pair_values import float_ceiling
 
@@ -146,3 +148,34 @@ def test_the_bound_of_floats_is_where_the_quotient_reaches_the_clip(unit: Fracti
     bound = float_ceiling(reach, unit)
     assert bound / float(unit) >= reach > math.nextafter(bound, 0) / float(unit)
     assert float_ceiling(3, Fraction(1, 10)) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"columns": ()}, "per"),
+        ({"columns": ("g", "g")}, "per"),
+        ({"columns": ("u",)}, "per"),
+        ({"columns": ("g", "a")}, "per"),
+        ({"per_user": 0}, "groups_per_user"),
+        ({"per_user": True}, "groups_per_user"),
+    ],
+)
+def test_groups_that_make_no_sense_are_refused(values: dict[str, Any], name: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        CountQuery(("a",), "u", salt=SALT, groups=GroupCut(**{"columns": ("g",), **values}))
+    assert caught.value.name == name
+
+
+def test_a_cut_to_few_groups_needs_a_salt_even_where_it_is_one() -> None:
+    for groups, salt in ((GroupCut(("g",)), None), (GroupCut(("g",), per_user=None), SALT)):
+        with pytest.raises(InvalidArgument, match="salt="):
+            CountQuery(("a",), "u", salt=salt, groups=groups)
+    assert CountQuery(("a",), "u", groups=GroupCut(("g", "h"), per_user=None)).keys == ("g", "h", "a")
+
+
+def test_weights_count_the_items_of_one_group() -> None:
+    weighted = CountQuery(("a",), "u", max_items_per_user=3, salt=SALT, weights=((3, 1),))
+    with pytest.raises(InvalidArgument, match="within a group"):
+        replace(weighted, groups=GroupCut(("g",)))
+    replace(weighted, groups=GroupCut(("g",), within_group=True))

@@ -107,6 +107,8 @@ class SqlSource(ABC):
             check_value(query, query.value, schema, self.sql_dialect)
         if query.without:
             _check_without(query, tuple(map(element_of, items)), domain, self.sql_dialect)
+        if query.groups is not None:
+            raise InvalidArgument("per", query.groups.columns, allowed="None: no engine counts groups yet")
 
     def _check_plannable(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the engine can plan the queries: engines limit their length and depth."""
