@@ -144,8 +144,8 @@ def test_foreign_text_is_refused(text: str) -> None:
 def test_a_later_format_and_an_unknown_event_are_refused_by_name() -> None:
     raw = json.loads(made().to_json())
     with pytest.raises(InvalidArgument) as caught:
-        Release.from_json(json.dumps({**raw, "format": 2}))
-    assert str(caught.value) == "format=2 is not valid. Allowed: 1. Use a newer podium."
+        Release.from_json(json.dumps({**raw, "format": 3}))
+    assert str(caught.value) == "format=3 is not valid. Allowed: 1 or 2. Use a newer podium."
     raw["paid"][1]["kind"] = "surprise"
     with pytest.raises(UnknownEvent):
         Release.from_json(json.dumps(raw))

@@ -163,6 +163,11 @@ def count_facts(
     source: Source, question: CheckedQuestion, domain: Domain | None, user: str
 ) -> tuple[Facts, CountQuery]:
     """The public facts of a question, and the plain count that the engine accepted for it."""
+    if question.per:
+        raise InvalidArgument(
+            "per", question.per, allowed="no column: there is one list for the whole table",
+            hint="podium cannot answer per= yet.",
+        )  # fmt: skip
     measure = question.measure
     value = pair_value(measure, None if measure is None or measure.clip is not None else source.max_clip())
     plain = CountQuery(question.items, column_name(user, "user"), question.where, value=value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podium.errors import InvalidArgument
+from podium.query.group_columns import check_groups, require_per
 from podium.query.parse.statement import parse_sql
 from podium.query.parse.where import parse_conditions
 from podium.query.question import CheckedQuestion, Question
@@ -14,6 +15,7 @@ __all__ = ["check_question"]
 
 def check_question(question: Question, schema: Schema, *, user: str, table: str) -> CheckedQuestion:
     """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use."""
+    per = question.per
     if question.sql is not None:
         items, k, where, by = parse_sql(question.sql, schema=schema, table=table, user=user)
         require_measure(by, question.clip, question.unit)
@@ -29,5 +31,7 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
             allowed="a column other than the user column",
             hint="Items are ranked by how many users have them.",
         )
+    require_per(per, question.groups, question.groups_per_user, sql=question.sql is not None)
+    check_groups(per, schema, user=user)
     measure = check_measure(by, question.clip, question.unit, schema, user=user)
-    return CheckedQuestion(items, k, where, question, measure)
+    return CheckedQuestion(items, k, where, question, measure, per)

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
+from podium.query.group_columns import require_groups, require_per
 from podium.query.predicate import Predicate
 from podium.query.ranked_by import Measure, number_text, require_measure
 
@@ -17,11 +18,8 @@ __all__ = [
 ]  # fmt: skip
 
 _DEFAULT_K = 10
-GIVEN_BY_SQL = ("k", "where", "by")
+GIVEN_BY_SQL = ("k", "where", "by", "per")
 UNSUPPORTED: Mapping[str, tuple[object, str]] = {
-    "per": ((), "no column: there is one list for the whole table"),
-    "groups": (None, "None where there is no per"),
-    "groups_per_user": (1, "1: there is one list for the whole table"),
     "at_least": (None, "None: a list has no minimum count of its own"),
     "others": (False, "False: nothing is said about the other items"),
     "join": (None, "None: a question is about one table"),
@@ -58,6 +56,8 @@ class Question:
 
     ``by`` is "users" (distinct users), "events" (rows) or "sum(COLUMN)". For the latter two, ``clip`` is the most that
     one user adds to one item, or None if it is to be chosen privately; ``unit`` is what values are rounded down to.
+    ``per`` asks for one list for each value of these columns; ``groups`` states the values, and None means those that
+    enough users have. A user counts in at most ``groups_per_user`` of them, or in "all".
     Columns are checked against a table's schema later. ``domain`` states the items that can come back;
     ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. Fields that podium does not support yet
     are refused here.
@@ -89,12 +89,17 @@ class Question:
         put(self, "item", _names(self.item, "item"))
         put(self, "where", as_texts(self.where))
         put(self, "domain", as_values(self.domain))
+        put(self, "per", _names(self.per, "per"))
+        put(self, "groups", as_values(self.groups))
         if self.item and self.sql is not None:
             raise InvalidArgument("item", self.item, allowed="either item and k, or sql, and not both")
         if not self.item and self.sql is None:
             raise InvalidArgument("item", self.item, allowed="one or more distinct columns")
         self._require_answerable()
         self._require_measure()
+        require_groups(self.item, self.per, self.groups, self.groups_per_user)
+        if self.sql is None:
+            require_per(self.per, self.groups, self.groups_per_user, sql=False)
         for name in ("ordered", "counts"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidArgument(name, getattr(self, name), allowed="True or False")
@@ -132,7 +137,7 @@ class Question:
     def to_dict(self) -> dict[str, Any]:
         """The question as plain data, without defaults; ``Question(**data)`` restores it."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
-        domain = as_data(found.pop("domain"), "domain")
+        listed = {name: as_data(found.pop(name), name) for name in ("domain", "groups")}
         stated = {name: found[name] for name in found if found[name] != _DEFAULTS[name]}
         if self.item:
             stated["item"] = self.item[0] if len(self.item) == 1 else list(self.item)
@@ -140,7 +145,9 @@ class Question:
             stated["clip"] = list(self.clip)
         if self.where:
             stated["where"] = self.where[0] if len(self.where) == 1 else list(self.where)
-        return stated if domain is None else {**stated, "domain": domain}
+        if self.per:
+            stated["per"] = self.per[0] if len(self.per) == 1 else list(self.per)
+        return stated | {name: data for name, data in listed.items() if data is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +155,8 @@ class CheckedQuestion:
     """A question whose columns exist and whose condition matches their kinds; ``asked`` is the caller's question.
 
     ``items`` are the columns whose values together are one item; a list column is unnested. ``measure`` is None where
-    distinct users are counted.
+    distinct users are counted. ``per`` are the columns whose values together are one group; none where there is one
+    list for all rows.
     """
 
     items: tuple[str, ...]
@@ -156,6 +164,7 @@ class CheckedQuestion:
     where: Predicate | None = None
     asked: Question | None = None
     measure: Measure | None = None
+    per: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", positive_integer(self.k, "k"))

@@ -21,6 +21,7 @@ __all__ = ["QuestionRecord", "subject_json"]
 _FORMAT = 2
 _SHARED = ("items", "where", "user", "domain", "max_items_per_user", "mechanism", "budget", "counts", "ranking")
 _MEASURED = ("by", "clip", "unit")
+_GROUPED = ("per", "groups_per_user")
 _SCHEDULE = ("schedule", "period", "role")
 
 
@@ -37,7 +38,8 @@ class QuestionRecord:
     or the owner's ``epsilon_per_item``. ``ordered`` says whether the answer is a ranked list, whose first places answer
     a shorter question. ``schedule`` names the schedule, the period and the role of a monitor's question. ``format``
     is 1 for entries that name the mechanism's class. ``by``, ``clip`` and ``unit`` are written only where items are not
-    ranked by distinct users.
+    ranked by distinct users; ``per``, ``groups`` and ``groups_per_user`` only where there is a list for each group.
+    ``groups`` is not part of the key: what was released about some groups answers for fewer of them.
     """
 
     items: tuple[str, ...]
@@ -56,21 +58,28 @@ class QuestionRecord:
     by: str = USERS
     clip: Any = None
     unit: str | None = None
+    per: tuple[str, ...] = ()
+    groups: Any = None
+    groups_per_user: int | str = 1
     format: int = _FORMAT
 
     @property
     def key(self) -> str:
-        """What two questions must share for one release to answer both: everything except k, k_bar and order."""
+        """What two questions must share for one release to answer both: all but k, k_bar, order and groups."""
         return json.dumps(self._common_fields(), sort_keys=True)
 
     def to_text(self) -> str:
         """The question as canonical JSON."""
         whole = {**self._common_fields(), "k": self.k, "k_bar": self.k_bar, "ordered": self.ordered, **self.schedule}
+        if self.per:
+            whole["groups"] = self.groups
         return json.dumps(whole, sort_keys=True)
 
     def _common_fields(self) -> dict[str, Any]:
         shared = {"format": self.format, **{name: getattr(self, name) for name in _SHARED}}
         measured = {} if self.by == USERS else {name: getattr(self, name) for name in _MEASURED}
+        if self.per:
+            measured |= {"per": list(self.per), "groups_per_user": self.groups_per_user}
         return {**shared, **measured, "items": list(self.items), "budget": dict(self.budget)}
 
     @classmethod
@@ -90,6 +99,9 @@ class QuestionRecord:
             raise ValueError
         names = (*_SHARED, "k", "k_bar", "ordered")
         known = {name: found[name] for name in (*names, *(_MEASURED if "by" in found else ()))}
+        if "per" in found:
+            known |= {name: found[name] for name in (*_GROUPED, "groups")}
+            known["per"] = tuple(map(str, found["per"]))
         return cls(**{**known, "items": tuple(map(str, found["items"]))}, schedule=_schedule(found))
 
     @classmethod

@@ -31,10 +31,12 @@ from podium.release.outcome import BOTTOM, ItemSet, Outcome
 
 if TYPE_CHECKING:
     from podium.present.card.release_card import Card
+    from podium.release.groups import GroupLists
 
 __all__ = ["Receipt", "Release"]
 
 _FORMAT = 1
+_GROUPED_FORMAT = 2
 _MAX_SHOWN = 10
 
 
@@ -115,6 +117,14 @@ class Release:
         return tuple(item for item in self.outcome if item is not BOTTOM)
 
     @property
+    def lists(self) -> GroupLists:
+        """The list of each group; a release without groups has none, and says so."""
+        raise InvalidArgument(
+            "lists", "a release with one list", allowed="lists of a release with groups",
+            hint="Say release.items, or ask with per='COLUMN' for a list for each of its values.",
+        )  # fmt: skip
+
+    @property
     def ordered(self) -> bool:
         """Whether the order of the items means anything."""
         return not isinstance(self.outcome, frozenset)
@@ -128,14 +138,22 @@ class Release:
         """The release as a JSON object; exact numbers are text."""
         return {
             "format": _FORMAT,
-            "mechanism": self.mechanism,
-            "parameters": dict(self.parameters),
-            "k": self.k,
-            "ordered": self.ordered,
+            **self._head(),
             "outcome": [encode_item(item) for item in self.outcome],
             "complete": self.complete,
             "values": None if self.values is None else [str(value) for value in self.values],
             "value_kind": self.value_kind,
+            **self._tail(),
+        }
+
+    def _head(self) -> dict[str, Any]:
+        """What stands before the lists, in every format."""
+        parameters = dict(self.parameters)
+        return {"mechanism": self.mechanism, "parameters": parameters, "k": self.k, "ordered": self.ordered}
+
+    def _tail(self) -> dict[str, Any]:
+        """What stands after the lists, in every format."""
+        return {
             "paid": [encode_event(event) for event in self.paid.events],
             "guarantee": self.guarantee.to_dict(),
             "theorem": self.theorem,
@@ -241,23 +259,14 @@ class Release:
                     "text", f"{len(text):,} characters", allowed=f"at most {LONGEST_TEXT:,} characters"
                 )
             raw = json.loads(text)
-            if raw["format"] != _FORMAT:
-                raise InvalidArgument("format", raw["format"], allowed=f"{_FORMAT}", hint="Use a newer podium.")
-            outcome = [decode_item(item) for item in of_type(raw["outcome"], list)]
-            return cls(
-                mechanism=of_type(raw["mechanism"], str),
-                parameters={
-                    of_type(name, str): of_type(value, str) for name, value in of_type(raw["parameters"], dict).items()
-                },
-                k=decode_k(raw["k"]),
-                outcome=tuple(outcome) if of_type(raw["ordered"], bool) else frozenset(outcome),
-                values=decode_values(raw["values"], raw["value_kind"], sum(item is not BOTTOM for item in outcome)),
-                value_kind=decode_value_kind(raw["value_kind"], raw["values"]),
-                paid=_decode_receipt(raw),
-                guarantee=Guarantee.from_dict(raw["guarantee"]),
-                theorem=of_type(raw["theorem"], str),
-                user=optional_text(raw, "user"),
-                columns=decode_columns(raw.get("columns")),
+            if raw["format"] == _FORMAT:
+                return Release._from_dict(raw)
+            if raw["format"] == _GROUPED_FORMAT:
+                from podium.release.grouped_release import GroupedRelease  # noqa: PLC0415 - it is made of this one
+
+                return GroupedRelease._from_dict(raw)
+            raise InvalidArgument(
+                "format", raw["format"], allowed=f"{_FORMAT} or {_GROUPED_FORMAT}", hint="Use a newer podium."
             )
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, InvalidArgument):
@@ -265,6 +274,32 @@ class Release:
             raise InvalidArgument(
                 "text", "not a release", allowed="what Release.to_json or --format json wrote"
             ) from None
+
+    @classmethod
+    def _from_dict(cls, raw: dict[str, Any]) -> Release:
+        """The release of a document of format 1; its errors are those of a parser."""
+        outcome = [decode_item(item) for item in of_type(raw["outcome"], list)]
+        return cls(
+            **cls._common_parts(raw),
+            outcome=tuple(outcome) if of_type(raw["ordered"], bool) else frozenset(outcome),
+            values=decode_values(raw["values"], raw["value_kind"], sum(item is not BOTTOM for item in outcome)),
+            value_kind=decode_value_kind(raw["value_kind"], raw["values"]),
+        )
+
+    @staticmethod
+    def _common_parts(raw: dict[str, Any]) -> dict[str, Any]:
+        """The fields that are the same in every format."""
+        parameters = of_type(raw["parameters"], dict).items()
+        return {
+            "mechanism": of_type(raw["mechanism"], str),
+            "parameters": {of_type(name, str): of_type(value, str) for name, value in parameters},
+            "k": decode_k(raw["k"]),
+            "paid": _decode_receipt(raw),
+            "guarantee": Guarantee.from_dict(raw["guarantee"]),
+            "theorem": of_type(raw["theorem"], str),
+            "user": optional_text(raw, "user"),
+            "columns": decode_columns(raw.get("columns")),
+        }
 
 
 def _decode_receipt(raw: dict[str, Any]) -> Receipt:

@@ -16,7 +16,7 @@ __all__ = ["QuestionRequest"]
 
 _RANKING = {each.name for each in fields(RankingQuestion)}
 _QUESTION = {each.name for each in fields(Question)}
-_LISTS = ("domain", "items", "pairs")
+_LISTS = ("domain", "groups", "items", "pairs")
 _NEEDED = {
     "loser": "the column of the items that were not preferred",
     "comparisons_per_pair": "how many users are expected to prefer one item of a pair to the other",

@@ -1,0 +1,63 @@
+"""What a question says about its groups: one list for each value of ``per``, and in how many of them a user counts."""
+
+from __future__ import annotations
+
+from podium.errors import InvalidArgument
+from podium.exact import positive_integer
+from podium.query.schema import Kind, Schema
+
+__all__ = ["ALL_GROUPS", "check_groups", "require_groups", "require_per"]
+
+ALL_GROUPS = "all"
+"""A user counts in every group that they have."""
+_COLUMN = "a column that divides the rows into groups"
+_ADD_PER = "Add per='COLUMN' for a list for each of its values."
+
+
+def require_groups(item: tuple[str, ...], per: tuple[str, ...], groups: object, groups_per_user: object) -> None:
+    """Raise unless these fields of a question fit together; columns are checked against a schema later."""
+    if len(set(per)) != len(per):
+        raise InvalidArgument("per", per, allowed="distinct columns", hint="Name each column once.")
+    for name in per:
+        if name in item:
+            raise InvalidArgument(
+                "per", name, allowed=f"{_COLUMN}, other than the item columns",
+                hint="In a list for each item there would be nothing to rank.",
+            )  # fmt: skip
+    if isinstance(groups, tuple) and not groups:
+        raise InvalidArgument(
+            "groups", groups, allowed="one or more groups, or None for those that enough users have",
+            hint="A list without groups has no answer.",
+        )  # fmt: skip
+    if groups_per_user == ALL_GROUPS:
+        return
+    if isinstance(groups_per_user, str):
+        raise InvalidArgument("groups_per_user", groups_per_user, allowed=f"an integer, 1 or more, or {ALL_GROUPS!r}")
+    positive_integer(groups_per_user, "groups_per_user")
+
+
+def require_per(per: tuple[str, ...], groups: object, groups_per_user: object, *, sql: bool) -> None:
+    """Raise if a question without groups says something about them."""
+    if per:
+        return
+    hint = "Say QUALIFY ROW_NUMBER() OVER (PARTITION BY column ORDER BY n DESC) <= 10." if sql else _ADD_PER
+    if groups is not None:
+        raise InvalidArgument("groups", groups, allowed="None where there is no per", hint=hint)
+    if groups_per_user != 1:
+        raise InvalidArgument("groups_per_user", groups_per_user, allowed="1 where there is no per", hint=hint)
+
+
+def check_groups(per: tuple[str, ...], schema: Schema, *, user: str) -> None:
+    """Raise unless the columns exist, hold one value in each row, and are not the user's."""
+    for name in per:
+        column = schema.column(name, role="per")
+        if name == user:
+            raise InvalidArgument(
+                "per", name, allowed=f"{_COLUMN}, other than the user column",
+                hint="A list for each user would be about that user alone.",
+            )  # fmt: skip
+        if column.kind is Kind.LIST:
+            raise InvalidArgument(
+                "per", name, allowed="a column with one value in each row",
+                hint=f"Column {name!r} holds lists. It can be ranked as an item, which unnests it.",
+            )  # fmt: skip
