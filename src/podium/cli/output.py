@@ -48,8 +48,9 @@ class Output:
             check_picture(self.plot)
 
     def write(self, release: Release, *, items: Sequence[str] | None = None, heading: str | None = None) -> None:
-        """Write the release; ``items`` are the names of the item columns, if known."""
-        heading = heading or ", ".join(items or ["item"])
+        """Write the release; item columns have their own names, unless it does not know them or a heading is given."""
+        if release.columns is None and heading is None:
+            heading = ", ".join(items or ["item"])
         if self.path is None:
             print_result(self._drawing(release, heading) if self._is_drawing() else self._text(release, heading, items))
         else:
@@ -67,7 +68,7 @@ class Output:
         for path in filter(None, (self.path, self.plot)):
             say(f"wrote {path}")
 
-    def _write_file(self, file: Path, release: Release, heading: str, items: Sequence[str] | None) -> None:
+    def _write_file(self, file: Path, release: Release, heading: str | None, items: Sequence[str] | None) -> None:
         if self.format is ReleaseFormat.PARQUET:
             from podium.present.tables import write_parquet
 
@@ -79,12 +80,12 @@ class Output:
         return self.format is ReleaseFormat.TABLE and on_terminal()
 
     @staticmethod
-    def _drawing(release: Release, heading: str) -> RenderableType:
+    def _drawing(release: Release, heading: str | None) -> RenderableType:
         from podium.present.text.terminal import release_drawing
 
         return release_drawing(release, heading=heading)
 
-    def _text(self, release: Release, heading: str, items: Sequence[str] | None) -> str:
+    def _text(self, release: Release, heading: str | None, items: Sequence[str] | None) -> str:
         if self.format is ReleaseFormat.JSON:
             return json_text(release_document(release))
         if self.format in (ReleaseFormat.CSV, ReleaseFormat.CSV_RAW):

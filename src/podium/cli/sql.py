@@ -29,7 +29,9 @@ def sql(
     """Answer a question like that of 'podium top', written as SQL.
 
     One form is supported: SELECT item, COUNT(DISTINCT user) AS n FROM table [WHERE ...] GROUP BY item ORDER BY n DESC
-    LIMIT k; or COUNT(*) for rows, or SUM(column). Anything else is refused before a row is read.
+    LIMIT k; or COUNT(*) for rows, or SUM(column). What is selected comes back: n asks for counts, which share the
+    budget; for the list alone write SELECT item ... ORDER BY COUNT(DISTINCT user) DESC. Anything else is refused
+    before a row is read.
 
     \b
     Example:

@@ -16,6 +16,7 @@ from podium.curator.prepare import (
     PlannedQuestion,
     column_name,
     count_facts,
+    hint_at_list_only,
     kept_clip,
     require_readable,
     state_domain,
@@ -160,9 +161,9 @@ class Curator:
         idempotency_key: str | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Release:
-        """The same as ``top``, for a question in SQL: SELECT item, COUNT(DISTINCT user) ... LIMIT k.
+        """The same as ``top``, for a question in SQL: SELECT item, COUNT(DISTINCT user) AS n ... LIMIT k.
 
-        COUNT(*) ranks by rows, SUM(column) by amounts.
+        What is selected comes back: ``n`` asks for counts. COUNT(*) ranks by rows, SUM(column) by amounts.
         """
         question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
@@ -221,8 +222,11 @@ class Curator:
         """Answer a ``Question`` or ``RankingQuestion``; ``top``, ``sql`` and ``rank`` build one and call this."""
         planned = self._prepare(question, epsilon)
         if isinstance(self._account, OneQuestion):
-            return answer(self._source, planned, every=self._period)
-        return self._answer(self._account, planned, self._account.claim(planned, analyst, idempotency_key))
+            release = answer(self._source, planned, every=self._period)
+        else:
+            release = self._answer(self._account, planned, self._account.claim(planned, analyst, idempotency_key))
+        # What SQL calls the values is not part of the question: others may ask for them under another name.
+        return replace(release, value_name=planned.question.value_name)
 
     def plan_question(self, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Plan:
         """What ``ask`` would do with the same question, and cost. Free: no row is read."""
@@ -273,13 +277,13 @@ class Curator:
         epsilon: Number | None,
         ranking: RankingQuestion | None = None,
     ) -> PlannedQuestion:
-        if isinstance(self._account, OneQuestion):
-            strategy = self._account.strategy(facts)
-            planned = PlannedQuestion(checked, strategy, domain, self._user)
-        else:
-            strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
-            how = None if ranking is None else ranking.describe()
-            planned = PlannedQuestion(checked, strategy, domain, self._user, budget, how)
+        with hint_at_list_only(checked):
+            if isinstance(self._account, OneQuestion):
+                strategy, budget = self._account.strategy(facts), {}
+            else:
+                strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
+        how = None if ranking is None else ranking.describe()
+        planned = PlannedQuestion(checked, strategy, domain, self._user, budget, how)
         most = kept_clip(source, checked.measure, strategy.mechanism.first_weights)
         planned = planned if most is None else replace(planned, max_clip=most)
         require_readable(source, planned, accepted)

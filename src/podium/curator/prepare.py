@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podium.errors import InvalidArgument
+from podium.errors import InvalidArgument, QuestionRefused
 from podium.histogram import Item
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import MAX_ROUND_WEIGHT, Weights
@@ -27,6 +28,7 @@ __all__ = [
     "column_name",
     "count_facts",
     "fresh_salt",
+    "hint_at_list_only",
     "kept_clip",
     "pair_value",
     "require_readable",
@@ -178,13 +180,28 @@ def count_facts(
         k=question.k,
         domain_size=None if domain is None else source.domain_size(plain, domain),
         max_items_per_user=asked.max_items_per_user,
-        counts=asked.counts,
+        counts=question.counts,
         k_bar=asked.k_bar,
         mechanism=asked.mechanism,
         ordered=asked.ordered,
         measure=None if measure is None else MeasureFacts(measure.by, measure.unit, measure.clip, measure.floor),
     )
     return facts, plain
+
+
+@contextmanager
+def hint_at_list_only(question: CheckedQuestion) -> Iterator[None]:
+    """Where SQL selects values that the budget cannot pay for, name the same statement without them."""
+    try:
+        yield
+    except InvalidArgument as problem:
+        if question.list_only is None or not (problem.name == "counts" or "with counts" in problem.allowed):
+            raise
+        raise QuestionRefused(
+            question.value_name or "the selected count",
+            f"its values cannot be measured here ({problem.name}: {problem.allowed})",
+            hint=f"The list alone can be had: {question.list_only}",
+        ) from None
 
 
 def require_readable(source: Source, planned: PlannedQuestion, accepted: CountQuery | None = None) -> None:

@@ -118,8 +118,11 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
 def _as_presented(stored: Release, presented: Release, asked: QuestionRecord | None) -> tuple[Release, str]:
     """The settled release in the form in which it was presented, and a description of what is compared."""
     expected, told = stored, "the whole release"
+    if presented.value_name != stored.value_name:
+        # Whoever asks names the column, and the same answer may be asked for under several names.
+        expected, told = replace(stored, value_name=presented.value_name), "the whole release, but for the values' name"
     if presented.k < stored.k and stored.ordered:
-        expected, told = first_places(stored, presented.k), f"its first {presented.k} of {stored.k} places"
+        expected, told = first_places(expected, presented.k), f"its first {presented.k} of {stored.k} places"
     events = presented.paid.events
     if not events and stored.paid.events:
         expected, told = replace(expected, paid=Receipt(())), f"{told}, told again free of charge"

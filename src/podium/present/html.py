@@ -76,6 +76,8 @@ def _table(release: Release, heading: str | None, margin: Margin | None) -> str:
 def _value_heading(release: Release) -> str:
     if release.value_kind != "counts":
         return "gap"
+    if release.value_name:
+        return printable(release.value_name)
     measure = shown_measure(release)
     return "count" if measure.noun == "users" else measure.noun
 

@@ -2,8 +2,8 @@
 
 Columns: ``rank`` where the order means something; the item under the name that it has in the table, where the release
 knows it, one column for each part; then ``count`` with ``count_low`` and ``count_high``, the same with ``sum`` where
-amounts were added up, or ``gap``, where values were released. A column of items that is called like one of
-these gets ``item_`` before its name: an answer that was paid for is not refused for that. Items keep their type. Items
+amounts were added up or with the name that SQL gave them, or ``gap``, where values were released. A column of items
+that is called like one of these gets ``item_`` before its name: an answer that was paid for is not refused for that. Items keep their type. Items
 of several types, or of a type that Arrow does not have, become text. The whole release, receipt included, travels in
 the metadata of the Arrow schema, and so in a Parquet file: ``release_in`` gets it back.
 """
@@ -150,7 +150,7 @@ def _value_columns(release: Release) -> dict[str, list[Fraction | None]]:
     missing = [None] * (len(release.items) - len(release.values))
     if release.value_kind == "gaps":
         return {"gap": [*release.values, *missing]}
-    name = shown_measure(release).column
+    name = _value_column(release)
     columns: dict[str, list[Fraction | None]] = {name: [*release.values, *missing]}
     margin = margin_of(release)
     if margin is not None:
@@ -158,6 +158,12 @@ def _value_columns(release: Release) -> dict[str, list[Fraction | None]]:
         columns[f"{name}_low"] = [low for low, _ in ends]
         columns[f"{name}_high"] = [high for _, high in ends]
     return columns
+
+
+def _value_column(release: Release) -> str:
+    """What the question calls its values, unless another column of ours has that name; or what they measure."""
+    named = _text(release.value_name or "")
+    return shown_measure(release).column if named in ("", "rank") else named
 
 
 def _beside(name: str, taken: Set[str], own: Set[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podium.errors import InvalidArgument
 from podium.query.group_columns import check_groups, require_per
-from podium.query.parse.statement import parse_sql
+from podium.query.parse.statement import Parsed, parse_sql
 from podium.query.parse.where import parse_conditions
 from podium.query.question import CheckedQuestion, Question
 from podium.query.ranked_by import check_measure, require_measure
@@ -17,14 +17,14 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
     """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use."""
     per = question.per
     if question.sql is not None:
-        items, k, where, by = parse_sql(question.sql, schema=schema, table=table, user=user)
-        require_measure(by, question.clip, question.unit)
+        parsed = parse_sql(question.sql, schema=schema, table=table, user=user)
+        require_measure(parsed.by, question.clip, question.unit)
     else:
-        items, k, by = question.item, question.k or 0, question.by
-        for name in items:
+        for name in question.item:
             schema.column(name, role="item")
         where = parse_conditions(question.where, schema=schema)
-    if user in items:
+        parsed = Parsed(question.item, question.k or 0, where, question.by)
+    if user in parsed.items:
         raise InvalidArgument(
             "item",
             user,
@@ -33,5 +33,14 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
         )
     require_per(per, question.groups, question.groups_per_user, sql=question.sql is not None)
     check_groups(per, schema, user=user)
-    measure = check_measure(by, question.clip, question.unit, schema, user=user)
-    return CheckedQuestion(items, k, where, question, measure, per)
+    return CheckedQuestion(
+        parsed.items,
+        parsed.k,
+        parsed.where,
+        question,
+        check_measure(parsed.by, question.clip, question.unit, schema, user=user),
+        per,
+        counts=question.counts or parsed.values,
+        value_name=parsed.value_name,
+        list_only=None if question.counts else parsed.list_only,
+    )

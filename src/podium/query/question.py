@@ -156,7 +156,8 @@ class CheckedQuestion:
 
     ``items`` are the columns whose values together are one item; a list column is unnested. ``measure`` is None where
     distinct users are counted. ``per`` are the columns whose values together are one group; none where there is one
-    list for all rows.
+    list for all rows. ``counts``: values are wanted, by an option or because the SQL selects them, there under
+    ``value_name``; ``list_only`` is that SQL without them.
     """
 
     items: tuple[str, ...]
@@ -165,6 +166,9 @@ class CheckedQuestion:
     asked: Question | None = None
     measure: Measure | None = None
     per: tuple[str, ...] = ()
+    counts: bool = False
+    value_name: str | None = None
+    list_only: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", positive_integer(self.k, "k"))

@@ -86,7 +86,7 @@ class Release:
     order of the outcome.
     ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out. ``user`` is the
     column whose values it protects, ``columns`` are those of the items; None for a mechanism that was run without a
-    table.
+    table. ``value_name`` is what the question calls the values, where it is SQL.
     """
 
     mechanism: str
@@ -100,6 +100,7 @@ class Release:
     value_kind: ValueKind | None = None
     user: str | None = None
     columns: tuple[str, ...] | None = None
+    value_name: str | None = None
 
     @property
     def promise(self) -> str:
@@ -159,6 +160,7 @@ class Release:
             "theorem": self.theorem,
             **({} if self.user is None else {"user": self.user}),
             **({} if self.columns is None else {"columns": list(self.columns)}),
+            **({} if self.value_name is None else {"value_name": self.value_name}),
             # What a ledger is given to settle has none yet.
             **({} if self.paid.entry is None else {"entry": self.paid.entry}),
         }
@@ -299,6 +301,7 @@ class Release:
             "theorem": of_type(raw["theorem"], str),
             "user": optional_text(raw, "user"),
             "columns": decode_columns(raw.get("columns")),
+            "value_name": optional_text(raw, "value_name"),
         }
 
 

@@ -73,12 +73,30 @@ def test_sql_and_python_are_the_same_question(both: tuple[Curator, Watched]) -> 
     paid = asked.top("article", k=3, where="country = 'DE'")
     read = source.snapshots
     text = (
-        "SELECT article, COUNT(DISTINCT user_id) AS n FROM views WHERE country = 'DE' GROUP BY article "
-        "ORDER BY n DESC LIMIT {k}"
+        "SELECT article FROM views WHERE country = 'DE' GROUP BY article "
+        "ORDER BY COUNT(DISTINCT user_id) DESC LIMIT {k}"
     )
     assert same(asked.sql(text.format(k=3)), paid)
     assert asked.sql(text.format(k=1)).items == paid.items[:1]
     assert source.snapshots == read
+
+
+def test_a_selected_count_is_the_same_question_as_counts_under_any_name(both: tuple[Curator, Watched]) -> None:
+    asked, source = both
+    text = (
+        "SELECT article, COUNT(DISTINCT user_id) AS {name} FROM views WHERE country = 'DE' GROUP BY article "
+        "ORDER BY {name} DESC LIMIT 3"
+    )
+    paid = asked.sql(text.format(name="n"))
+    read = source.snapshots
+    assert (paid.value_kind, paid.value_name) == ("counts", "n")
+    assert same(asked.top("article", k=3, where="country = 'DE'", counts=True), replace(paid, value_name=None))
+    assert same(asked.sql(text.format(name="readers")), replace(paid, value_name="readers"))
+    assert source.snapshots == read
+    alone = "SELECT article FROM views WHERE country = 'DE' GROUP BY article ORDER BY COUNT(DISTINCT user_id) DESC "
+    listed = asked.sql(f"{alone}LIMIT 3")
+    assert (listed.paid.rho > 0, listed.value_kind) == (True, None)
+    assert source.snapshots > read
 
 
 @pytest.mark.parametrize(

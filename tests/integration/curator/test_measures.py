@@ -141,7 +141,7 @@ def test_a_ledger_repeats_measures_free_of_charge(tmp_path: Path) -> None:
     ) as curator:
         first = curator.top("track", k=3, by="sum(tenths)", clip=100)
         assert first.paid.rho > 0
-        sql = "SELECT track, SUM(tenths) AS n FROM plays GROUP BY track ORDER BY n DESC LIMIT 3"
+        sql = "SELECT track FROM plays GROUP BY track ORDER BY SUM(tenths) DESC LIMIT 3"
         for again in (
             curator.top("track", k=3, by="SUM(tenths)", clip="100.0", unit=1),
             curator.top("track", k=2, by="sum(tenths)", clip=100),

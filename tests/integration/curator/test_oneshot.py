@@ -27,7 +27,7 @@ def _table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_sql_is_the_same_question(table: Path) -> None:
     by_sql = podium.sql(table, SQL, name="views", **COST)
-    by_name = podium.top(table, item="article", k=2, where="country = 'DE'", **COST)
+    by_name = podium.top(table, item="article", k=2, where="country = 'DE'", counts=True, **COST)
     assert by_sql.items == by_name.items == tuple(COUNTS)[:2]
     assert by_sql.guarantee == by_name.guarantee
     with pytest.raises(QuestionRefused, match="the one table here is 'clicks'"):
@@ -37,7 +37,7 @@ def test_sql_is_the_same_question(table: Path) -> None:
 def test_a_dry_run_reads_nothing(table: Path) -> None:
     source = Watched(open_source(table))
     by_sql = podium.plan(source, sql=SQL, name="views", **COST)
-    by_name = podium.plan(source, item="article", k=2, where="country = 'DE'", **COST)
+    by_name = podium.plan(source, item="article", k=2, where="country = 'DE'", counts=True, **COST)
     assert isinstance(by_sql, Plan)
     assert by_sql == by_name
     assert source.snapshots == 0
@@ -48,7 +48,7 @@ def test_a_dry_run_reads_nothing(table: Path) -> None:
 
 def test_a_curator_previews_sql_too(table: Path) -> None:
     with curator(table) as (asked, source):
-        assert asked.plan(sql=SQL) == asked.plan("article", k=2, where="country = 'DE'")
+        assert asked.plan(sql=SQL) == asked.plan("article", k=2, where="country = 'DE'", counts=True)
         assert (source.snapshots, asked.status.questions_asked) == (0, 0)
 
 

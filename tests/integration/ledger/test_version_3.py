@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from podium.query import QuestionRecord
 VERSION_3 = Path(__file__).with_name("version_3.sql")
 DOMAIN = [f"p{place:02}" for place in range(12)]
 SQL = (
-    "SELECT country, COUNT(DISTINCT customer) AS n FROM orders WHERE product LIKE 'p0%' GROUP BY country "
-    "ORDER BY n DESC LIMIT 2"
+    "SELECT country FROM orders WHERE product LIKE 'p0%' GROUP BY country "
+    "ORDER BY COUNT(DISTINCT customer) DESC LIMIT 2"
 )
 COMPARED: dict[str, Any] = {"winner": "won", "loser": "lost", "comparisons_per_pair": 60, "items": [0, 1, 2, 3]}
 ASKED: list[tuple[str, str, dict[str, Any], str, list[Any]]] = [
@@ -168,6 +169,18 @@ def test_new_questions_go_on_in_the_same_ledger_and_name_what_was_requested(old:
         # Other classes would answer a long and a short list; what was asked for is the same.
         assert asked.top("country", k=4).paid.events == ()
         assert ledger.verify(receipts=[new]).problem is None
+
+
+def test_a_selected_count_is_a_new_question_whatever_its_column_is_called(old: Path) -> None:
+    text = SQL.replace("SELECT country", "SELECT country, COUNT(DISTINCT customer) AS n")
+    with open_ledger(old) as ledger, curator(ledger, old.parent, "orders") as asked:
+        counted = asked.sql(text)
+        assert (counted.paid.rho > 0, counted.value_kind, counted.value_name) == (True, "counts", "n")
+        renamed = replace(counted, value_name="buyers")
+        assert ledger.verify(receipts=[counted, renamed]).problem is None
+        assert "n" not in json.loads(ledger.history("orders")[-1].release or "{}")
+        more = replace(renamed, k=9)
+        assert "differs from the one that was settled, in k" in str(ledger.verify(receipts=[more]).problem)
 
 
 def test_questions_of_both_formats_are_read() -> None:

@@ -14,7 +14,8 @@ from tests.support.command_line import ASK, RANKED, TOTAL, check, create_budget,
 
 from podium import Release
 
-SQL = "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 3"
+SQL = "SELECT article FROM views GROUP BY article ORDER BY COUNT(DISTINCT user_id) DESC LIMIT 3"
+COUNTED = "SELECT {0}, COUNT(DISTINCT user_id) AS n FROM views GROUP BY {0} ORDER BY n DESC LIMIT 2"
 LEDGER = ("--ledger", "ledger.db", "--dataset", "views")
 
 
@@ -65,6 +66,28 @@ def test_csv_is_for_spreadsheets_and_csv_raw_for_programs(tmp_path: Path) -> Non
 def test_counts_are_in_the_plain_table_too() -> None:
     text = succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--counts")
     assert text.split("\n")[0] == "rank  article    users  95% interval"
+
+
+def test_sql_returns_the_columns_that_it_selects() -> None:
+    asking = ("--source", "views.csv", "--user", "user_id", *TOTAL)
+    assert succeeded("sql", SQL, *asking).startswith("rank  article\n")
+    heading = succeeded("sql", COUNTED.format("article"), *asking).split("\n")[0]
+    assert heading.split() == ["rank", "article", "n", "95%", "interval"]
+    pair = COUNTED.format("article, country")
+    assert succeeded("sql", pair, *asking).split("\n")[0].split()[:4] == ["rank", "article", "country", "n"]
+    header = next(csv.reader(io.StringIO(succeeded("sql", pair, *asking, "-f", "csv"))))
+    assert header == ["rank", "article", "country", "n", "n_low", "n_high"]
+    assert document("release", "sql", pair, *asking)["value_name"] == "n"
+
+
+def test_a_count_that_the_budget_cannot_pay_for_is_refused_with_the_list_alone() -> None:
+    tiny = ("--source", "views.csv", "--user", "user_id", "--epsilon", "1e-9", "--delta", "1e-12")
+    refused = podium("sql", COUNTED.format("article"), *tiny)
+    assert refused.exit_code == 2
+    assert (
+        "The list alone can be had: SELECT article FROM views GROUP BY article "
+        "ORDER BY COUNT(DISTINCT user_id) DESC LIMIT 2" in refused.stderr
+    )
 
 
 def test_parquet_goes_to_a_file() -> None:

@@ -11,6 +11,7 @@ from tests.support.hostile import COUNT, GOOD_TAIL, HOSTILE_CONDITIONS, HOSTILE_
 
 from podium.errors import PodiumError, QuestionRefused, UnknownColumn
 from podium.query import Column, Kind, Predicate, Schema, parse_sql, parse_where
+from podium.query.parse.statement import Parsed
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.record import subject_json
 
@@ -153,7 +154,35 @@ def test_hostile_conditions_are_refused_inside_a_statement(text: str) -> None:
     ],
 )
 def test_statements_that_mean_the_same(text: str) -> None:
-    assert sql(text) == (("article",), 10, None, "users")
+    parsed = sql(text)
+    assert (parsed.items, parsed.k, parsed.where, parsed.by, parsed.values) == (("article",), 10, None, "users", True)
+
+
+def test_what_is_selected_is_asked_for() -> None:
+    counted = sql("SELECT article, COUNT(DISTINCT user_id) AS N FROM views GROUP BY article ORDER BY n DESC LIMIT 10")
+    alone = "SELECT article FROM views GROUP BY article ORDER BY COUNT(DISTINCT user_id) DESC LIMIT 10"
+    assert (counted.values, counted.value_name, counted.list_only) == (True, "N", alone)
+    assert sql(alone) == Parsed(("article",), 10, None, "users")
+    rows = "SELECT article FROM views WHERE flag = TRUE GROUP BY article ORDER BY COUNT(*) DESC LIMIT 3"
+    assert sql(rows).by == "events"
+    unnamed = sql(rows.replace("SELECT article", "SELECT article, COUNT(*)"))
+    assert (unnamed.values, unnamed.value_name, unnamed.list_only) == (True, None, rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT article FROM views GROUP BY article ORDER BY n DESC LIMIT 10",
+        "SELECT article FROM views GROUP BY article ORDER BY COUNT(article) DESC LIMIT 10",
+        "SELECT article FROM views GROUP BY article ORDER BY COUNT(DISTINCT country) DESC LIMIT 10",
+        "SELECT article, COUNT(*) AS n FROM views GROUP BY article ORDER BY COUNT(DISTINCT user_id) DESC LIMIT 10",
+        "SELECT article, COUNT(*) FROM views GROUP BY article ORDER BY article DESC LIMIT 10",
+        "SELECT article, COUNT(*) AS n FROM views GROUP BY article ORDER BY views.n DESC LIMIT 10",
+    ],
+)
+def test_what_ranks_must_be_the_measure(text: str) -> None:
+    with pytest.raises(PodiumError):
+        sql(text)
 
 
 def test_several_item_columns_and_a_condition() -> None:
@@ -161,7 +190,7 @@ def test_several_item_columns_and_a_condition() -> None:
         "SELECT country, article, COUNT(DISTINCT user_id) AS n FROM views WHERE flag = TRUE "
         "GROUP BY article, country ORDER BY n DESC LIMIT 3"
     )
-    assert sql(text) == (("country", "article"), 3, Compare("flag", Operator.EQUAL, True), "users")
+    assert sql(text)[:4] == (("country", "article"), 3, Compare("flag", Operator.EQUAL, True), "users")
 
 
 def test_refusals_say_what_to_write_instead() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
-from podium.present.text.names import item_columns
+from podium.present.text.names import item_columns, printable
 from podium.privacy.rounding import display
 from podium.release import Release
 
@@ -20,7 +20,7 @@ def ranking(release: Release, heading: str | None = None) -> list[tuple[str, lis
     if release.values is None:
         return columns
     missing = [""] * (len(release.items) - len(release.values))
-    name = "lead" if release.value_kind == "gaps" else shown_measure(release).noun
+    name = "lead" if release.value_kind == "gaps" else printable(release.value_name or shown_measure(release).noun)
     columns.append((name, [*map(display, release.values), *missing]))
     margin = margin_of(release)
     if margin is not None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
 from podium.exact import positive_integer
+from podium.query.parse.aggregates import is_aggregate, measure_of, names_measure
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import find_column, has_only, predicate_of
 from podium.query.predicate import Predicate
-from podium.query.ranked_by import EVENTS, USERS, sum_of
 from podium.query.schema import Schema
 
-__all__ = ["parse_sql"]
+__all__ = ["Parsed", "parse_sql"]
 
 _PARTS = {"expressions", "from_", "where", "group", "order", "limit"}
 _NAMES = {
@@ -31,10 +33,24 @@ _NAMES = {
 }
 
 
-def parse_sql(
-    text: str, *, schema: Schema, table: str, user: str
-) -> tuple[tuple[str, ...], int, Predicate | None, str]:
-    """Item columns, k, condition and measure of a SELECT over the table of that name, with users in column ``user``."""
+class Parsed(NamedTuple):
+    """What a statement asks: item columns, k, condition and measure.
+
+    ``values``: the measure is selected, so it is asked for; ``value_name`` is its alias. ``list_only`` is the same
+    statement without it.
+    """
+
+    items: tuple[str, ...]
+    k: int
+    where: Predicate | None
+    by: str
+    values: bool = False
+    value_name: str | None = None
+    list_only: str | None = None
+
+
+def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> Parsed:
+    """The question that a SELECT over the table of that name asks, with users in column ``user``."""
     statement = parse_statement(text)
     shape = _shape(table, user)
     if type(statement) is not exp.Select:
@@ -43,11 +59,19 @@ def parse_sql(
         if value and name not in _PARTS:
             raise QuestionRefused(_NAMES.get(name, name), "it is not part of a top-k question", hint=shape)
     _check_table(statement, table, shape)
-    items, count, by = _select_list(statement, schema, user, shape)
+    items, selected = _select_list(statement, schema, user, shape)
     _check_group(statement, items, schema, shape)
-    _check_order(statement, count, shape)
+    ranked = _ranked_by(statement, selected, shape)
     where = statement.args.get("where")
-    return tuple(items), _limit(statement, shape), None if where is None else predicate_of(where.this, schema), by
+    return Parsed(
+        tuple(items),
+        _limit(statement, shape),
+        None if where is None else predicate_of(where.this, schema),
+        measure_of(ranked, schema, user, shape),
+        values=selected is not None,
+        value_name=(selected.alias or None) if type(selected) is exp.Alias else None,
+        list_only=None if selected is None else _without(statement, selected, ranked),
+    )
 
 
 def _shape(table: str, user: str) -> str:
@@ -68,20 +92,17 @@ def _check_table(statement: exp.Select, table: str, shape: str) -> None:
     raise QuestionRefused("FROM" if node is None else node.sql(), f"the one table here is {table!r}", hint=shape)
 
 
-def _select_list(
-    statement: exp.Select, schema: Schema, user: str, shape: str
-) -> tuple[list[str], exp.Expr | None, str]:
-    """The item columns of the SELECT, its count, if any, and what that measures."""
+def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -> tuple[list[str], exp.Expr | None]:
+    """The item columns of the SELECT, and its aggregate, if there is one."""
     items: list[str] = []
-    count: exp.Expr | None = None
-    by = USERS
+    selected: exp.Expr | None = None
     for node in statement.expressions:
         inner = node.this if type(node) is exp.Alias else node
-        if type(inner) in (exp.Count, exp.Sum):
-            by = _measure_of(inner, schema, user, shape)
-            if count is not None:
+        if is_aggregate(inner):
+            measure_of(inner, schema, user, shape)
+            if selected is not None:
                 raise QuestionRefused(node.sql(), "the count is selected once", hint=shape)
-            count = node
+            selected = node
         elif type(node) is exp.Column:
             items.append(find_column(node, schema, role="item").name)
         else:
@@ -90,32 +111,7 @@ def _select_list(
         raise QuestionRefused(
             ", ".join(items) or "SELECT", "one or more different item columns, not the user, are selected", hint=shape
         )
-    return items, count, by
-
-
-def _measure_of(node: exp.Expr, schema: Schema, user: str, shape: str) -> str:
-    """The measure that an aggregate stands for, as the ``by`` of a question."""
-    inner = node.this
-    if not has_only(node, {"this", "big_int"}):
-        raise QuestionRefused(node.sql(), "an aggregate takes one column", hint=shape)
-    if type(node) is exp.Sum:
-        if type(inner) is not exp.Column:
-            raise QuestionRefused(node.sql(), "a sum is of one column", hint=shape)
-        return sum_of(find_column(inner, schema, role="by").name)
-    if type(inner) is exp.Star and has_only(inner, set()):
-        return EVENTS
-    if type(inner) is not exp.Distinct:
-        raise QuestionRefused(
-            node.sql(),
-            f"it counts rows that have a value. Write COUNT(*) for rows, or COUNT(DISTINCT {user}) for users",
-            hint=shape,
-        )
-    columns = inner.expressions
-    if len(columns) != 1 or type(columns[0]) is not exp.Column or inner.args.get("on"):
-        raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
-    if find_column(columns[0], schema, role="user").name != user:
-        raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
-    return USERS
+    return items, selected
 
 
 def _check_group(statement: exp.Select, items: list[str], schema: Schema, shape: str) -> None:
@@ -128,18 +124,28 @@ def _check_group(statement: exp.Select, items: list[str], schema: Schema, shape:
         raise QuestionRefused(part, f"GROUP BY must name {', '.join(items)}", hint=shape)
 
 
-def _check_order(statement: exp.Select, count: exp.Expr | None, shape: str) -> None:
+def _ranked_by(statement: exp.Select, selected: exp.Expr | None, shape: str) -> exp.Expr:
+    """The aggregate that ORDER BY names: itself, or by the alias that it is selected under."""
     order = statement.args.get("order")
     nodes = [] if order is None else order.expressions
     if len(nodes) != 1 or not nodes[0].args.get("desc"):
         part = "ORDER BY" if order is None else order.sql().strip()
         raise QuestionRefused(part, "the answer is ordered by the count alone, descending", hint=shape)
     node = nodes[0].this
-    alias = count.alias if type(count) is exp.Alias else None
-    by_alias = type(node) is exp.Column and alias is not None and node.name.casefold() == alias.casefold()
-    by_count = type(node) in (exp.Count, exp.Sum) and count is not None and node == (count.this if alias else count)
-    if not (by_alias or by_count):
+    found = names_measure(node, selected)
+    if found is None and selected is None and is_aggregate(node):
+        found = node
+    if found is None:
         raise QuestionRefused(nodes[0].sql(), "the answer is ordered by the count alone, descending", hint=shape)
+    return found
+
+
+def _without(statement: exp.Select, selected: exp.Expr, ranked: exp.Expr) -> str:
+    """The same statement as text, which ranks by the measure and does not select it."""
+    parts = statement.copy()
+    parts.set("expressions", [node.copy() for node in statement.expressions if node is not selected])
+    parts.set("order", exp.Order(expressions=[exp.Ordered(this=ranked.copy(), desc=True)]))
+    return str(parts.sql())
 
 
 def _limit(statement: exp.Select, shape: str) -> int:

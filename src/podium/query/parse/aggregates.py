@@ -1,0 +1,53 @@
+"""The aggregates that rank items: distinct users, rows, or the sum of a column."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from podium.errors import QuestionRefused
+from podium.query.parse.where import find_column, has_only
+from podium.query.ranked_by import EVENTS, USERS, sum_of
+from podium.query.schema import Schema
+
+__all__ = ["is_aggregate", "measure_of", "names_measure"]
+
+
+def is_aggregate(node: object) -> bool:
+    """Whether a node may be a measure."""
+    return type(node) in (exp.Count, exp.Sum)
+
+
+def names_measure(node: exp.Expr, selected: exp.Expr | None) -> exp.Expr | None:
+    """The selected aggregate, if the node is the same one or its alias."""
+    if selected is None:
+        return None
+    inner = selected.this if type(selected) is exp.Alias else selected
+    alias = selected.alias if type(selected) is exp.Alias else None
+    if type(node) is exp.Column and has_only(node, {"this"}) and alias and node.name.casefold() == alias.casefold():
+        return inner  # type: ignore[no-any-return]
+    return inner if is_aggregate(node) and node == inner else None
+
+
+def measure_of(node: exp.Expr, schema: Schema, user: str, shape: str) -> str:
+    """The measure that an aggregate stands for, as the ``by`` of a question."""
+    inner = node.this
+    if not has_only(node, {"this", "big_int"}):
+        raise QuestionRefused(node.sql(), "an aggregate takes one column", hint=shape)
+    if type(node) is exp.Sum:
+        if type(inner) is not exp.Column:
+            raise QuestionRefused(node.sql(), "a sum is of one column", hint=shape)
+        return sum_of(find_column(inner, schema, role="by").name)
+    if type(inner) is exp.Star and has_only(inner, set()):
+        return EVENTS
+    if type(inner) is not exp.Distinct:
+        raise QuestionRefused(
+            node.sql(),
+            f"it counts rows that have a value. Write COUNT(*) for rows, or COUNT(DISTINCT {user}) for users",
+            hint=shape,
+        )
+    columns = inner.expressions
+    if len(columns) != 1 or type(columns[0]) is not exp.Column or inner.args.get("on"):
+        raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
+    if find_column(columns[0], schema, role="user").name != user:
+        raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
+    return USERS
