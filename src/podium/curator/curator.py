@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -277,9 +277,10 @@ class Curator:
         epsilon: Number | None,
         ranking: RankingQuestion | None = None,
     ) -> PlannedQuestion:
+        budget: Mapping[str, str] = {}
         with hint_at_list_only(checked):
             if isinstance(self._account, OneQuestion):
-                strategy, budget = self._account.strategy(facts), {}
+                strategy = self._account.strategy(facts)
             else:
                 strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
         how = None if ranking is None else ranking.describe()

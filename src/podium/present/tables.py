@@ -3,9 +3,9 @@
 Columns: ``rank`` where the order means something; the item under the name that it has in the table, where the release
 knows it, one column for each part; then ``count`` with ``count_low`` and ``count_high``, the same with ``sum`` where
 amounts were added up or with the name that SQL gave them, or ``gap``, where values were released. A column of items
-that is called like one of these gets ``item_`` before its name: an answer that was paid for is not refused for that. Items keep their type. Items
-of several types, or of a type that Arrow does not have, become text. The whole release, receipt included, travels in
-the metadata of the Arrow schema, and so in a Parquet file: ``release_in`` gets it back.
+that is called like one of these gets ``item_`` before its name: an answer that was paid for is not refused for that.
+Items keep their type. Items of several types, or of a type that Arrow does not have, become text. The whole release,
+receipt included, travels in the metadata of the Arrow schema, and so in a Parquet file: ``release_in`` gets it back.
 """
 
 from __future__ import annotations

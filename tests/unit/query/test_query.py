@@ -10,7 +10,7 @@ import pytest
 from tests.support.hostile import COUNT, GOOD_TAIL, HOSTILE_CONDITIONS, HOSTILE_STATEMENTS
 
 from podium.errors import PodiumError, QuestionRefused, UnknownColumn
-from podium.query import Column, Kind, Predicate, Schema, parse_sql, parse_where
+from podium.query import Column, Kind, Schema, parse_sql, parse_where
 from podium.query.parse.statement import Parsed
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.record import subject_json
@@ -35,7 +35,7 @@ def where(text: str) -> Any:
     return parse_where(text, schema=SCHEMA)
 
 
-def sql(text: str) -> tuple[tuple[str, ...], int, Predicate | None, str]:
+def sql(text: str) -> Parsed:
     return parse_sql(text, schema=SCHEMA, table="views", user="user_id")
 
 

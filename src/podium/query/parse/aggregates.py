@@ -24,7 +24,7 @@ def names_measure(node: exp.Expr, selected: exp.Expr | None) -> exp.Expr | None:
     inner = selected.this if type(selected) is exp.Alias else selected
     alias = selected.alias if type(selected) is exp.Alias else None
     if type(node) is exp.Column and has_only(node, {"this"}) and alias and node.name.casefold() == alias.casefold():
-        return inner  # type: ignore[no-any-return]
+        return inner
     return inner if is_aggregate(node) and node == inner else None
 
 
