@@ -248,6 +248,10 @@ class Histogram(KnownDomain):
         best = order[:limit]
         return TopRows(tuple(self._items[i] for i in best.tolist()), self._counts[best], next_count)
 
+    def extremes(self) -> tuple[int, int]:
+        """The largest count that is listed, and the count of the row after those listed; 0 where there is none."""
+        return int(self._counts.max(initial=0)), self._more or 0
+
     def span(self, *, monotone: bool) -> Fraction:
         """1 if one user moves all counts in one direction (added or removed), 2 if in both (replaced)."""
         return Fraction(1 if monotone else 2)
@@ -315,6 +319,9 @@ class _CountsOfCounts(Histogram):
                 next_count = count
                 break
         return TopRows(tuple(items), np.array(counts, dtype=np.int64), next_count)
+
+    def extremes(self) -> tuple[int, int]:
+        return next(iter(self._sizes), 0), 0
 
     def observed_groups(self) -> Groups:
         counts, name = [count for count in self._sizes if count], self._name

@@ -26,6 +26,7 @@ class Reads(StrEnum):
     COUNTS_OF_COUNTS = "counts of counts"
     WEIGHTED_COUNTS = "weighted counts"
     ROUNDS = "rounds"
+    GROUPS = "groups"
 
 
 class Discovery(Protocol):

@@ -8,6 +8,7 @@ mechanism on real numbers, not of a floating-point approximation. ``race_above``
 from podium.randomness.bits import BitSource, system_bits
 from podium.randomness.centred_gaussian import centred_values
 from podium.randomness.choice import choose
+from podium.randomness.coins import Coins
 from podium.randomness.correlated_gaussian import correlated_values
 from podium.randomness.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
 from podium.randomness.grid import FINEST_GRID, grid_bits_for, steps_per_unit
@@ -21,6 +22,7 @@ __all__ = [
     "FINEST_GRID",
     "NOISES",
     "BitSource",
+    "Coins",
     "Finish",
     "Noise",
     "NoiseName",

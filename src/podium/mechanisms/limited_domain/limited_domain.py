@@ -213,12 +213,18 @@ class LimitedDomain(Mechanism):
         stopped = bottom in finish.groups
         chosen = finish.groups[: finish.groups.index(bottom)] if stopped else finish.groups
         items = tuple(rows.items[i] for i in chosen)
+        if self.noise == "gumbel":
+            return self.release_of(items, stopped=stopped)
+        values = finish.values[: len(items)]
+        release = self._make_release(
+            (*items, BOTTOM) if stopped else items, self.worst_case, k=self.k, values=values, value_kind="counts"
+        )
+        return replace(release, theorem=self._theorem())
+
+    def release_of(self, items: tuple[Item, ...], *, stopped: bool) -> Release:
+        """The release of these items with their receipt (Gumbel noise); BOTTOM ended the list if it ``stopped``."""
         outcome = (*items, BOTTOM) if stopped else items
-        if self.noise == "laplace":
-            values = finish.values[: len(items)]
-            release = self._make_release(outcome, self.worst_case, k=self.k, values=values, value_kind="counts")
-        else:
-            release = self._make_release(outcome, self._paid_events(len(items), stopped=stopped), k=self.k)
+        release = self._make_release(outcome, self._paid_events(len(items), stopped=stopped), k=self.k)
         return replace(release, theorem=self._theorem())
 
     def _paid_events(self, items: int, *, stopped: bool) -> tuple[Event, ...]:

@@ -1,0 +1,83 @@
+"""Small worlds of groups: counts of (group, item) pairs, and everything that one user can change in a few groups."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tests.support.worlds import Finding, SmallDistribution, SmallHistogram, cached
+
+from podium.audit.exact.claims import Kind, comparison
+from podium.audit.exact.exhaustive import DistributionOf
+from podium.exact import Number
+from podium.histogram import Histogram
+from podium.mechanisms.groups.grouped_topk import GroupedTopK
+from podium.privacy.guarantee import Guarantee
+
+__all__ = ["GroupWorld", "by_group", "check_groups", "grouped_distribution", "worst_of_groups"]
+
+
+def by_group(counts: Mapping[str, int], *, known: bool = False) -> dict[str, Histogram]:
+    """The histograms of the pairs "Xa", "Xb", "Ya": the first letter names the group."""
+    groups: dict[str, dict[str, int]] = {}
+    for pair, count in counts.items():
+        groups.setdefault(pair[0], {})[pair[1:]] = count
+    return {group: Histogram(items, known=known) for group, items in groups.items()}
+
+
+def grouped_distribution(mechanism: GroupedTopK, *, known: bool = False) -> DistributionOf:
+    """The exact distribution of a grouped mechanism on counts of pairs."""
+
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
+        return mechanism.distribution(by_group(counts, known=known), exact=True)
+
+    return distribution
+
+
+@dataclass(frozen=True)
+class GroupWorld:
+    """All counts 0..largest of these pairs above ``lift``; one user adds pairs of at most ``groups`` groups."""
+
+    pairs: Sequence[str]
+    largest: int
+    groups: int
+    max_items: int | None = None
+    lift: Mapping[str, int] | None = None
+
+    def histograms(self) -> Iterator[SmallHistogram]:
+        """Every histogram of pairs."""
+        base = self.lift or {}
+        for counts in itertools.product(range(self.largest + 1), repeat=len(self.pairs)):
+            yield {pair: count + base.get(pair, 0) for pair, count in zip(self.pairs, counts, strict=True)}
+
+    def baskets(self) -> Iterator[frozenset[str]]:
+        """Every set of pairs that a user may have."""
+        for size in range(1, min(self.max_items or len(self.pairs), len(self.pairs)) + 1):
+            for chosen in itertools.combinations(self.pairs, size):
+                if len({pair[0] for pair in chosen}) <= self.groups:
+                    yield frozenset(chosen)
+
+
+def worst_of_groups(
+    distribution: DistributionOf, world: GroupWorld, claim: Guarantee | Number, kind: Kind = "guarantee"
+) -> Finding:
+    """The pair of neighbours on which the claim comes closest to failing, or fails most."""
+    compare, lookup = comparison(claim, kind), cached(distribution)
+    found = []
+    for counts in world.histograms():
+        for basket in world.baskets():
+            more = {pair: count + (pair in basket) for pair, count in counts.items()}
+            finding = compare(lookup(counts), lookup(more))
+            text = f"{finding.text}\n  p: {counts}\n  q: {more}"
+            found.append(Finding(finding.excess, finding.violated, text))
+    return max(found, key=lambda finding: (finding.violated, finding.excess))
+
+
+def check_groups(
+    distribution: DistributionOf, world: GroupWorld, claim: Guarantee | Number, kind: Kind = "guarantee"
+) -> Finding:
+    """The same, as an assertion that nothing fails."""
+    worst = worst_of_groups(distribution, world, claim, kind)
+    assert not worst.violated, worst.text
+    return worst
