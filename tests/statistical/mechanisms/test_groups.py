@@ -50,6 +50,7 @@ def right_floats(scale: Fraction, known: int | None) -> dict[Any, float]:
         {"a": 6, "b": 0},
         {"a": 8},
         {"a": 40, "b": 39},
+        {"a": 6, "b": 6, "c": 5},
     ],
 )
 @pytest.mark.parametrize("k", [1, 2])

@@ -5,13 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms.exponential import ExponentialTopK
+from podium.mechanisms.groups.costliest import costliest
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
-from podium.mechanisms.groups.receipts import costliest
+from podium.mechanisms.groups.screening import Screen
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain, PrivateKBar
 from podium.privacy.events import BottomEvent, Event, HiddenItems, LimitedDomainCall, Selection, limited_domain_events
 from podium.randomness.replay import ReplayableBits
@@ -148,3 +151,18 @@ def test_known_items_need_known_groups() -> None:
     })  # fmt: skip
     assert release.outcome == (("DE", ("b",)), ("FR", ("a",)))
     assert release.paid.events == (Selection(1),)
+
+
+def test_a_row_that_nobody_has_never_comes_out() -> None:
+    """Also if its coin would have shown something."""
+
+    class Zeros:
+        def read(self, size: int) -> bytes:
+            return bytes(size)
+
+        def words(self, count: int) -> NDArray[np.uint64]:
+            return np.zeros(count, dtype=np.uint64)
+
+    inner = LimitedDomain(1, 5, ONE, DELTA)
+    assert Screen(inner, Zeros()).hides(unknown({"a": 0}))
+    assert not Screen(inner, Zeros()).hides(unknown({"a": 1}))

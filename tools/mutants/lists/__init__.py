@@ -8,6 +8,7 @@ from tools.mutants.lists import (
     estimates,
     fences,
     files,
+    groups,
     known_domains,
     ledger,
     measures,
@@ -26,6 +27,7 @@ __all__ = ["MUTANTS"]
 MUTANTS: tuple[Mutant, ...] = (
     *known_domains.MUTANTS,
     *unknown_domains.MUTANTS,
+    *groups.MUTANTS,
     *cut_off.MUTANTS,
     *measures.MUTANTS,
     *estimates.MUTANTS,

@@ -13,7 +13,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, positive_integer
 from podium.histogram import Histogram, Item, item_order
 from podium.mechanisms.base import Distribution, Mechanism
-from podium.mechanisms.groups.receipts import costliest
+from podium.mechanisms.groups.costliest import costliest
 from podium.mechanisms.groups.screening import Screen
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.reader import Reads
@@ -165,8 +165,7 @@ class GroupedTopK(Mechanism):
             if screen is not None and screen.hides(histogram):
                 continue
             release = self.inner.release(histogram, bits=bits) if screen is None else screen.release(histogram)
-            if self.known is not None or release.items:
-                yield Selected(group, release, histogram)
+            yield Selected(group, release, histogram)
 
     def gather(self, shown: Iterable[tuple[Item, Release]]) -> Release:
         """The release of the lists that are shown; the order in which they come does not matter."""

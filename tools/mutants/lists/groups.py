@@ -1,0 +1,112 @@
+"""A list for each group: what is shown, what it costs, and the margins that share one delta."""
+
+from __future__ import annotations
+
+from tools.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+_UNIT = "unit/mechanisms/test_groups.py"
+_WORLDS = "exhaustive/mechanisms/test_groups.py"
+_DRAWS = "statistical/mechanisms/test_groups.py"
+
+MUTANTS = (
+    Mutant(
+        "mechanisms/groups/grouped_topk.py",
+        "self.own_events(self.inner.worst_case) * self.most",
+        "self.own_events(self.inner.worst_case)",
+        "a user in two groups counts twice",
+        (f"{_UNIT}::test_two_groups_cost_the_selections_of_two_lists_and_delta_once",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_topk.py",
+        "if self.most == 1 else (HiddenItems(self.delta),)",
+        "if self.most else (HiddenItems(self.delta),)",
+        "two groups fail more often than one call",
+        (f"{_UNIT}::test_two_groups_cost_the_selections_of_two_lists_and_delta_once",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_topk.py",
+        "Fraction(_changing(k_bar, max_items_per_user, 1), _changing(k_bar, max_items_per_user, groups))",
+        "1",
+        "the margins of all groups share delta",
+        (f"{_UNIT}::test_the_margin_hides_all_that_a_user_has_in_all_groups[None-5-50]",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_topk.py",
+        "    most = groups * k_bar\n",
+        "    most = k_bar\n",
+        "a user may make or break k_bar items in each group",
+        (f"{_UNIT}::test_the_margin_hides_all_that_a_user_has_in_all_groups[None-5-50]",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_topk.py",
+        "if screen is not None and screen.hides(histogram):",
+        "if False:",
+        "an empty group is not shown where groups are unknown",
+        (f"{_DRAWS}::test_draws_follow_the_distribution_and_no_other_scale[None]",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_topk.py",
+        "return () if self.known is None and tuple(outcome) == (BOTTOM,) else ((group, outcome),)",
+        "return ((group, outcome),)",
+        "the stated distribution hides what is not shown",
+        (f"{_WORLDS}::test_a_group_is_hidden_as_often_as_the_vector_says",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_topk.py",
+        'if inner.noise != "gumbel" or inner.strict or not isinstance(inner.k_bar, int):',
+        'if inner.noise != "gumbel" or not isinstance(inner.k_bar, int):',
+        "the strict domain needs a margin for all of k_bar in every group",
+        (f"{_WORLDS}::test_a_strict_domain_needs_more_than_the_pairs_of_a_user",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_topk.py",
+        "costliest(events, self.most, hidden=self._hidden)",
+        "costliest(events, self.most)",
+        "hidden groups are charged too",
+        (f"{_UNIT}::test_nothing_at_all_costs_a_selection_for_each_group_of_a_user",),
+    ),
+    Mutant(
+        "mechanisms/groups/costliest.py",
+        "ranked.sort(key=lambda group: _price(groups[group]), reverse=True)",
+        "ranked.sort(key=lambda group: _price(groups[group]))",
+        "the costliest groups are charged, not the cheapest",
+        (f"{_UNIT}::test_the_costliest_groups_are_charged_and_hidden_ones_count_one[1-3]",),
+    ),
+    Mutant(
+        "mechanisms/groups/costliest.py",
+        "ranked = [group for group in ranked if _price(groups[group]) >= _price(hidden)]",
+        "ranked = list(ranked)",
+        "hidden groups may be the costliest",
+        (f"{_UNIT}::test_hidden_groups_may_cost_more_than_shown_ones",),
+    ),
+    Mutant(
+        "mechanisms/groups/screening.py",
+        "weight * rows)",
+        "weight)",
+        "any of the rows may come out",
+        (f"{_DRAWS}::test_a_screened_group_has_the_distribution_of_the_whole_mechanism[1-counts5]",),
+    ),
+    Mutant(
+        "mechanisms/groups/screening.py",
+        "if not largest:",
+        "if not len(histogram):",
+        "an item that nobody has does not come out",
+        (f"{_UNIT}::test_a_row_that_nobody_has_never_comes_out",),
+    ),
+    Mutant(
+        "mechanisms/groups/screening.py",
+        "handicaps={bottom: self._margin}",
+        "handicaps={bottom: self._margin / 2}",
+        "after the first item the threshold is what it was",
+        (f"{_DRAWS}::test_a_screened_group_has_the_distribution_of_the_whole_mechanism[2-counts0]",),
+    ),
+    Mutant(
+        "randomness/coins.py",
+        "if ball(Fraction(known + 1, 1 << digits)) <= probability:",
+        "if ball(Fraction(known, 1 << digits)) <= probability:",
+        "digits that are not drawn yet may still decide",
+        ("unit/randomness/test_coins.py::test_digits_that_are_not_drawn_yet_may_decide",),
+    ),
+)
