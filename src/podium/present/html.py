@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from html import escape
+from itertools import islice
 from typing import Final
 
 from podium.ledger import Status
+from podium.present.all_lists import all_items, all_values, group_parts
 from podium.present.intervals import Margin, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.accounts import status_facts
+from podium.present.text.group_lines import group_remarks
 from podium.present.text.names import item_columns, printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 
 __all__ = ["release_html", "status_html"]
 
@@ -35,10 +38,11 @@ _STYLE: Final = (
 
 def release_html(release: Release, *, heading: str | None = None) -> str:
     """The release as a fragment of HTML; ``heading`` names the column of the items, unless their own names are used."""
-    margin = margin_of(release)
+    listed = all_items(release) if isinstance(release, GroupedRelease) else release
+    margin = margin_of(listed)
     parts = [
         f"<style>{_STYLE}</style>",
-        _table(release, heading, margin),
+        _table(release, listed, heading, margin),
         *(f"<p>{escape(line)}</p>" for line in _remarks(release, margin)),
         _facts(release),
     ]
@@ -54,23 +58,54 @@ def status_html(status: Status) -> str:
     return f'<div class="podium-release"><style>{_STYLE}</style>{table}</div>'
 
 
-def _table(release: Release, heading: str | None, margin: Margin | None) -> str:
-    items = item_columns(release, heading)
+def _table(release: Release, listed: Release, heading: str | None, margin: Margin | None) -> str:
+    """All lists in one table, each in a body of its own; ``listed`` has the items of all of them."""
+    items = item_columns(listed, heading)
     names = list(zip(*(texts[:_MAX_ROWS] for _, texts in items), strict=True))
-    values: list[Fraction | None] = [*(release.values or ())[:_MAX_ROWS]]
+    values = _values(release)[:_MAX_ROWS]
     values += [None] * (len(names) - len(values))
-    columns = [("rank", "n")] * release.ordered + [(name, "") for name, _ in items]
+    per = release.per if isinstance(release, GroupedRelease) else ()
+    columns = [(printable(name), "") for name in per]
+    columns += [("rank", "n")] * release.ordered + [(name, "") for name, _ in items]
     if release.value_kind is not None:
         columns.append((_value_heading(release), "n"))
     if margin is not None:
         columns.append((f"{margin.percent} interval", "n"))
     head = "".join(f'<th scope="col"{_class(kind)}>{escape(name)}</th>' for name, kind in columns)
-    rows = [
-        _row(release, place, parts, value, margin)
-        for place, (parts, value) in enumerate(zip(names, values, strict=True), start=1)
+    rows = iter(zip(names, values, strict=True))
+    bodies = [
+        _body(group, [_row(release, place, *row, margin) for place, row in enumerate(islice(rows, length), start=1)])
+        for group, length in _lengths(release)
     ]
-    caption = _caption(release)
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    caption = f"{_caption(release)}{f' per {escape(printable(per))}' if per else ''}"
+    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
+
+
+def _values(release: Release) -> list[Fraction | None]:
+    return all_values(release) if isinstance(release, GroupedRelease) else [*(release.values or ())]
+
+
+def _lengths(release: Release) -> list[tuple[tuple[str, ...], int]]:
+    """The texts of each group and the length of its list; a release with one list has no such texts."""
+    if not isinstance(release, GroupedRelease):
+        return [((), len(release.items))]
+    return [
+        (tuple(map(printable, group_parts(release, group))), len(found.items))
+        for group, found in release.lists.items()
+        if found.items
+    ]
+
+
+def _body(group: tuple[str, ...], rows: list[str]) -> str:
+    """The rows of one group, under a heading that spans them."""
+    if not rows and group:
+        return ""
+    heading = "".join(
+        f'<th scope="rowgroup" rowspan="{len(rows)}" style="vertical-align:top"><bdi>{escape(part)}</bdi></th>'
+        for part in group
+    )
+    first, rest = (rows[0].replace("<tr>", f"<tr>{heading}", 1), rows[1:]) if rows else ("", [])
+    return f"<tbody>{first}{''.join(rest)}</tbody>"
 
 
 def _value_heading(release: Release) -> str:
@@ -110,8 +145,12 @@ def _number(value: Fraction) -> str:
 
 
 def _remarks(release: Release, margin: Margin | None) -> list[str]:
-    hidden = len(release.items) - _MAX_ROWS
+    listed = all_items(release) if isinstance(release, GroupedRelease) else release
+    hidden = len(listed.items) - _MAX_ROWS
     remarks = [f"and {hidden:,} more: to_pandas() has all of them."] if hidden > 0 else []
+    if isinstance(release, GroupedRelease):
+        sentence = margin.sentence if margin is not None and listed.items else ""
+        return [*remarks, *group_remarks(release), *[sentence] * bool(sentence)]
     if not release.complete:
         remarks.append(why_fewer(release))
     if margin is not None and release.items:

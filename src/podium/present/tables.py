@@ -1,11 +1,13 @@
 """A release as a table for other programs: Arrow, pandas, polars, CSV, Parquet.
 
-Columns: ``rank`` where the order means something; the item under the name that it has in the table, where the release
-knows it, one column for each part; then ``count`` with ``count_low`` and ``count_high``, the same with ``sum`` where
-amounts were added up or with the name that SQL gave them, or ``gap``, where values were released. A column of items
-that is called like one of these gets ``item_`` before its name: an answer that was paid for is not refused for that.
-Items keep their type. Items of several types, or of a type that Arrow does not have, become text. The whole release,
-receipt included, travels in the metadata of the Arrow schema, and so in a Parquet file: ``release_in`` gets it back.
+Columns: those of the groups, where there is a list for each; ``rank`` where the order means something; the item under
+the name that it has in the table, where the release knows it, one column for each part; then ``count`` with
+``count_low`` and ``count_high``, the same with ``sum`` where amounts were added up or with the name that SQL gave them,
+or ``gap``, where values were released. A column of items that is called like one of these gets ``item_`` before its
+name, one of groups ``group_``: an answer that was paid for is not refused for that. Items keep their type. Items of
+several types, or of a type that Arrow does not have, become text. A group without an item has no row. The whole
+release, receipt included, travels in the metadata of the Arrow schema, and so in a Parquet file: ``release_in`` gets it
+back.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ import pyarrow.parquet as pq
 
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.estimates import selected_items
+from podium.present.all_lists import all_items, all_values, group_columns
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import printable, spreadsheet_text
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 
 __all__ = [
     "arrow_table", "csv_text", "pandas_frame", "parquet_bytes", "polars_frame", "release_in", "write_csv",
@@ -43,13 +46,15 @@ _PLAIN: Final[tuple[type, ...]] = (bool, int, float, str, bytes, Decimal, dt.dat
 
 def arrow_table(release: Release, *, item: Names = None) -> pa.Table:
     """The release as an Arrow table; ``item`` names the column of the items, or one column for each part of them."""
-    places = {"rank": pa.array(range(1, len(release.items) + 1), pa.int64())} if release.ordered else {}
-    numbers = {name: _numbers(values) for name, values in _value_columns(release).items()}
-    items = {name: _array(values) for name, values in _item_columns(release, item).items()}
+    listed, ranks, values = _rows(release)
+    places = {"rank": pa.array(ranks, pa.int64())} if release.ordered else {}
+    numbers = {name: _numbers(column) for name, column in _value_columns(listed, values).items()}
+    items = {name: _array(column) for name, column in _item_columns(listed, item).items()}
     own = {*places, *numbers}
-    columns = places | {_beside(name, own | items.keys(), own): values for name, values in items.items()} | numbers
+    named = {_beside(name, own | items.keys(), own): column for name, column in items.items()}
+    columns = _group_columns(release, {*own, *named}) | places | named | numbers
     metadata = {_RELEASE_KEY: release.to_json().encode("utf-8", "surrogatepass")}
-    if margin_of(release) is not None:
+    if margin_of(listed) is not None:
         metadata[_CONFIDENCE_KEY] = CONFIDENCE.encode("ascii")
     return pa.table(columns).replace_schema_metadata(metadata)
 
@@ -113,6 +118,28 @@ def parquet_bytes(release: Release, *, item: Names = None) -> bytes:
     return written.getvalue()
 
 
+def _rows(release: Release) -> tuple[Release, Sequence[int], list[Fraction | None]]:
+    """The items of all lists as those of one, and for each its place in its own list and its value, if it has one."""
+    if isinstance(release, GroupedRelease):
+        ranks = [place for found in release.lists.values() for place in range(1, len(found.items) + 1)]
+        return all_items(release), ranks, all_values(release)
+    values = release.values or ()
+    missing = [None] * (len(release.items) - len(values))
+    return release, range(1, len(release.items) + 1), [*values, *missing]
+
+
+def _group_columns(release: Release, taken: Set[str]) -> dict[str, pa.Array]:
+    """A column for each part of the groups, under the name that it has in the table."""
+    columns: dict[str, pa.Array] = {}
+    if isinstance(release, GroupedRelease):
+        for name, values in group_columns(release):
+            shown = _text(name)
+            while shown in taken or shown in columns:
+                shown = f"group_{shown}"
+            columns[shown] = _array([_native(value) for value in values])
+    return columns
+
+
 def _item_columns(release: Release, names: Names) -> dict[str, list[Any]]:
     items = [_native(item) for item in selected_items(release)]
     parts = {len(item) if isinstance(item, tuple) else 0 for item in items}
@@ -144,17 +171,16 @@ def _native(item: Any) -> Any:
     return item.item() if hasattr(item, "item") and not isinstance(item, _PLAIN) else item
 
 
-def _value_columns(release: Release) -> dict[str, list[Fraction | None]]:
-    if release.values is None:
+def _value_columns(release: Release, values: list[Fraction | None]) -> dict[str, list[Fraction | None]]:
+    if release.value_kind is None:
         return {}
-    missing = [None] * (len(release.items) - len(release.values))
     if release.value_kind == "gaps":
-        return {"gap": [*release.values, *missing]}
+        return {"gap": values}
     name = _value_column(release)
-    columns: dict[str, list[Fraction | None]] = {name: [*release.values, *missing]}
+    columns = {name: values}
     margin = margin_of(release)
     if margin is not None:
-        ends = [margin.around(value) for value in release.values]
+        ends = [(None, None) if value is None else margin.around(value) for value in values]
         columns[f"{name}_low"] = [low for low, _ in ends]
         columns[f"{name}_high"] = [high for _, high in ends]
     return columns

@@ -15,7 +15,6 @@ __all__ = ["check_question"]
 
 def check_question(question: Question, schema: Schema, *, user: str, table: str) -> CheckedQuestion:
     """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use."""
-    per = question.per
     if question.sql is not None:
         parsed = parse_sql(question.sql, schema=schema, table=table, user=user)
         require_measure(parsed.by, question.clip, question.unit)
@@ -23,7 +22,7 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
         for name in question.item:
             schema.column(name, role="item")
         where = parse_conditions(question.where, schema=schema)
-        parsed = Parsed(question.item, question.k or 0, where, question.by)
+        parsed = Parsed(question.item, question.k or 0, where, question.by, per=question.per)
     if user in parsed.items:
         raise InvalidArgument(
             "item",
@@ -31,15 +30,15 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
             allowed="a column other than the user column",
             hint="Items are ranked by how many users have them.",
         )
-    require_per(per, question.groups, question.groups_per_user, sql=question.sql is not None)
-    check_groups(per, schema, user=user)
+    require_per(parsed.per, question.groups, question.groups_per_user, sql=question.sql is not None)
+    check_groups(parsed.per, schema, user=user)
     return CheckedQuestion(
         parsed.items,
         parsed.k,
         parsed.where,
         question,
         check_measure(parsed.by, question.clip, question.unit, schema, user=user),
-        per,
+        parsed.per,
         counts=question.counts or parsed.values,
         value_name=parsed.value_name,
         list_only=None if question.counts else parsed.list_only,

@@ -56,8 +56,8 @@ class GroupedRelease(Release):
 
     @property
     def complete(self) -> bool:
-        """Whether all k items came back in every group that is shown."""
-        return all(found.complete for found in self.lists.values())
+        """Whether there are groups, and all k items came back in each that is shown."""
+        return bool(self.lists) and all(found.complete for found in self.lists.values())
 
     def __repr__(self) -> str:
         return (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import item_columns, printable
 from podium.privacy.rounding import display
 from podium.release import Release
 
-__all__ = ["ranking", "ranking_lines"]
+__all__ = ["ranking", "ranking_lines", "value_columns"]
 
 _NARROWEST = 4
 
@@ -17,16 +20,21 @@ def ranking(release: Release, heading: str | None = None) -> list[tuple[str, lis
     """Headings with the texts below them; an item without a value has an empty cell."""
     places = [str(place) if release.ordered else "-" for place in range(1, len(release.items) + 1)]
     columns = [("rank", places), *item_columns(release, heading)]
-    if release.values is None:
-        return columns
-    missing = [""] * (len(release.items) - len(release.values))
+    values = release.values or ()
+    return [*columns, *value_columns(release, [*values, *[None] * (len(release.items) - len(values))])]
+
+
+def value_columns(release: Release, values: Sequence[Fraction | None]) -> list[tuple[str, list[str]]]:
+    """The values, and their intervals where the release says how noisy they are; none if it has no values."""
+    if release.value_kind is None:
+        return []
     name = "lead" if release.value_kind == "gaps" else printable(release.value_name or shown_measure(release).noun)
-    columns.append((name, [*map(display, release.values), *missing]))
+    columns = [(name, ["" if value is None else display(value) for value in values])]
     margin = margin_of(release)
     if margin is not None:
-        ends = [margin.around(value) for value in release.values]
-        interval = [f"{display(low)} to {display(high)}" for low, high in ends]
-        columns.append((f"{float(CONFIDENCE):.0%} interval", [*interval, *missing]))
+        ends = [None if value is None else margin.around(value) for value in values]
+        interval = ["" if end is None else f"{display(end[0])} to {display(end[1])}" for end in ends]
+        columns.append((f"{float(CONFIDENCE):.0%} interval", interval))
     return columns
 
 

@@ -6,7 +6,7 @@ import unicodedata
 from typing import Any
 
 from podium.estimates.measure import selected_items
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 
 __all__ = ["NO_ORDER", "clip", "item_columns", "item_texts", "printable", "spreadsheet_text", "why_fewer"]
 
@@ -70,5 +70,17 @@ def _continues(sign: str) -> bool:
 
 def why_fewer(release: Release) -> str:
     """What a list that is shorter than k means, in a sentence that is true whatever the table holds."""
+    if isinstance(release, GroupedRelease):
+        return _why_fewer_in_groups(release)
     found = len(release.items)
     return f"{found} of {release.k}: no {'other ' if found else ''}item stood out enough to be named at this budget."
+
+
+def _why_fewer_in_groups(release: GroupedRelease) -> str:
+    if not release.lists:
+        return "No group had an item that stood out enough to be named at this budget."
+    short = sum(not found.complete for found in release.lists.values())
+    return (
+        f"{short:,} of {len(release.lists):,} lists have fewer than {release.k}: "
+        "no other item of those groups stood out enough to be named at this budget."
+    )

@@ -6,12 +6,13 @@ from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
 from podium.present.measures import shown_measure
 from podium.present.text.columns import ranking_lines
+from podium.present.text.group_lines import group_remarks, grouped_ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
 from podium.privacy.costs import Cost
 from podium.privacy.events import HiddenItems
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 
 __all__ = ["mechanism_text", "paid_sentence", "protection_sentence", "release_summary", "release_text", "theorem_texts"]
 
@@ -37,6 +38,9 @@ def protection_sentence(release: Release) -> str:
 
 
 def _list_lines(release: Release, heading: str | None) -> list[str]:
+    if isinstance(release, GroupedRelease):
+        lines, remarks = grouped_ranking_lines(release, heading), group_remarks(release)
+        return [*lines, *[""] * bool(lines and remarks), *remarks]
     lines = ranking_lines(release, heading)
     if not release.ordered and release.k > 1:
         lines.append(f"\n{NO_ORDER}")
@@ -54,6 +58,8 @@ def paid_sentence(release: Release) -> str:
     paid = f"rho {display(release.paid.rho)}"
     if release.paid.delta:
         paid += f" and delta {display(release.paid.delta)}"
+    if isinstance(release, GroupedRelease):
+        return f"{paid}, for all groups together"
     if not release.ordered:
         return f"{paid}, for the set as a whole"
     if any(isinstance(event, HiddenItems) for event in release.paid.events):

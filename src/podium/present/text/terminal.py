@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from rich import box
@@ -11,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from podium.present.text.columns import ranking
+from podium.present.text.group_lines import group_remarks, grouped_ranking
 from podium.present.text.names import NO_ORDER, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 
 __all__ = ["fact_lines", "facts_table", "plain_table", "release_drawing", "rich_table"]
 
@@ -56,13 +58,7 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
 
 def release_drawing(release: Release, *, heading: str | None = None) -> RenderableType:
     """A release for a person at a terminal: what came out, why not more, what was promised and paid."""
-    columns = ranking(release, heading)
-    rows = list(zip(*(cells for _, cells in columns), strict=True))
-    parts: list[RenderableType] = [rich_table([name for name, _ in columns], rows, right=1)]
-    if not release.ordered and release.k > 1:
-        parts.append(Padding(Text(NO_ORDER, style="italic"), (0, 0, 1, 0)))
-    if not release.complete:
-        parts.append(Padding(Text(why_fewer(release), style="italic"), (0, 0, 1, 0)))
+    parts = _list_parts(release, heading)
     theorems = theorem_texts(release)
     facts = [
         ("promise", release.promise),
@@ -71,3 +67,28 @@ def release_drawing(release: Release, *, heading: str | None = None) -> Renderab
         *zip(["theorem", *[""] * (len(theorems) - 1)], theorems, strict=True),
     ]
     return Group(*parts, facts_table(facts))
+
+
+def _list_parts(release: Release, heading: str | None) -> list[RenderableType]:
+    """The table, and what is said about it."""
+    if isinstance(release, GroupedRelease):
+        table, remarks = _grouped_table(release, heading), group_remarks(release)
+    else:
+        columns = ranking(release, heading)
+        rows = list(zip(*(cells for _, cells in columns), strict=True))
+        table = rich_table([name for name, _ in columns], rows, right=1)
+        remarks = [NO_ORDER] * (not release.ordered and release.k > 1)
+        remarks += [] if release.complete else [why_fewer(release)]
+    return [table, *(Padding(Text(remark, style="italic"), (0, 0, 1, 0)) for remark in remarks)]
+
+
+def _grouped_table(release: GroupedRelease, heading: str | None) -> Table:
+    """One table for all groups, with a line between them."""
+    columns = grouped_ranking(release, heading)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, (name, _) in enumerate(columns):
+        table.add_column(Text(name), justify="right" if place == len(release.per) else "left", overflow="fold")
+    ends = {end - 1 for end in itertools.accumulate(len(found.items) for found in release.lists.values())}
+    for place, row in enumerate(zip(*(cells for _, cells in columns), strict=True)):
+        table.add_row(*map(Text, row), end_section=place in ends)
+    return table

@@ -9,7 +9,7 @@ from podium.query.parse.where import find_column, has_only
 from podium.query.ranked_by import EVENTS, USERS, sum_of
 from podium.query.schema import Schema
 
-__all__ = ["is_aggregate", "measure_of", "names_measure"]
+__all__ = ["is_aggregate", "measure_of", "names_measure", "ranking_aggregate"]
 
 
 def is_aggregate(node: object) -> bool:
@@ -26,6 +26,15 @@ def names_measure(node: exp.Expr, selected: exp.Expr | None) -> exp.Expr | None:
     if type(node) is exp.Column and has_only(node, {"this"}) and alias and node.name.casefold() == alias.casefold():
         return inner
     return inner if is_aggregate(node) and node == inner else None
+
+
+def ranking_aggregate(ordered: exp.Expr, selected: exp.Expr | None) -> exp.Expr | None:
+    """The aggregate that one part of an ORDER BY ranks by: itself, or by the alias that it is selected under."""
+    if not ordered.args.get("desc"):
+        return None
+    node = ordered.this
+    found = names_measure(node, selected)
+    return node if found is None and selected is None and is_aggregate(node) else found
 
 
 def measure_of(node: exp.Expr, schema: Schema, user: str, shape: str) -> str:

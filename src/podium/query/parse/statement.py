@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from podium.errors import QuestionRefused
 from podium.exact import positive_integer
-from podium.query.parse.aggregates import is_aggregate, measure_of, names_measure
+from podium.query.parse.aggregates import is_aggregate, measure_of, ranking_aggregate
+from podium.query.parse.per_group import group_shape, integer_of, lists_per_group, mentions_groups
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import find_column, has_only, predicate_of
 from podium.query.predicate import Predicate
@@ -16,7 +17,7 @@ from podium.query.schema import Schema
 
 __all__ = ["Parsed", "parse_sql"]
 
-_PARTS = {"expressions", "from_", "where", "group", "order", "limit"}
+_PARTS = {"expressions", "from_", "where", "group", "order", "limit", "qualify"}
 _NAMES = {
     "joins": "JOIN",
     "having": "HAVING",
@@ -24,7 +25,6 @@ _NAMES = {
     "offset": "OFFSET",
     "with_": "WITH",
     "windows": "WINDOW",
-    "qualify": "QUALIFY",
     "laterals": "LATERAL",
     "sample": "TABLESAMPLE",
     "into": "INTO",
@@ -34,7 +34,7 @@ _NAMES = {
 
 
 class Parsed(NamedTuple):
-    """What a statement asks: item columns, k, condition and measure.
+    """What a statement asks: item columns, k, condition and measure, and the columns of groups with a list each.
 
     ``values``: the measure is selected, so it is asked for; ``value_name`` is its alias. ``list_only`` is the same
     statement without it.
@@ -47,30 +47,34 @@ class Parsed(NamedTuple):
     values: bool = False
     value_name: str | None = None
     list_only: str | None = None
+    per: tuple[str, ...] = ()
 
 
 def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> Parsed:
     """The question that a SELECT over the table of that name asks, with users in column ``user``."""
     statement = parse_statement(text)
-    shape = _shape(table, user)
+    shape = (group_shape if mentions_groups(statement) else _shape)(table, user)
     if type(statement) is not exp.Select:
         raise QuestionRefused(statement.sql(), "only a SELECT can be answered", hint=shape)
     for name, value in statement.args.items():
         if value and name not in _PARTS:
             raise QuestionRefused(_NAMES.get(name, name), "it is not part of a top-k question", hint=shape)
     _check_table(statement, table, shape)
-    items, selected = _select_list(statement, schema, user, shape)
-    _check_group(statement, items, schema, shape)
-    ranked = _ranked_by(statement, selected, shape)
+    columns, selected = _select_list(statement, schema, user, shape)
+    _check_group(statement, columns, schema, shape)
+    lists = lists_per_group(statement, schema, selected, shape)
+    per = () if lists is None else lists.per
+    ranked = _ranked_by(statement, selected, shape) if lists is None else lists.ranked
     where = statement.args.get("where")
     return Parsed(
-        tuple(items),
-        _limit(statement, shape),
+        _items(columns, per, shape),
+        _limit(statement, shape) if lists is None else positive_integer(lists.k, "k"),
         None if where is None else predicate_of(where.this, schema),
         measure_of(ranked, schema, user, shape),
         values=selected is not None,
         value_name=(selected.alias or None) if type(selected) is exp.Alias else None,
         list_only=None if selected is None else _without(statement, selected, ranked),
+        per=per,
     )
 
 
@@ -114,6 +118,17 @@ def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -
     return items, selected
 
 
+def _items(columns: list[str], per: tuple[str, ...], shape: str) -> tuple[str, ...]:
+    """The selected columns that are ranked: all but those of the groups, which the answer names too."""
+    for name in per:
+        if name not in columns:
+            raise QuestionRefused(name, "a group column is selected, because the answer names the groups", hint=shape)
+    items = tuple(name for name in columns if name not in per)
+    if not items:
+        raise QuestionRefused(", ".join(columns), "an item column is selected besides the groups", hint=shape)
+    return items
+
+
 def _check_group(statement: exp.Select, items: list[str], schema: Schema, shape: str) -> None:
     group = statement.args.get("group")
     nodes = [] if group is None else group.expressions
@@ -131,10 +146,7 @@ def _ranked_by(statement: exp.Select, selected: exp.Expr | None, shape: str) -> 
     if len(nodes) != 1 or not nodes[0].args.get("desc"):
         part = "ORDER BY" if order is None else order.sql().strip()
         raise QuestionRefused(part, "the answer is ordered by the count alone, descending", hint=shape)
-    node = nodes[0].this
-    found = names_measure(node, selected)
-    if found is None and selected is None and is_aggregate(node):
-        found = node
+    found = ranking_aggregate(nodes[0], selected)
     if found is None:
         raise QuestionRefused(nodes[0].sql(), "the answer is ordered by the count alone, descending", hint=shape)
     return found
@@ -144,7 +156,11 @@ def _without(statement: exp.Select, selected: exp.Expr, ranked: exp.Expr) -> str
     """The same statement as text, which ranks by the measure and does not select it."""
     parts = statement.copy()
     parts.set("expressions", [node.copy() for node in statement.expressions if node is not selected])
-    parts.set("order", exp.Order(expressions=[exp.Ordered(this=ranked.copy(), desc=True)]))
+    order = exp.Order(expressions=[exp.Ordered(this=ranked.copy(), desc=True)])
+    window = parts.find(exp.Window)
+    if window is not None:
+        window.set("order", order)
+    parts.set("order", None if window is not None else order)
     return str(parts.sql())
 
 
@@ -152,7 +168,8 @@ def _limit(statement: exp.Select, shape: str) -> int:
     limit = statement.args.get("limit")
     # PERCENT, WITH TIES and BY would ask for another number of items.
     node = limit.expression if type(limit) is exp.Limit and has_only(limit, {"expression"}) else None
-    if type(node) is not exp.Literal or node.is_string or not str(node.this).isdecimal() or len(node.this) > 9:
+    k = integer_of(node)
+    if k is None:
         part = "LIMIT" if limit is None else limit.sql().strip()
         raise QuestionRefused(part, "LIMIT takes one integer", hint=shape)
-    return positive_integer(int(node.this), "k")
+    return positive_integer(k, "k")
