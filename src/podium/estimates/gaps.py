@@ -30,6 +30,7 @@ from podium.exact import (
 from podium.mechanisms.sparse_vector.hybrid import HybridTopK
 from podium.mechanisms.sparse_vector.scales import SparseNoise, noise_mean, noise_variance
 from podium.mechanisms.sparse_vector.technique import SparseVector
+from podium.privacy.rounding import smallest_integer
 from podium.release import BOTTOM, Release
 
 __all__ = ["gap_confidence", "gap_estimates", "gap_margin", "lower_bounds"]
@@ -98,14 +99,7 @@ def gap_margin(confidence: Number, *, noise: SparseNoise, query_scale: Number, t
         found = gap_confidence(distance, noise=noise, query_scale=query_scale, threshold_scale=threshold_scale)
         return bool(found >= ball(level))
 
-    high = 1
-    while not reached(high):
-        high *= 2
-    low = -1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return Fraction(high, 1 << _BITS)
+    return Fraction(smallest_integer(reached), 1 << _BITS)
 
 
 class _GapNoise:

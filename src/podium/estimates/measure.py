@@ -32,7 +32,7 @@ from podium.mechanisms.base import UNSAID, UNSAID_ZERO, describe
 from podium.mechanisms.domain import scores_of
 from podium.privacy.events import Event, GaussianNoise, LaplaceNoise
 from podium.privacy.guarantee import total
-from podium.privacy.rounding import display
+from podium.privacy.rounding import display, smallest_integer
 from podium.randomness import BitSource, discrete_gaussian, discrete_laplace
 from podium.release import Receipt, Release
 
@@ -176,14 +176,7 @@ class MeasureCounts:
         because the sum over x > w is below the integral from w, and the normaliser above sigma sqrt(2 pi).
         """
         level = probability(confidence, "confidence")
-        high = 1
-        while not self._covers(high, level):
-            high *= 2
-        low = -1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._covers(middle, level) else (middle, high)
-        return high
+        return smallest_integer(lambda width: self._covers(width, level))
 
     def _covers(self, width: int, level: Fraction) -> bool:
         with ball_precision(_PRECISION):

@@ -29,6 +29,7 @@ __all__ = [
     "first_number",
     "significant_above",
     "significant_below",
+    "smallest_integer",
 ]
 
 GRID_BITS = 64
@@ -101,6 +102,14 @@ def first_number(holds: Callable[[int], bool], low: int, high: int, guess: int =
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def smallest_integer(holds: Callable[[int], bool]) -> int:
+    """The smallest integer from 0 with a property that everything after the first has."""
+    high = 1
+    while not holds(high):
+        high *= 2
+    return first_number(holds, high // 2 if high > 1 else -1, high)
 
 
 def _ends(value: flint.arb) -> tuple[Fraction, Fraction]:

@@ -14,6 +14,7 @@ from podium.mechanisms.base import UNSAID, describe
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import CorrelatedNoise
 from podium.privacy.proofs import Proof
+from podium.privacy.rounding import smallest_integer
 from podium.privacy.theorems.correlated import correlated_move
 from podium.randomness import BitSource, correlated_values, grid_bits_for, steps_per_unit
 
@@ -150,14 +151,7 @@ class CorrelatedCounts:
     def margin(self, confidence: Number = "0.95") -> int:
         """The smallest integer w such that a released count is within w of the true one with this confidence."""
         level = probability(confidence, "confidence")
-        high = 1
-        while not self._covers(high, level):
-            high *= 2
-        low = -1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._covers(middle, level) else (middle, high)
-        return high
+        return smallest_integer(lambda width: self._covers(width, level))
 
     def _covers(self, width: int, level: Fraction) -> bool:
         """Whether P(|noise| > reach) is at most 1 - level, where noise up to reach moves a count by at most width.
