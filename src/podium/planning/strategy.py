@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Strategy", "strategy_for"]
 
 _DEFAULT_MAX_ITEMS_PER_USER = 1_000
+_ROOT_OF_TEN = Fraction(316228, 100000)
 _ONCE = "One way, which counts the table once."
 _IN_ROUNDS = "One way, which counts the table at most {} times."
 _LONG_SIZED_PATHS = (
@@ -162,12 +163,10 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         counts=facts.counts,
     )
     reach = mechanism.first_threshold
-    busy = dyadic_above(reach * Fraction(316228, 100000), REACH_BITS)
-    return Strategy(
-        facts=facts,
-        mechanism=mechanism,
-        measure=None,
-        guarantee=budget.guarantee or total(mechanism.worst_case),
+    return _strategy_in_rounds(
+        facts,
+        budget,
+        mechanism,
         why=(
             "The items are not known beforehand: rounds of Gaussian noise find candidates, settle what is clearly in, "
             "and measure only the border again."
@@ -175,13 +174,40 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         reach=reach,
         reach_sentence=(
             f"An item is found if it has well over {round_up(reach)} users who have few other items, or well over "
-            f"{round_up(busy)} who have about ten."
+            f"{round_up(_of_busy_users(reach))} who have about ten."
         ),
+        paths=_IN_ROUNDS.format(9 if facts.counts else 8),
+    )
+
+
+def _strategy_in_rounds(
+    facts: Facts,
+    budget: RoundsBudget,
+    mechanism: AdaptiveTopK | RefinedTopK,
+    *,
+    why: str,
+    reach: Fraction,
+    reach_sentence: str,
+    paths: str = "",
+) -> Strategy:
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=None,
+        guarantee=budget.guarantee or total(mechanism.worst_case),
+        why=why,
+        reach=reach,
+        reach_sentence=reach_sentence,
         epsilon_per_item=budget.per_item,
         delta_per_call=budget.delta,
         theorem=budget.theorem,
-        paths=_IN_ROUNDS.format(9 if facts.counts else 8),
+        paths=paths,
     )
+
+
+def _of_busy_users(reach: Fraction) -> Fraction:
+    """The same reach for an item whose users have about ten others: they count for 1/sqrt(10) each."""
+    return dyadic_above(reach * _ROOT_OF_TEN, REACH_BITS)
 
 
 def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
@@ -192,8 +218,7 @@ def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
         facts.k, budget.epsilon, budget.delta, k_bar=facts.rows, max_items_per_user=facts.max_items_per_user
     )
     reach = mechanism.first_threshold
-    busy = mechanism.one_discovery(_DEFAULT_MAX_ITEMS_PER_USER).count_threshold
-    busy = dyadic_above(busy * Fraction(316228, 100000), REACH_BITS)
+    busy = _of_busy_users(mechanism.one_discovery(_DEFAULT_MAX_ITEMS_PER_USER).count_threshold)
     return Strategy(
         facts=facts,
         mechanism=mechanism,
@@ -251,12 +276,10 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
     )
     # Two standard deviations of a difference, if everything were spent on it.
     reach = dyadic_above(mechanism.stage(Fraction(1)).count_sigma * Fraction(283, 100), REACH_BITS)
-    busy = dyadic_above(reach * Fraction(316228, 100000), REACH_BITS)
-    return Strategy(
-        facts=facts,
-        mechanism=mechanism,
-        measure=None,
-        guarantee=budget.guarantee or total(mechanism.worst_case),
+    return _strategy_in_rounds(
+        facts,
+        budget,
+        mechanism,
         why=(
             "The domain is known and the list is long: Gaussian noise ranks all items roughly, and then only the "
             "border of the list is measured again."
@@ -264,11 +287,8 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         reach=reach,
         reach_sentence=(
             f"Items are told apart if their counts differ by well over {round_up(reach)} users who have few other "
-            f"items, or well over {round_up(busy)} who have about ten."
+            f"items, or well over {round_up(_of_busy_users(reach))} who have about ten."
         ),
-        epsilon_per_item=budget.per_item,
-        delta_per_call=budget.delta,
-        theorem=budget.theorem,
     )
 
 
