@@ -8,14 +8,14 @@ __all__ = ["MUTANTS"]
 
 MUTANTS = (
     Mutant(
-        "mechanisms/gaussian/adaptive.py",
+        "mechanisms/gaussian/in_rounds.py",
         "self._pay(share, GaussianNoise(sigma))",
         "self._pay(share)",
         "the sizes of users at the border are released with noise, and noise is paid",
         ("unit/mechanisms/test_metered_rounds.py::test_every_round_is_paid_for",),
     ),
     Mutant(
-        "mechanisms/gaussian/adaptive.py",
+        "mechanisms/gaussian/in_rounds.py",
         "self._pay(for_sums, event)",
         "self._pay(for_sums)",
         "the sums at the border are paid",
@@ -29,7 +29,7 @@ MUTANTS = (
         ("unit/mechanisms/test_metered_rounds.py::test_every_round_is_paid_for",),
     ),
     Mutant(
-        "mechanisms/gaussian/adaptive.py",
+        "mechanisms/gaussian/in_rounds.py",
         "self.left -= share",
         "self.left -= share / 2",
         "what a round used is gone",
@@ -43,21 +43,21 @@ MUTANTS = (
         ("unit/mechanisms/test_adaptive.py::test_a_stage_costs_its_share_of_mu_squared_and_of_delta",),
     ),
     Mutant(
-        "mechanisms/gaussian/adaptive.py",
+        "mechanisms/gaussian/in_rounds.py",
         "        self.paid.append(noise.event)\n",
         "",
         "the counts that are measured at the end are paid",
         ("unit/mechanisms/test_metered_rounds.py::test_every_round_is_paid_for",),
     ),
     Mutant(
-        "mechanisms/gaussian/adaptive.py",
+        "mechanisms/gaussian/in_rounds.py",
         "self.mechanism.mu_squared * share, clip=self.clip)",
         "self.mechanism.mu_squared * share, clip=self.clip, max_items_per_user=1)",
         "a user may be in all the counts that are measured",
         ("unit/mechanisms/test_metered_rounds.py::test_counts_of_rounds_are_paid_for_users_who_are_in_all_of_them",),
     ),
     Mutant(
-        "mechanisms/gaussian/adaptive.py",
+        "mechanisms/gaussian/in_rounds.py",
         'noisy = noisy_values(users, scale=sigma, noise="gaussian", grid_bits=grid_bits_for(sigma), bits=self.bits)',
         "noisy = [Fraction(n) for n in users]",
         "sizes of users are private rows",
@@ -127,7 +127,7 @@ MUTANTS = (
         ("unit/mechanisms/test_weights.py::test_only_the_ends_of_steps_matter_for_the_threshold",),
     ),
     Mutant(
-        "mechanisms/gaussian/sparse_histogram.py",
+        "mechanisms/noisy_histogram.py",
         "above=self.count_threshold,",
         "above=self.count_threshold - 1,",
         "an item of one user must not pass",
