@@ -12,7 +12,7 @@ from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
 from podium.exact import ball_precision
 from podium.histogram import Histogram
 from podium.mechanisms import GaussianSparseHistogram, SetUnionThenTopK, TwoReadings, Weights
-from podium.mechanisms.gaussian.level_distribution import GaussianRace
+from podium.mechanisms.gaussian.level_distribution import LevelRace, NormalNoise
 from podium.randomness import noisy_values
 from podium.randomness.replay import ReplayableBits
 
@@ -42,7 +42,8 @@ def test_short_lists_follow_their_exact_distribution() -> None:
         # The threshold stays that of the mechanism: only the noise is another.
         rows = histogram.top(9)
         with ball_precision(128):
-            race = GaussianRace(rows.items, [Fraction(n) for n in rows.counts.tolist()], level, sigma, 2)
+            scores = [Fraction(n) for n in rows.counts.tolist()]
+            race = LevelRace(rows.items, scores, level, sigma, 2, noise=NormalNoise())
             return {outcome: float(chance.mid()) for outcome, chance in race.distribution().items()}
 
     assert_three_way(drawn, distribution, scale=Fraction(3))

@@ -61,7 +61,7 @@ MUTANTS = (
         (_METERED,),
     ),
     Mutant(
-        "mechanisms/gaussian/sparse_histogram.py",
+        "mechanisms/noisy_histogram.py",
         "noise_bound=self.noise_bound,",
         "noise_bound=None,",
         "noise beyond the cutoff lifts items of one user over it",
@@ -69,8 +69,8 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/truncated/laplace_histogram.py",
-        "noise_bound=self.threshold,",
-        "noise_bound=2 * self.threshold,",
+        '"""A: noise is cut off exactly at the threshold."""\n        return self.threshold',
+        '"""A: noise is cut off exactly at the threshold."""\n        return 2 * self.threshold',
         "noise must not reach beyond the threshold",
         (_METERED,),
     ),

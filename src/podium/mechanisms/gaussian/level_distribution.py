@@ -16,7 +16,7 @@ from podium.exact import ball
 from podium.histogram import Item
 from podium.mechanisms.base import Distribution
 
-__all__ = ["MAX_ORDER", "GaussianRace", "LevelRace", "NormalNoise", "Piece", "StandardNoise", "normal_below"]
+__all__ = ["MAX_ORDER", "LevelRace", "NormalNoise", "Piece", "StandardNoise", "normal_below"]
 
 MAX_ORDER = 2
 """How many places an order may have for its probability to be one integral; longer ones are integrals of integrals."""
@@ -183,15 +183,6 @@ class LevelRace:
         seen = _product(self._noise.density(point - self._leads[i]) for i, point in zip(places, points, strict=True))
         rest = _product(self._noise.below(bar - lead) for i, lead in enumerate(self._leads) if i not in places)
         return seen * rest / ball(self._scale) ** len(places)
-
-
-class GaussianRace(LevelRace):
-    """The race with N(0, sigma^2) for each item."""
-
-    def __init__(
-        self, items: Sequence[Item], scores: Sequence[Fraction], level: Fraction, sigma: Fraction, k: int | None
-    ) -> None:
-        super().__init__(items, scores, level, sigma, k, noise=NormalNoise())
 
 
 def _product(factors: Iterable[flint.arb]) -> flint.arb:

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
-import flint
-
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
-from podium.histogram import Groups, Histogram, Item
-from podium.mechanisms.base import UNSAID, Distribution, Mechanism, certified_floats
-from podium.mechanisms.domain import list_scores
-from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, GaussianRace, LevelRace
-from podium.mechanisms.reader import Reads
+from podium.mechanisms.base import UNSAID
+from podium.mechanisms.gaussian.level_distribution import NormalNoise, StandardNoise
+from podium.mechanisms.noisy_histogram import NoisyHistogram
 from podium.mechanisms.weights import Weights
 from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
 from podium.privacy.proofs import Proof
-from podium.randomness import BitSource, grid_bits_for, race_above
-from podium.release import Release
 
 __all__ = ["GaussianSparseHistogram"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class GaussianSparseHistogram(Mechanism):
+class GaussianSparseHistogram(NoisyHistogram):
     """The items whose weighted count plus Gaussian noise passes a public threshold, in order, with these noisy counts.
 
     Use
@@ -60,7 +53,6 @@ class GaussianSparseHistogram(Mechanism):
     which the release is post-processing.
     """
 
-    reads: ClassVar[Reads] = Reads.WEIGHTED_COUNTS
     proofs: ClassVar[tuple[Proof, ...]] = (
         Proof("docs/proofs/gaussian-histograms.md", "Theorem 1"),
         Proof("docs/proofs/measures.md", "Theorem 6"),
@@ -68,7 +60,6 @@ class GaussianSparseHistogram(Mechanism):
     theorem: ClassVar[str] = (
         f"{proofs[0]}, after Korolova et al. 2009 and Gopi et al. 2020; Balle & Wang 2018 (Gaussian noise)"
     )
-    grid_bits: ClassVar[int] = 20
 
     k: int | None
     sigma: Fraction
@@ -127,9 +118,9 @@ class GaussianSparseHistogram(Mechanism):
         return self.sigma * self._counts_per_weight
 
     @property
-    def noise_bound(self) -> Fraction | None:
-        """What the noise of the released values is conditioned on not to exceed in size; None: it is unbounded."""
-        return None
+    def noise_scale(self) -> Fraction:
+        """The same: noise that is cut off keeps its scale."""
+        return self.count_sigma
 
     @property
     def _counts_per_weight(self) -> Fraction:
@@ -141,58 +132,8 @@ class GaussianSparseHistogram(Mechanism):
         """How much one user adds to each item."""
         return self.weights
 
-    def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
-        """Run the mechanism once on weighted counts, known domain or not; items with count 0 take no part."""
-        groups = histogram.observed_groups()
-        finish = race_above(
-            groups.scores,
-            above=self.count_threshold,
-            k=self.k,
-            scale=self.count_sigma,
-            noise_bound=self.noise_bound,
-            unit=Fraction(1, self.weights.weight(1)),
-            multiplicities=groups.multiplicities,
-            value_bits=grid_bits_for(self.count_sigma, self.grid_bits),
-            bits=bits,
-        )
-        items = tuple(map(groups.name, finish.groups, finish.members))
-        k = len(items) if self.k is None else self.k
-        return self._make_release(items, self.worst_case, k=k, values=finish.values, value_kind="counts")
-
-    def inclusion(self, histogram: Histogram) -> dict[Item, float]:
-        """The probability of each item to pass the threshold."""
-        balls = certified_floats(lambda: self.chances(histogram))
-        return {item: float(value.mid()) for item, value in balls.items()}
-
-    def chances(self, histogram: Histogram) -> dict[Item, flint.arb]:
-        """The same as balls at the current precision, for distributions of what uses this mechanism as a stage."""
-        items, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
-        return dict(zip(items, race.pass_probabilities(), strict=True))
-
-    def _exact_distribution(self, histogram: Histogram) -> Distribution:
-        groups = histogram.observed_groups()
-        items, race = self._race(groups, outcomes=len(histogram) ** MAX_ORDER)
-        if min(len(items), len(items) if self.k is None else self.k) > MAX_ORDER:
-            raise InvalidArgument(
-                "k",
-                self.k,
-                allowed=f"at most {MAX_ORDER} for the exact distribution of the order",
-                hint="inclusion() and density() have no such limit.",
-            )
-        return race.distribution()
-
-    def _density(
-        self, histogram: Histogram, outcome: Sequence[Item], values: list[Fraction]
-    ) -> Callable[[], flint.arb]:
-        if not isinstance(outcome, tuple) or len(values) != len(outcome):
-            raise InvalidArgument("values", tuple(values), allowed="one value for each item of the outcome, a tuple")
-        _, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
-        return lambda: race.density(outcome, values)
-
-    def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], LevelRace]:
-        items, sums = list_scores(groups, outcomes=outcomes)
-        scores = [score / self.weights.weight(1) for score in sums]
-        return items, GaussianRace(items, scores, self.count_threshold, self.count_sigma, self.k)
+    def _standard_noise(self) -> StandardNoise:
+        return NormalNoise()
 
 
 @lru_cache(maxsize=256)

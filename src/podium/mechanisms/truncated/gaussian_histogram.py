@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from podium.histogram import Groups, Item
-from podium.mechanisms.domain import list_scores
-from podium.mechanisms.gaussian.level_distribution import LevelRace
+from podium.mechanisms.gaussian.level_distribution import StandardNoise
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.truncated.cutoff_noise import CutOffNoise
 from podium.mechanisms.truncated.cutoffs import gaussian_cutoff
@@ -63,8 +61,5 @@ class TruncatedGaussianHistogram(GaussianSparseHistogram):
         """A in units of the released values: noise is cut off exactly at the threshold."""
         return self.count_threshold
 
-    def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], LevelRace]:
-        items, sums = list_scores(groups, outcomes=outcomes)
-        scores = [score / self.weights.weight(1) for score in sums]
-        noise = CutOffNoise.gaussian(self.threshold / self.sigma)
-        return items, LevelRace(items, scores, self.count_threshold, self.count_sigma, self.k, noise=noise)
+    def _standard_noise(self) -> StandardNoise:
+        return CutOffNoise.gaussian(self.threshold / self.sigma)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
-
-import flint
+from typing import ClassVar, Literal
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
-from podium.histogram import Groups, Histogram, Item
-from podium.mechanisms.base import Distribution, Mechanism, certified_floats
-from podium.mechanisms.domain import list_scores
-from podium.mechanisms.gaussian.level_distribution import MAX_ORDER, LevelRace
-from podium.mechanisms.reader import Reads
+from podium.mechanisms.gaussian.level_distribution import StandardNoise
+from podium.mechanisms.noisy_histogram import NoisyHistogram
 from podium.mechanisms.truncated.cutoff_noise import CutOffNoise
 from podium.mechanisms.truncated.cutoffs import laplace_cutoff
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event, HiddenItems, LaplaceNoise
 from podium.privacy.proofs import Proof
-from podium.randomness import BitSource, grid_bits_for, race_above
-from podium.release import Release
 
 __all__ = ["TruncatedLaplaceHistogram"]
 
@@ -31,7 +23,7 @@ _MAX_ITEMS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class TruncatedLaplaceHistogram(Mechanism):
+class TruncatedLaplaceHistogram(NoisyHistogram):
     """The items whose shared count plus Laplace noise cut off at a public bound passes that bound, in order.
 
     Use
@@ -59,13 +51,12 @@ class TruncatedLaplaceHistogram(Mechanism):
     mechanism, of which the release is post-processing.
     """
 
-    reads: ClassVar[Reads] = Reads.WEIGHTED_COUNTS
     proofs: ClassVar[tuple[Proof, ...]] = (
         Proof("docs/proofs/truncated-noise.md", "Theorem 2"),
         Proof("docs/proofs/truncated-noise.md", "Theorem 3"),
     )
     theorem: ClassVar[str] = f"{proofs[0]} (noise cut off at the threshold); Theorem 3 there for zCDP"
-    grid_bits: ClassVar[int] = 20
+    family: ClassVar[Literal["gaussian", "laplace"]] = "laplace"
 
     k: int | None
     epsilon: Fraction
@@ -104,57 +95,18 @@ class TruncatedLaplaceHistogram(Mechanism):
         """The same: a user with one item adds 1."""
         return self.threshold
 
-    def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
-        """Run the mechanism once on shared counts, known domain or not; items with count 0 take no part."""
-        groups = histogram.observed_groups()
-        scale = 1 / self.epsilon
-        finish = race_above(
-            groups.scores,
-            above=self.threshold,
-            k=self.k,
-            scale=scale,
-            unit=Fraction(1, self.weights.unit),
-            noise="laplace",
-            noise_bound=self.threshold,
-            multiplicities=groups.multiplicities,
-            value_bits=grid_bits_for(scale, self.grid_bits),
-            bits=bits,
-        )
-        items = tuple(map(groups.name, finish.groups, finish.members))
-        k = len(items) if self.k is None else self.k
-        return self._make_release(items, self.worst_case, k=k, values=finish.values, value_kind="counts")
+    @property
+    def noise_scale(self) -> Fraction:
+        """The scale of the Laplace noise."""
+        return 1 / self.epsilon
 
-    def inclusion(self, histogram: Histogram) -> dict[Item, float]:
-        """The probability of each item to pass the threshold."""
-        items, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
-        balls = certified_floats(lambda: dict(zip(items, race.pass_probabilities(), strict=True)))
-        return {item: float(value.mid()) for item, value in balls.items()}
+    @property
+    def noise_bound(self) -> Fraction | None:
+        """A: noise is cut off exactly at the threshold."""
+        return self.threshold
 
-    def _exact_distribution(self, histogram: Histogram) -> Distribution:
-        groups = histogram.observed_groups()
-        items, race = self._race(groups, outcomes=len(histogram) ** MAX_ORDER)
-        if min(len(items), len(items) if self.k is None else self.k) > MAX_ORDER:
-            raise InvalidArgument(
-                "k",
-                self.k,
-                allowed=f"at most {MAX_ORDER} for the exact distribution of the order",
-                hint="inclusion() and density() have no such limit.",
-            )
-        return race.distribution()
-
-    def _density(
-        self, histogram: Histogram, outcome: Sequence[Item], values: list[Fraction]
-    ) -> Callable[[], flint.arb]:
-        if not isinstance(outcome, tuple) or len(values) != len(outcome):
-            raise InvalidArgument("values", tuple(values), allowed="one value for each item of the outcome, a tuple")
-        _, race = self._race(histogram.observed_groups(), outcomes=len(histogram))
-        return lambda: race.density(outcome, values)
-
-    def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], LevelRace]:
-        items, sums = list_scores(groups, outcomes=outcomes)
-        scores = [score / self.weights.unit for score in sums]
-        noise = CutOffNoise.laplace(self.threshold * self.epsilon)
-        return items, LevelRace(items, scores, self.threshold, 1 / self.epsilon, self.k, noise=noise)
+    def _standard_noise(self) -> StandardNoise:
+        return CutOffNoise.laplace(self.threshold * self.epsilon)
 
 
 def _cap(max_items_per_user: int) -> int:
