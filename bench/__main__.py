@@ -1,4 +1,7 @@
-"""Runs every bench: ``python -m bench [--quick] [NAME ...]``. ``page`` and ``scale_page`` write pages of docs/."""
+"""Runs every bench: ``python -m bench [--quick] [NAME ...]``. ``page`` and ``scale_page`` write pages of docs/.
+
+With one NAME, further options are those of that bench: ``python -m bench engines --json engines.json``.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         help=f"one or more of {', '.join(BENCHES)}; default: all; {' and '.join(PAGES)} write pages of docs/",
     )
     parser.add_argument("--quick", action="store_true", help="the short form of each bench")
-    options = parser.parse_args(argv)
+    options, further = parser.parse_known_args(argv)
+    if further and len(options.names) != 1:
+        parser.error(f"unrecognized arguments: {' '.join(further)}; one bench alone takes its own options")
     known = {**BENCHES, **PAGES}
     unknown = set(options.names) - set(known)
     if unknown:
@@ -51,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     before = sys.argv
     try:
         for name in options.names or BENCHES:
-            sys.argv = [f"bench.{name}", *(["--quick"] if options.quick and name not in PAGES else [])]
+            sys.argv = [f"bench.{name}", *(["--quick"] if options.quick and name not in PAGES else []), *further]
             importlib.import_module(known[name]).main()
     finally:
         sys.argv = before

@@ -6,7 +6,10 @@ Commands import the library when they run, so ``podium --help`` and shell comple
 import gc
 import os
 
-__all__ = ["main"]
+__all__ = ["USUAL_COLLECTION", "main"]
+
+USUAL_COLLECTION = gc.get_threshold()
+"""How often Python collects garbage; a command that runs for long goes back to it."""
 
 
 def main() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from podium.cli import USUAL_COLLECTION
 from podium.cli.budget.printing import print_facts
 from podium.cli.console import say
 from podium.errors import MissingLibrary
@@ -45,6 +47,8 @@ def serve(
     settings = settings_in(config)
     from podium.service import server
 
+    # A command may leave its garbage to the system; what requests leave behind would add up.
+    gc.set_threshold(*USUAL_COLLECTION)
     if check:
         print_facts(server.check(settings))
         return

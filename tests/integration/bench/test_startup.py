@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from bench import startup
+from bench.__main__ import main
 
 
 def test_every_command_is_started_compared_and_judged(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "startup.json"
-    assert startup.main(["--repetitions", "1", "--json", str(path)]) == 0
+    assert main(["startup", "--repetitions", "1", "--json", str(path)]) == 0
     report = json.loads(path.read_text(encoding="utf-8"))
     measured = {cell["what"]: cell for cell in report["cells"]}
     assert list(measured) == [startup.BARE, *startup.GOALS]
@@ -26,3 +28,9 @@ def test_a_goal_is_judged_on_seconds() -> None:
 
     assert judged(1) == [False, False, False]
     assert judged(0.99) == [True, True, True]
+
+
+def test_only_one_bench_alone_takes_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["startup", "page", "--repetitions", "1"])
+    assert "unrecognized arguments: --repetitions 1; one bench alone takes its own options" in capsys.readouterr().err

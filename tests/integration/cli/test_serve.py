@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+from tests.support.command_line import succeeded
+
+from podium.cli import USUAL_COLLECTION
 
 CONFIG = """
 ledger = "ledger.db"
@@ -27,3 +33,18 @@ def test_a_port_that_is_taken_is_not_a_defect(tmp_path: Path) -> None:
     assert f"server.port={port} is not valid." in ran.stderr
     assert "a port of 127.0.0.1 that is free" in ran.stderr
     assert "listening" not in ran.stderr
+
+
+def test_a_service_collects_its_garbage_as_often_as_python_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "podium.toml"
+    config.write_text(CONFIG.format(port=8737), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    # As every command begins, because it ends before garbage matters.
+    gc.set_threshold(200_000)
+    try:
+        succeeded("serve", "--config", str(config), "--check")
+        assert gc.get_threshold() == USUAL_COLLECTION
+    finally:
+        gc.set_threshold(*USUAL_COLLECTION)
