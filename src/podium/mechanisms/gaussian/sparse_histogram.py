@@ -119,7 +119,7 @@ class GaussianSparseHistogram(NoisyHistogram):
 
     @property
     def noise_scale(self) -> Fraction:
-        """The same: noise that is cut off keeps its scale."""
+        """The scale of their noise, whether it is cut off or not."""
         return self.count_sigma
 
     @property
