@@ -63,10 +63,17 @@ def noisy_floors(
     floors = []
     for i, offset in enumerate(offsets):
         if abs(low[i]) < _BIG and abs(high[i]) < _BIG:
-            below, above = ((offset + Fraction(float(end[i]))) * unit // 1 for end in (low, high))
+            below, above = (_floor(offset, float(end[i]), unit) for end in (low, high))
             if below == above:
                 floors.append(below)
                 continue
         contender = Contender.single(i, offset, noise, Uniform(streams, i, 1, int(words[i])))
         floors.append(value_floor(contender, unit, head))
     return floors
+
+
+def _floor(offset: Fraction, end: float, unit: Fraction) -> int:
+    """floor((offset + end) * unit) in integers: a fraction would be put into its lowest terms twice."""
+    part, size = end.as_integer_ratio()
+    whole = (offset.numerator * size + part * offset.denominator) * unit.numerator
+    return whole // (offset.denominator * size * unit.denominator)

@@ -108,7 +108,7 @@ def test_items_that_nobody_has_are_named_in_any_number(tmp_path: Path) -> None:
 
 
 def test_a_domain_of_a_million_millions(tmp_path: Path) -> None:
-    """A thousand items of 10^12, of which nobody has nearly all: Python needs what it needs for a few million."""
+    """Two hundred items of 10^12, of which nobody has nearly all: Python needs what it needs for a few million."""
     path = made(
         tmp_path / "events.parquet",
         "SELECT u AS user_id, 1000003 * i AS item FROM range(60) r(i), range(3000) s(u) WHERE u < 3000 - 20 * i",
@@ -118,13 +118,13 @@ def test_a_domain_of_a_million_millions(tmp_path: Path) -> None:
     def ask(size: int, k: int) -> Callable[[], podium.Release]:
         return lambda: podium.top(source, item="item", user="user_id", k=k, epsilon=500, delta="1e-8", domain_size=size)
 
-    release = ask(10**12, 1000)()
-    assert len(set(release.items)) == 1000
+    release = ask(10**12, 200)()
+    assert len(set(release.items)) == 200
     assert all(isinstance(item, int) and 0 <= item < 10**12 for item in release.items)
     assert {1000003 * i for i in range(60)} <= set(release.items)
     # Not a byte for each item: what differs is the number of digits in the questions by rank.
-    ask(10**8, 200)()
-    assert peak_extra_bytes(ask(10**12, 200)) < 1.5 * peak_extra_bytes(ask(10**8, 200))
+    ask(10**8, 50)()
+    assert peak_extra_bytes(ask(10**12, 50)) < 1.5 * peak_extra_bytes(ask(10**8, 50))
 
 
 def test_a_million_rows_at_once(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class Amounts:
     def mean(self, clip: float = math.inf) -> float:
         """The mean over pairs of an amount clipped at this."""
         weight = sum(self.pairs)
-        clipped = (number * min(_typical(j), clip) for j, number in enumerate(self.pairs))
+        clipped = (number * min(_typical(j), clip) for j, number in enumerate(self.pairs) if number)
         return sum(clipped) / weight if weight else 0.0
 
     @property
@@ -52,15 +52,23 @@ class Amounts:
 
     def cost(self, clip: int, *, k: int, noise: float, bias: float) -> float:
         """The squared error of the k-th sum in units of what a clip leaves of it: noise and what was clipped."""
-        kept, level = self.mean(clip) / self.mean(), self.total / (_PER_PLACE * k)
-        return ((noise * clip) ** 2 + (bias * (1 - kept) * level) ** 2) / kept**2
+        return self._costs([clip], k=k, noise=noise, bias=bias)[0]
+
+    def _costs(self, clips: Sequence[int], *, k: int, noise: float, bias: float) -> list[float]:
+        mean, level = self.mean(), self.total / (_PER_PLACE * k)
+        kept = [self.mean(clip) / mean for clip in clips]
+        return [
+            ((noise * clip) ** 2 + (bias * (1 - part) * level) ** 2) / part**2
+            for clip, part in zip(clips, kept, strict=True)
+        ]
 
     def best_clip(self, *, k: int, noise: float, bias: float = SELECTING) -> int:
         """The power of two with the smallest cost for noise of ``noise`` clips; 1 if nothing is known."""
         if not any(self.pairs) or not any(self.users):
             return 1
         clips = [1 << j for j in range(len(self.pairs))]
-        return min(clips, key=lambda clip: self.cost(clip, k=k, noise=noise, bias=bias))
+        costs = self._costs(clips, k=k, noise=noise, bias=bias)
+        return clips[costs.index(min(costs))]
 
 
 def estimate_amounts(pairs: Sequence[float], users: Sequence[float], sigma: float) -> Amounts:
