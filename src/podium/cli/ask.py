@@ -14,6 +14,7 @@ from podium.cli.console import progress, say
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
+    AtLeast,
     BadLines,
     BadLinesOption,
     Clip,
@@ -59,6 +60,7 @@ class AnswerOptions:
     ] = False
     clip: Clip = None
     unit: Unit = None
+    at_least: AtLeast = None
     unordered: Unordered = False
     max_items_per_user: MaxItemsPerUser = None
     domain: Annotated[
@@ -78,6 +80,7 @@ class AnswerOptions:
         return {
             "counts": self.counts,
             "ordered": not self.unordered,
+            "at_least": self.at_least,
             "clip": parse_clip(self.clip),
             "unit": self.unit,
             "max_items_per_user": self.max_items_per_user,

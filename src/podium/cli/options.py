@@ -13,6 +13,7 @@ from podium.errors import InvalidArgument
 __all__ = [
     "AnalystOption",
     "AnswerEvery",
+    "AtLeast",
     "BadLines",
     "BadLinesOption",
     "By",
@@ -147,6 +148,13 @@ Clip = Annotated[
         "--clip", metavar="NUMBER",
         help="With --by events or a sum: the most that one user adds to one item, or -A,B for signed sums. "
         "By default a small part of the budget pays for choosing it.",
+    ),
+]  # fmt: skip
+AtLeast = Annotated[
+    str | None,
+    typer.Option(
+        "--at-least", metavar="NUMBER",
+        help="Leave out items with fewer users (or events, or less of the sum): near, not exact.",
     ),
 ]  # fmt: skip
 Unit = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,13 +13,13 @@ from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.mechanisms.reader import Reads
 from podium.query.ranked_by import Measure
-from podium.release import Receipt, Release
+from podium.release import BOTTOM, Receipt, Release
 from podium.sources import Source
 
 if TYPE_CHECKING:
     from podium.estimates import MeasureCounts, MeasureTogether
 
-__all__ = ["answer", "strip_origin"]
+__all__ = ["answer", "keep_at_least", "strip_origin"]
 
 E = TypeVar("E", bound=BaseException)
 
@@ -57,7 +58,21 @@ def _release(source: Source, planned: PlannedQuestion) -> Release:
     # The items of a ranking come from two columns, so they carry the name of neither.
     columns = planned.question.items if strategy.ranking is None else None
     settled = replace(release, guarantee=strategy.guarantee, theorem=theorem, user=planned.user, columns=columns)
-    return _in_amounts(settled, planned.question.measure)
+    return _in_amounts(keep_at_least(settled, strategy.facts.at_least), planned.question.measure)
+
+
+def keep_at_least(release: Release, least: int | None) -> Release:
+    """Leave out items whose released value is below the minimum, in units: post-processing, also of the order."""
+    if least is None:
+        return release
+    parameters = {"at_least": str(least), **release.parameters}
+    values = release.values
+    if values is None:
+        return replace(release, parameters=parameters)
+    kept = [value >= least for value in values]
+    items = itertools.compress(release.items, kept)
+    outcome = (*items, *[symbol for symbol in release.outcome if symbol is BOTTOM])
+    return replace(release, parameters=parameters, outcome=outcome, values=tuple(itertools.compress(values, kept)))
 
 
 def _in_amounts(release: Release, measure: Measure | None) -> Release:

@@ -55,11 +55,12 @@ def top(
             a condition on rows, or several that must all hold. ``counts``: also measure the value of each returned
             item, with half of the budget. ``ordered=False``: the order does not matter, which can be answered better
             from a known domain. ``domain`` (a list, or a file) or ``domain_size`` (the numbers below it): the items
-            that can come back; otherwise they are found in the data, which needs a delta above 0.
-            ``max_items_per_user``, ``k_bar``, ``mechanism``: for those who know more than the planner. How the source
-            is read: ``table`` names the table of a database, ``types`` the types of columns of CSV and JSON files,
-            such as {"user_id": "integer"}; ``bad_lines`` is "refuse" or "drop" for
-            lines of a file that are not records; ``encoding`` is that of a file.
+            that can come back; otherwise they are found in the data, which needs a delta above 0. ``at_least``: leave
+            out items with less than that, near but not exactly, because noise decides. ``max_items_per_user``,
+            ``k_bar``, ``mechanism``: for those who know more than the planner. How the source is read: ``table`` names
+            the table of a database, ``types`` the types of columns of CSV and JSON files, such as {"user_id":
+            "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records; ``encoding`` is
+            that of a file.
 
     Example:
         >>> podium.top("views.parquet", item="article", user="user_id", k=10, epsilon=1, delta="1e-8")

@@ -185,6 +185,7 @@ def count_facts(
         mechanism=asked.mechanism,
         ordered=asked.ordered,
         measure=None if measure is None else MeasureFacts(measure.by, measure.unit, measure.clip, measure.floor),
+        at_least=question.at_least,
     )
     return facts, plain
 

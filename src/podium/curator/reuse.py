@@ -22,7 +22,7 @@ from podium.mechanisms.base import describe
 from podium.mechanisms.reader import Reads
 from podium.planning.facts import Facts
 from podium.planning.strategy import Strategy
-from podium.query import QuestionRecord
+from podium.query import CheckedQuestion, QuestionRecord
 from podium.query.canonical import predicate_to_json
 from podium.query.ranked_by import Measure
 from podium.query.record import subject_json
@@ -58,8 +58,15 @@ def record_of(planned: PlannedQuestion) -> QuestionRecord:
         budget=planned.budget,
         counts=strategy.facts.counts,
         ranking=planned.ranking_options,
+        at_least=_stored_least(question),
         **_stored_measure(question.measure),
     )
+
+
+def _stored_least(question: CheckedQuestion) -> str | None:
+    """The minimum in the column's own units: equal for equal numbers of units."""
+    least, measure = question.at_least, question.measure
+    return None if least is None else str(least if measure is None else measure.amount(least))
 
 
 def _stored_measure(measure: Measure | None) -> dict[str, Any]:
@@ -149,7 +156,7 @@ def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
 def older_key(planned: PlannedQuestion) -> str | None:
     """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
     question, strategy = planned.question, planned.strategy
-    if question.measure is not None:
+    if question.measure is not None or question.at_least is not None:
         return None
     if planned.budget and _was_by_selections(strategy):
         strategy = selections_strategy(strategy.facts, planned.budget)

@@ -150,7 +150,8 @@ class SourceReader:
         counts, sizes = snapshot.counts_of_counts()
         release = mechanism.release(ClippedSums(dict(zip(counts, sizes, strict=True)), bits))
         places: list[Any] = list(release.items)
-        return replace(release, outcome=snapshot.names(places))
+        ending = release.outcome[len(places) :] if isinstance(release.outcome, tuple) else ()
+        return replace(release, outcome=(*(snapshot.names(places) if places else ()), *ending))
 
     def sums_of(self, items: tuple[Item, ...]) -> tuple[int, ...]:
         """The sum of each of the items, whoever has how many of them."""

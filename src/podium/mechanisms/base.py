@@ -22,13 +22,23 @@ from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
 from podium.release import Outcome, Receipt, Release, ValueKind
 
-__all__ = ["UNSAID", "UNSAID_ZERO", "Distribution", "Mechanism", "certified_ball", "certified_floats", "describe"]
+__all__ = [
+    "UNSAID",
+    "UNSAID_NONE",
+    "UNSAID_ZERO",
+    "Distribution",
+    "Mechanism",
+    "certified_ball",
+    "certified_floats",
+    "describe",
+]
 
 Distribution: TypeAlias = dict[Outcome, flint.arb]
 
 UNSAID: Final = MappingProxyType({"unsaid": 1})
 UNSAID_ZERO: Final = MappingProxyType({"unsaid": 0})
-"""Metadata of a field that came later: where it is 1 (or 0), receipts read as they did without it."""
+UNSAID_NONE: Final = MappingProxyType({"unsaid": None})
+"""Metadata of a field that came later: where it is 1 (or 0, or None), receipts read as they did without it."""
 _FIRST_PRECISION = 128
 _LAST_PRECISION = 8192
 _ACCURACY_BITS = 46

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
 import flint
+import numpy as np
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain
-from podium.mechanisms.base import Distribution, Mechanism
+from podium.mechanisms.base import UNSAID_NONE, Distribution, Mechanism
 from podium.mechanisms.domain import exact_scores, flag, list_scores, require_items, scores_of
 from podium.mechanisms.peeling import peeling_distribution
-from podium.privacy.events import Event, PureMechanism, Selection
+from podium.privacy.events import BottomEvent, Event, PureMechanism, Selection
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race, steps_per_unit, system_bits
 from podium.randomness.partial_sample import exact_floor
 from podium.randomness.streams import FreshStreams, Uniform
-from podium.release import Outcome, Release
+from podium.release import BOTTOM, Outcome, Release
 
 __all__ = ["ExponentialTopK", "ExponentialWithGap", "Sampler"]
 
@@ -43,17 +44,21 @@ class ExponentialTopK(Mechanism):
         k selections, each of bounded range epsilon_per_item: k * epsilon_per_item pure, or k * rho(epsilon_per_item) in
         zCDP. Neighbours: one user added or removed (monotone=True), or counts that may move both ways.
     Distribution
-        Peeling with weights exp(r * h), r = epsilon_per_item / span: P(o_1, ..., o_k) is the product over j of
-        exp(r h_(o_j)) / (sum of exp(r h_i) over the items not yet chosen).
+        Peeling with weights exp(r * h), r = epsilon_per_item / span: P(o_1, ..., o_k) is the product over j of exp(r
+        h_(o_j)) / (sum of exp(r h_i) over the items not yet chosen). With at_least, BOTTOM takes part with this score
+        and ends the output, and only what is returned is paid for, BOTTOM included.
     Symbols
-        k; epsilon_per_item = eps; span = 1 for counts under addition or removal, 2 if monotone=False, rises_by +
-        falls_by for Scores.
+        k; epsilon_per_item = eps; at_least, a public number in the units of the scores; span = 1 for counts under
+        addition or removal, 2 if monotone=False, rises_by + falls_by for Scores.
     Source
-        Durfee & Rogers 2019, section 4.1 (the k largest of h + Gumbel(1/eps) are peeling) and 4.2 (bounded range).
+        Durfee & Rogers 2019, section 4.1 (the k largest of h + Gumbel(1/eps) are peeling) and 4.2 (bounded range);
+        BOTTOM: docs/proofs/limited-domain.md, section 9.
     Assumes
-        A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated).
+        A known domain of at least k items; each user adds at most 1 to each count (or moves Scores as stated, with
+        at_least within an interval around 0).
     """
 
+    proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/limited-domain.md", "section 9"),)
     theorem: ClassVar[str] = (
         "Durfee & Rogers 2019, sections 4.1 and 4.2 (peeling exponential mechanisms, bounded range)"
     )
@@ -61,9 +66,13 @@ class ExponentialTopK(Mechanism):
     k: int
     epsilon_per_item: Fraction
     monotone: bool
+    at_least: Fraction | None = field(metadata=UNSAID_NONE)
 
-    def __init__(self, k: int, epsilon_per_item: Number, *, monotone: bool = True) -> None:
+    def __init__(
+        self, k: int, epsilon_per_item: Number, *, monotone: bool = True, at_least: Number | None = None
+    ) -> None:
         put = object.__setattr__
+        put(self, "at_least", None if at_least is None else positive_fraction(at_least, "at_least"))
         put(self, "k", positive_integer(k, "k"))
         put(self, "epsilon_per_item", positive_fraction(epsilon_per_item, "epsilon_per_item"))
         put(self, "monotone", flag(monotone, "monotone"))
@@ -77,23 +86,32 @@ class ExponentialTopK(Mechanism):
         """Run the mechanism once on a known domain."""
         groups = histogram.groups()
         require_items(self.k, groups)
+        scores, members, bottom = groups.scores, groups.multiplicities, len(groups.scores)
+        if self.at_least is not None:
+            scores = np.append(scores, 0) if isinstance(scores, np.ndarray) else [*scores, Fraction(0)]
+            members = None if members is None else [*members, 1]
         finish = race(
-            groups.scores,
+            scores,
             k=self.k,
             scale=histogram.span(monotone=self.monotone) / self.epsilon_per_item,
             noise="gumbel",
-            multiplicities=groups.multiplicities,
+            multiplicities=members,
+            handicaps=None if self.at_least is None else {bottom: self.at_least},
             bits=bits,
         )
-        outcome = tuple(map(groups.name, finish.groups, finish.members))
-        return self._make_release(outcome, self.worst_case, k=self.k)
+        ended = finish.groups.index(bottom) if bottom in finish.groups else None
+        outcome: tuple[Item, ...] = tuple(map(groups.name, finish.groups[:ended], finish.members[:ended]))
+        if ended is None:
+            return self._make_release(outcome, self.worst_case, k=self.k)
+        paid = (*self.worst_case[: len(outcome)], BottomEvent(self.epsilon_per_item))
+        return self._make_release((*outcome, BOTTOM), paid, k=self.k)
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
         groups = histogram.groups()
         size = require_items(self.k, groups)
         items, scores = list_scores(groups, outcomes=math.perm(size, self.k))
         rate = self.epsilon_per_item / histogram.span(monotone=self.monotone)
-        return peeling_distribution(items, scores, rate, self.k)
+        return peeling_distribution(items, scores, rate, self.k, bottom=self.at_least)
 
 
 @dataclass(frozen=True, slots=True, init=False)

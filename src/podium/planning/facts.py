@@ -21,6 +21,7 @@ __all__ = [
 
 MAX_K = 10_000
 MAX_K_BAR = 1_000_000
+MAX_AT_LEAST = 2**62
 MAX_MAX_ITEMS_PER_USER = 1_000_000
 MECHANISMS = ("auto", "limited-domain", "adaptive")
 MAX_SHORT_LIST = 2
@@ -51,7 +52,9 @@ class Facts:
     ``domain_size`` is None if the items are unknown. ``k_bar`` is how many of the most frequent items of an unknown
     domain compete; the default is large, because a larger one usually lowers the threshold. ``mechanism`` overrides the
     planner; a known domain has rounds too ("adaptive"). If the order does not matter (``ordered`` is False), the answer
-    from a known domain can be more accurate. ``measure`` is None where distinct users are counted.
+    from a known domain can be more accurate. ``measure`` is None where distinct users are counted. ``at_least`` leaves
+    out items with less, in units of the measure: rounds do that by the values that they measure, so there they imply
+    ``counts``.
     """
 
     k: int
@@ -62,6 +65,7 @@ class Facts:
     mechanism: str = "auto"
     ordered: bool = True
     measure: MeasureFacts | None = None
+    at_least: int | None = None
 
     def __post_init__(self) -> None:
         self._bound("k", minimum=1, maximum=MAX_K)
@@ -75,6 +79,7 @@ class Facts:
             raise InvalidArgument("mechanism", self.mechanism, allowed=", ".join(map(repr, MECHANISMS)))
         if self.measure is not None:
             self._check_measure(self.measure)
+        self._check_least()
         if self.domain_size is None:
             self._check_unknown()
             return
@@ -97,6 +102,13 @@ class Facts:
                 allowed="'auto' for signed sums and for sums over a known domain",
                 hint="Rounds add up contributions that are not negative, of items that are found in the data.",
             )
+
+    def _check_least(self) -> None:
+        if self.at_least is None:
+            return
+        self._bound("at_least", minimum=1, maximum=MAX_AT_LEAST)
+        if self.adaptive:
+            object.__setattr__(self, "counts", True)
 
     def _check_unknown(self) -> None:
         if self.mechanism == "adaptive" and self.k_bar is not None:
@@ -136,13 +148,15 @@ class Facts:
         """Whether a list of known items is so long that rounds find more of it, if there is a delta for their noise."""
         if self.domain_size is None or self.mechanism != "auto" or not self.ordered or self.measure is not None:
             return False
+        if self.at_least is not None and not self.counts:
+            return False
         return MAX_SHORT_KNOWN_LIST < self.k < self.domain_size
 
     @property
     def undecided(self) -> bool:
         """Whether the planner may choose, for a question with its own budget, what finds the most unknown items."""
         free = self.domain_size is None and self.mechanism == "auto" and self.k_bar is None and self.measure is None
-        return free and not self.counts and (self.k > MAX_SHORT_LIST or self.one_item_each)
+        return free and not self.counts and self.at_least is None and (self.k > MAX_SHORT_LIST or self.one_item_each)
 
     @property
     def one_item_each(self) -> bool:

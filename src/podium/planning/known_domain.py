@@ -23,6 +23,8 @@ def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     counts, part of the budget is theirs; and for one item the two are the same.
     """
     size = facts.domain_size or 1
+    if facts.at_least is not None:
+        return _choose_with_minimum(facts, facts.at_least, budget)
     whole = None if facts.counts else budget.guarantee
     if whole is not None and not facts.ordered and 1 < facts.k < size:
         return _choose_tested(facts.k, size, whole)
@@ -43,6 +45,18 @@ def choose_for_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
     peeling = ExponentialTopK(facts.k, budget.epsilon_per_item)
     why = "The domain is known: exponential mechanisms in turn return all k items at the lowest rho."
     return Choice(peeling, why + still, reach, in_turn_sentence(reach))
+
+
+def _choose_with_minimum(facts: Facts, least: int, budget: QuestionBudget) -> Choice:
+    """Selections that can end: what stops them is a symbol with the least score."""
+    reach = log_over(Fraction(facts.k) / MISS_PROBABILITY * (facts.domain_size or 1), budget.epsilon_per_item)
+    why = (
+        "The domain is known, and items with less than a minimum are not wanted: exponential mechanisms in turn, until "
+        "the minimum itself is drawn; only what passes is paid for."
+    )
+    return Choice(
+        ExponentialTopK(facts.k, budget.epsilon_per_item, at_least=least), why, reach, in_turn_sentence(reach)
+    )
 
 
 def _choose_tested(k: int, size: int, guarantee: Guarantee) -> Choice:

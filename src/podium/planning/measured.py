@@ -81,6 +81,7 @@ def _selections(facts: Facts, measure: MeasureFacts, budget: QuestionBudget) -> 
         max_items_per_user=facts.max_items_per_user,
         known=known,
         mu_squared_for_values=None if rest.sigma is None else facts.k / rest.sigma**2,
+        at_least=facts.at_least,
     )
 
 

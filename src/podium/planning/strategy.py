@@ -87,8 +87,9 @@ class Strategy:
     def cost_sentence(self) -> str:
         """The most that the answer can cost, and the least."""
         most = worst_case(self.worst_case)
+        may_end = self.facts.domain_size is None or self.facts.at_least is not None
         if self.pure and most.epsilon is not None:
-            return f"epsilon {display(most.epsilon)}, whatever comes out"
+            return f"epsilon {display(most.epsilon)}, {'if k items come back' if may_end else 'whatever comes out'}"
         if self.whole:
             loss, slack = self.guarantee.epsilon(), self.guarantee.cost.delta
             return f"epsilon {display(loss)} and delta {display(slack)}, whatever comes out"
@@ -97,7 +98,7 @@ class Strategy:
             # Counts use up what rounds leave.
             less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"
             return f"{text}; less rho if {less}"
-        if self.facts.domain_size is not None:
+        if not may_end:
             return f"{text}, whatever comes out"
         least = bounded_range_rho(self.epsilon_per_item)
         return f"{text} if k items come back; rho {display(least)} if none does"
@@ -300,6 +301,7 @@ def _choose_limited_domain(facts: Facts, budget: QuestionBudget) -> Choice:
         budget.epsilon_per_item,
         budget.delta_per_call,
         max_items_per_user=facts.max_items_per_user,
+        at_least=facts.at_least,
     )
     reach = mechanism.margin + log_over(Fraction(facts.k) / MISS_PROBABILITY, budget.epsilon_per_item)
     return Choice(

@@ -90,6 +90,5 @@ def _run(release: Release) -> str:
     entry = release.paid.entry
     receipt = "" if entry is None else f" The ledger's receipt is {printable(entry)}."
     theorems = "; ".join(theorem_texts(release))
-    clip = shown_measure(release).clip
-    counted = f" {clip}" if clip else ""
+    counted = "".join(f" {sentence}" for sentence in shown_measure(release).remarks)
     return f"{mechanism_text(release)}, by {theorems}.{counted} It cost {paid_sentence(release)}.{receipt}"

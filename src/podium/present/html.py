@@ -155,9 +155,7 @@ def _remarks(release: Release, margin: Margin | None) -> list[str]:
         remarks.append(why_fewer(release))
     if margin is not None and release.items:
         remarks.append(margin.sentence)
-    if clip := shown_measure(release).clip:
-        remarks.append(clip)
-    return remarks
+    return [*remarks, *shown_measure(release).remarks]
 
 
 def _facts(release: Release) -> str:

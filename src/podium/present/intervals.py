@@ -74,6 +74,9 @@ def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | 
     measure = shown_measure(release)
     try:
         margin = _margin(release, level, measure.unit)
+        if margin is not None and "at_least" in release.parameters:
+            # Items are shown because of this very noise.
+            margin = replace(margin, fresh=False)
         if margin is None or measure.noun == "users":
             return margin
         what = "count" if measure.column == "count" else "clipped sum"

@@ -23,7 +23,8 @@ class ShownMeasure:
     """The noun of the values, and the name of their column in frames and files.
 
     ``clip`` says how much of each user counts, in a sentence; it is empty where users are counted, and before anything
-    is known. ``unit`` is the amount that noise scales and margins are multiples of; ``signed`` values may be negative.
+    is known; ``least`` says likewise what is left out. ``unit`` is the amount that noise scales and margins are
+    multiples of; ``signed`` values may be negative.
     """
 
     noun: str = "users"
@@ -31,6 +32,12 @@ class ShownMeasure:
     clip: str = ""
     unit: Fraction = Fraction(1)
     signed: bool = False
+    least: str = ""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What must be said next to the list."""
+        return [sentence for sentence in (self.clip, self.least) if sentence]
 
 
 def shown_measure(release: Release) -> ShownMeasure:
@@ -38,7 +45,7 @@ def shown_measure(release: Release) -> ShownMeasure:
     parameters = release.parameters
     by = parameters.get("by")
     if by is None:
-        return ShownMeasure()
+        return ShownMeasure(least=_least_sentence(parameters.get("at_least"), "users"))
     found = _SUM.fullmatch(by)
     column = None if found is None else found[1] or found[2].replace('""', '"')
     noun = "events" if column is None else printable(column)
@@ -54,7 +61,20 @@ def shown_measure(release: Release) -> ShownMeasure:
         "" if high is None else _clip_sentence(release, noun, unit, low or 0, high, measured),
         unit,
         bool(low),
+        _least_sentence(parameters.get("at_least"), noun, unit),
     )
+
+
+def _least_sentence(least: str | None, noun: str, unit: Fraction = Fraction(1)) -> str:
+    try:
+        amount = _units(least)
+    except InvalidArgument:
+        return ""
+    if amount is None:
+        return ""
+    fewer = "less than" if noun not in ("users", "events") else "fewer than"
+    shown = display(amount * unit)
+    return f"Items with {fewer} {shown} {noun} are left out: near, not exact, because noise decides close to {shown}."
 
 
 def _units(text: str | None) -> int | None:

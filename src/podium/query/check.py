@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from podium.errors import InvalidArgument
 from podium.query.group_columns import check_groups, require_per
 from podium.query.parse.statement import Parsed, parse_sql
 from podium.query.parse.where import parse_conditions
 from podium.query.question import CheckedQuestion, Question
-from podium.query.ranked_by import check_measure, require_measure
+from podium.query.ranked_by import check_measure, require_measure, units_of
 from podium.query.schema import Schema
 
 __all__ = ["check_question"]
@@ -32,14 +34,22 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
         )
     require_per(parsed.per, question.groups, question.groups_per_user, sql=question.sql is not None)
     check_groups(parsed.per, schema, user=user)
+    measure = check_measure(parsed.by, question.clip, question.unit, schema, user=user)
+    stated = [(Fraction(question.at_least), False)] if question.at_least is not None else []
+    least = [units_of(amount, measure, above=above) for amount, above in (*stated, *parsed.at_least)]
+    if least and parsed.per:
+        raise InvalidArgument(
+            "at_least", question.at_least, allowed="None with per", hint="Ask for each list without a minimum."
+        )
     return CheckedQuestion(
         parsed.items,
         parsed.k,
         parsed.where,
         question,
-        check_measure(parsed.by, question.clip, question.unit, schema, user=user),
+        measure,
         parsed.per,
         counts=question.counts or parsed.values,
         value_name=parsed.value_name,
         list_only=None if question.counts else parsed.list_only,
+        at_least=max(least, default=None),
     )

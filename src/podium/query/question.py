@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from podium.errors import InvalidArgument
-from podium.exact import positive_integer
+from podium.exact import positive_fraction, positive_integer
 from podium.query.group_columns import require_groups, require_per
 from podium.query.predicate import Predicate
 from podium.query.ranked_by import Measure, number_text, require_measure
@@ -20,7 +20,6 @@ __all__ = [
 _DEFAULT_K = 10
 GIVEN_BY_SQL = ("k", "where", "by", "per")
 UNSUPPORTED: Mapping[str, tuple[object, str]] = {
-    "at_least": (None, "None: a list has no minimum count of its own"),
     "others": (False, "False: nothing is said about the other items"),
     "join": (None, "None: a question is about one table"),
 }
@@ -45,7 +44,7 @@ class QuestionOptions(TypedDict, total=False):
     per: str | Iterable[str]
     groups: object
     groups_per_user: int | str
-    at_least: int | None
+    at_least: object
     others: bool
     join: object
 
@@ -58,6 +57,7 @@ class Question:
     one user adds to one item, or None if it is to be chosen privately; ``unit`` is what values are rounded down to.
     ``per`` asks for one list for each value of these columns; ``groups`` states the values, and None means those that
     enough users have. A user counts in at most ``groups_per_user`` of them, or in "all".
+    ``at_least`` leaves out items with less than that, near but not exactly.
     Columns are checked against a table's schema later. ``domain`` states the items that can come back;
     ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. Fields that podium does not support yet
     are refused here.
@@ -80,7 +80,7 @@ class Question:
     per: tuple[str, ...] = ()
     groups: Any = None
     groups_per_user: int | str = 1
-    at_least: int | None = None
+    at_least: Any = None
     others: bool = False
     join: Any = None
 
@@ -126,6 +126,8 @@ class Question:
         # Equal numbers are equal questions, however they were written.
         object.__setattr__(self, "clip", number_text(self.clip, "clip"))
         object.__setattr__(self, "unit", number_text(self.unit, "unit"))
+        if self.at_least is not None:
+            object.__setattr__(self, "at_least", str(positive_fraction(self.at_least, "at_least")))
 
     @classmethod
     def of(
@@ -157,7 +159,7 @@ class CheckedQuestion:
     ``items`` are the columns whose values together are one item; a list column is unnested. ``measure`` is None where
     distinct users are counted. ``per`` are the columns whose values together are one group; none where there is one
     list for all rows. ``counts``: values are wanted, by an option or because the SQL selects them, there under
-    ``value_name``; ``list_only`` is that SQL without them.
+    ``value_name``; ``list_only`` is that SQL without them. ``at_least`` is in units of the measure.
     """
 
     items: tuple[str, ...]
@@ -169,6 +171,7 @@ class CheckedQuestion:
     counts: bool = False
     value_name: str | None = None
     list_only: str | None = None
+    at_least: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", positive_integer(self.k, "k"))

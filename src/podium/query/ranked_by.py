@@ -22,6 +22,7 @@ __all__ = [
     "number_text",
     "require_measure",
     "sum_of",
+    "units_of",
 ]
 
 USERS, EVENTS = "users", "events"
@@ -66,6 +67,12 @@ def sum_of(column: str) -> str:
     """The measure of a column, as text."""
     plain = re.fullmatch(r"\w+", column) is not None
     return f"sum({column})" if plain else 'sum("{}")'.format(column.replace('"', '""'))
+
+
+def units_of(amount: Fraction, measure: Measure | None, *, above: bool) -> int:
+    """The least number of units that is at least this amount, or above it; users and events are counted by 1."""
+    units = amount if measure is None else amount / measure.unit
+    return math.floor(units) + 1 if above else math.ceil(units)
 
 
 def number_text(stated: object, name: str) -> str | tuple[str, ...] | None:

@@ -38,7 +38,8 @@ class QuestionRecord:
     or the owner's ``epsilon_per_item``. ``ordered`` says whether the answer is a ranked list, whose first places answer
     a shorter question. ``schedule`` names the schedule, the period and the role of a monitor's question. ``format``
     is 1 for entries that name the mechanism's class. ``by``, ``clip`` and ``unit`` are written only where items are not
-    ranked by distinct users; ``per``, ``groups`` and ``groups_per_user`` only where there is a list for each group.
+    ranked by distinct users; ``per``, ``groups`` and ``groups_per_user`` only where there is a list for each group, and
+    ``at_least`` only where it is stated.
     ``groups`` is not part of the key: what was released about some groups answers for fewer of them.
     """
 
@@ -61,6 +62,7 @@ class QuestionRecord:
     per: tuple[str, ...] = ()
     groups: Any = None
     groups_per_user: int | str = 1
+    at_least: str | None = None
     format: int = _FORMAT
 
     @property
@@ -80,6 +82,8 @@ class QuestionRecord:
         measured = {} if self.by == USERS else {name: getattr(self, name) for name in _MEASURED}
         if self.per:
             measured |= {"per": list(self.per), "groups_per_user": self.groups_per_user}
+        if self.at_least is not None:
+            measured["at_least"] = self.at_least
         return {**shared, **measured, "items": list(self.items), "budget": dict(self.budget)}
 
     @classmethod
@@ -102,6 +106,8 @@ class QuestionRecord:
         if "per" in found:
             known |= {name: found[name] for name in (*_GROUPED, "groups")}
             known["per"] = tuple(map(str, found["per"]))
+        if "at_least" in found:
+            known["at_least"] = str(found["at_least"])
         return cls(**{**known, "items": tuple(map(str, found["items"]))}, schedule=_schedule(found))
 
     @classmethod

@@ -52,6 +52,18 @@ def test_top_k_three_ways() -> None:
     assert_three_way(outcomes, lambda scale: distribution(ExponentialTopK(2, 2 / scale), data), scale=Fraction(1))
 
 
+@pytest.mark.parametrize("name", ["ties", "unseen", "scores"])
+def test_top_k_with_a_minimum_three_ways(name: str) -> None:
+    least = "1/10" if name == "scores" else "3/2"
+
+    def law(scale: Fraction) -> dict[Hashable, float]:
+        return distribution(ExponentialTopK(2, 2 / scale, at_least=least), DATA[name])
+
+    mechanism = ExponentialTopK(2, 2, at_least=least)
+    drawn = releases(lambda bits: mechanism.release(DATA[name], bits=bits), 13, count=4 * MANY_DRAWS)
+    assert_three_way((release.outcome for release in drawn), law, scale=Fraction(1))
+
+
 def test_counts_that_move_both_ways() -> None:
     data = DATA["distinct"]
     draws = releases(lambda bits: ExponentialTopK(2, 2, monotone=False).release(data, bits=bits), 12, count=MANY_DRAWS)

@@ -38,6 +38,7 @@ VARIANTS: dict[str, Callable[[Fraction], Mechanism]] = {
     "gumbel": lambda rate: LimitedDomain(2, 3, rate, "0.05"),
     "gumbel, one item per user": lambda rate: LimitedDomain(2, 3, rate, "0.05", max_items_per_user=1),
     "strict": lambda rate: LimitedDomain(2, 3, rate, "0.05", strict=True),
+    "minimum": lambda rate: LimitedDomain(2, 3, rate, "0.05", at_least="15/2"),
     "private k_bar": lambda rate: LimitedDomain(2, PrivateKBar(6), rate, "0.05"),
     "laplace": lambda rate: LimitedDomain(2, 3, rate, "0.05", max_items_per_user=1, noise="laplace"),
     "fixed threshold": lambda rate: FixedThreshold(3, rate, "0.05"),

@@ -13,10 +13,10 @@ import pytest
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, KnownDomain, Scores
 from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
-from podium.privacy.events import PureMechanism, Selection
+from podium.privacy.events import BottomEvent, PureMechanism, Selection
 from podium.randomness import BitSource
 from podium.randomness.replay import ReplayableBits
-from podium.release import Release
+from podium.release import BOTTOM, Release
 
 H = Histogram({0: 3, 1: 1, 2: 0})
 
@@ -238,3 +238,15 @@ def test_unknown_items_outside_an_implicit_domain() -> None:
     for item in (100, -1, "7"):
         with pytest.raises(InvalidArgument, match="Allowed: an item of the domain"):
             ExponentialWithGap(1).gap_of(item, huge)
+
+
+def test_a_list_that_ends_pays_for_its_end() -> None:
+    known = Histogram({"a": 500, "b": 1, "c": 0})
+    ended = ExponentialTopK(3, 1, at_least=250).release(known)
+    assert ended.outcome == ("a", BOTTOM)
+    assert ended.paid.events == (Selection(1), BottomEvent(1))
+    assert ended.guarantee == ExponentialTopK(3, 1).release(known).guarantee
+    whole = ExponentialTopK(1, 1, at_least=250).release(known)
+    assert (whole.outcome, whole.paid.events) == (("a",), (Selection(1),))
+    with pytest.raises(InvalidArgument, match="at_least"):
+        ExponentialTopK(1, 1, at_least=0)

@@ -9,6 +9,20 @@ __all__ = ["MUTANTS"]
 MUTANTS = (
     Mutant(
         "mechanisms/exponential.py",
+        "paid = (*self.worst_case[: len(outcome)], BottomEvent(self.epsilon_per_item))",
+        "paid = self.worst_case[: len(outcome)]",
+        "the symbol that ends a list is a selection, and paid",
+        ("unit/mechanisms/test_exponential.py::test_a_list_that_ends_pays_for_its_end",),
+    ),
+    Mutant(
+        "mechanisms/exponential.py",
+        "handicaps=None if self.at_least is None else {bottom: self.at_least},",
+        "handicaps=None if self.at_least is None else {bottom: 2 * self.at_least},",
+        "the minimum takes part with its own score",
+        ("statistical/mechanisms/test_exponential.py::test_top_k_with_a_minimum_three_ways",),
+    ),
+    Mutant(
+        "mechanisms/exponential.py",
         "scale=histogram.span(monotone=self.monotone) / self.epsilon_per_item",
         "scale=1 / self.epsilon_per_item",
         "scores that move both ways need twice the noise",

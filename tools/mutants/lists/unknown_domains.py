@@ -8,6 +8,13 @@ __all__ = ["MUTANTS"]
 
 MUTANTS = (
     Mutant(
+        "mechanisms/limited_domain/limited_domain.py",
+        "return margin if self.at_least is None else max(margin, self.at_least)",
+        "return margin if self.at_least is None else self.at_least",
+        "a minimum raises the bottom and never lowers it",
+        ("exhaustive/mechanisms/test_minimum.py::test_a_raised_bottom_keeps_the_promise",),
+    ),
+    Mutant(
         "mechanisms/gaussian/in_rounds.py",
         "self._pay(share, GaussianNoise(sigma))",
         "self._pay(share)",

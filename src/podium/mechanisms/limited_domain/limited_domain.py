@@ -23,7 +23,7 @@ from podium.exact import (
     rational_bounds,
 )
 from podium.histogram import Histogram, Item, TopRows
-from podium.mechanisms.base import UNSAID, Distribution, Mechanism, certified_floats, describe
+from podium.mechanisms.base import UNSAID, UNSAID_NONE, Distribution, Mechanism, certified_floats, describe
 from podium.mechanisms.limited_domain.laplace import laplace_cost
 from podium.mechanisms.limited_domain.private_k_bar import PrivateKBar, choose_k_bar, first_rows, k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution
@@ -66,10 +66,11 @@ class LimitedDomain(Mechanism):
         PrivateKBar: first i = k..limit with probability proportional to exp(-epsilon_per_item * h_(i+1)) / i.
         Laplace: all of them plus Lap(1/epsilon_per_item); those above BOTTOM in order, with these noisy counts.
         Sums of contributions: epsilon_per_item/clip for epsilon_per_item in all weights, and clip times the margin.
+        With at_least, BOTTOM's score is the larger of the two.
     Symbols
         k, k_bar (DR's d_bar is PrivateKBar.limit); epsilon_per_item = eps; delta; max_items_per_user = Delta (None:
-        unrestricted); clip = c, the most that one user adds to one sum (for sums that also fall: the span of what one
-        user does to one sum, and scores below 0 count as 0).
+        unrestricted); at_least = m, a public number; clip = c, the most that one user adds to one sum (for sums that
+        also fall: the span of what one user does to one sum, and scores below 0 count as 0).
     Source
         Durfee & Rogers 2019, Algorithm 1 and Theorems 1 and 2; Algorithms 4 (Laplace), 5 (strict) and 6 (private
         k_bar) as corrected in docs/proofs/limited-domain.md, which also has the repaired proof; for sums
@@ -88,6 +89,7 @@ class LimitedDomain(Mechanism):
         Proof("docs/proofs/limited-domain.md", "Theorem 2"),
         Proof("docs/proofs/limited-domain.md", "Theorem 3"),
         Proof("docs/proofs/limited-domain.md", "section 3"),
+        Proof("docs/proofs/limited-domain.md", "section 9"),
         Proof("docs/proofs/measures.md", "Theorem 1"),
         Proof("docs/proofs/measures.md", "Theorem 2"),
     )
@@ -102,6 +104,7 @@ class LimitedDomain(Mechanism):
     noise: LimitedDomainNoise
     strict: bool
     clip: int = field(metadata=UNSAID)
+    at_least: Fraction | None = field(metadata=UNSAID_NONE)
 
     def __init__(
         self,
@@ -114,6 +117,7 @@ class LimitedDomain(Mechanism):
         noise: LimitedDomainNoise = "gumbel",
         strict: bool = False,
         clip: int = 1,
+        at_least: Number | None = None,
     ) -> None:
         put = object.__setattr__
         put(self, "k", positive_integer(k, "k"))
@@ -129,6 +133,7 @@ class LimitedDomain(Mechanism):
         put(self, "noise", noise)
         put(self, "strict", strict)
         put(self, "clip", positive_integer(clip, "clip"))
+        put(self, "at_least", None if at_least is None else positive_fraction(at_least, "at_least"))
         if self.max_rows < self.k:
             raise InvalidArgument(
                 "k_bar",
@@ -145,8 +150,10 @@ class LimitedDomain(Mechanism):
             raise InvalidArgument(
                 name, value, allowed="a plain k_bar and strict=False where noise='laplace'", hint="Use noise='gumbel'."
             )
-        if self.clip > 1:
-            raise InvalidArgument("clip", self.clip, allowed="1 where noise='laplace'", hint="Use noise='gumbel'.")
+        for field_name, only in (("clip", 1), ("at_least", None)):
+            if (found := getattr(self, field_name)) != only:
+                allowed = f"{only} where noise='laplace'"
+                raise InvalidArgument(field_name, found, allowed=allowed, hint="Use noise='gumbel'.")
         if self.max_items_per_user is None or self.max_items_per_user > self.k_bar:
             raise InvalidArgument(
                 "max_items_per_user",
@@ -189,6 +196,14 @@ class LimitedDomain(Mechanism):
         # Rounded up before it is multiplied: exact for any clip.
         return self.clip * _margin(changing, self.delta, self.epsilon_per_item)
 
+    def bottom_at(self, k_bar: int, next_count: int) -> Fraction:
+        """BOTTOM's score for this k_bar and the count after its rows.
+
+        Raised to a public number it only grows, and moves with the counts by no more than they do.
+        """
+        margin = next_count + self.margin_at(k_bar)
+        return margin if self.at_least is None else max(margin, self.at_least)
+
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on the top rows of a histogram, known domain or not."""
         rows = histogram.top(self.max_rows)
@@ -206,7 +221,7 @@ class LimitedDomain(Mechanism):
             k=self.k,
             scale=1 / self.rate,
             noise=self.noise,
-            handicaps={bottom: self.margin_at(k_bar)},
+            handicaps={bottom: self.bottom_at(k_bar, rows.next_count) - rows.next_count},
             value_bits=_value_bits(self.epsilon_per_item) if self.noise == "laplace" else None,
             bits=bits,
         )
@@ -271,7 +286,7 @@ class LimitedDomain(Mechanism):
         rows = self._domain(rows)
         if self.noise == "laplace":
             return self._laplace_race(rows, k_bar).distribution()
-        bottom = rows.next_count + self.margin_at(k_bar)
+        bottom = self.bottom_at(k_bar, rows.next_count)
         return peeling_distribution(rows.items, rows.counts.tolist(), self.rate, self.k, bottom=bottom)
 
     def _laplace_race(self, rows: TopRows, k_bar: int) -> LaplaceRace:

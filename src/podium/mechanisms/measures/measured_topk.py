@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_integer, positive_fraction, positive_integer, probability
 from podium.histogram import Item
-from podium.mechanisms.base import describe
+from podium.mechanisms.base import UNSAID_NONE, describe
 from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.measures.amounts import MEASURING, Amounts, selection_noise
 from podium.mechanisms.measures.clip_choice import RESOLUTION, ClipChoice
+from podium.mechanisms.measures.clipped_sums import grid_bits_of
 from podium.mechanisms.reader import AmountsReader, Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_sigma, total
@@ -51,7 +52,8 @@ class MeasuredTopK:
         CorrelatedCounts noise in units of it; signed ones have independent noise.
     Symbols
         k; clip (None: chosen); floor, at least how much a user adds (0, or below it for signed sums); rho_clip;
-        epsilon_per_item or mu_squared; delta, k_bar, max_items_per_user as in the selections; known: the domain is.
+        epsilon_per_item or mu_squared; delta, k_bar, max_items_per_user as in the selections; known: the domain is;
+        at_least, in units: the bottom of selections, none in rounds.
     Source
         docs/proofs/measures.md; the selections have their own.
     Assumes
@@ -79,6 +81,7 @@ class MeasuredTopK:
     max_items_per_user: int | None
     known: bool
     mu_squared_for_values: Fraction | None
+    at_least: int | None = field(metadata=UNSAID_NONE)
 
     def __init__(
         self,
@@ -94,8 +97,10 @@ class MeasuredTopK:
         max_items_per_user: int | None = None,
         known: bool = False,
         mu_squared_for_values: Number | None = None,
+        at_least: int | None = None,
     ) -> None:
         put = object.__setattr__
+        put(self, "at_least", None if at_least is None else positive_integer(at_least, "at_least"))
         put(self, "k", positive_integer(k, "k"))
         put(self, "clip", None if clip is None else positive_integer(clip, "clip"))
         put(self, "floor", exact_integer(floor, "floor"))
@@ -133,7 +138,9 @@ class MeasuredTopK:
             return AdaptiveTopK(self.k, self.mu_squared, self.delta, max_items_per_user=cap, clip=clip)
         single = self.epsilon_per_item or 0
         if self.known:
-            return ExponentialTopK(self.k, single)
+            # Sums are rounded down to a grid of this step, and so is what they must reach.
+            step = Fraction(1 << grid_bits_of(Fraction(single)), clip)
+            return ExponentialTopK(self.k, single, at_least=None if self.at_least is None else self.at_least * step)
         return LimitedDomain(
             self.k,
             self.k_bar or max(10 * self.k, 1000),
@@ -141,6 +148,7 @@ class MeasuredTopK:
             self.delta,
             max_items_per_user=self.max_items_per_user,
             clip=clip - self.floor,
+            at_least=self.at_least,
         )
 
     @property

@@ -222,8 +222,7 @@ def _preprocessing(release: Release) -> str:
     parameters = release.parameters
     most = parameters.get("max_items_per_user", "None")
     bounded = [] if most == "None" else [f"Each user counts for at most {most} items."]
-    if clip := shown_measure(release).clip:
-        bounded.append(clip)
+    bounded.extend(shown_measure(release).remarks)
     if not bounded:
         bounded.append("None: the number of items of a user is not bounded.")
     tuned = "No parameter was tuned on the data by podium."

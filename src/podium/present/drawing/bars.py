@@ -77,9 +77,7 @@ def _remarks(release: Release, margin: Margin | None, *, counted: bool) -> list[
         remarks.append(f"{NO_ORDER} They are drawn {order}.")
     if counted:
         remarks.append(_NO_INTERVALS if margin is None else margin.sentence)
-    if clip := shown_measure(release).clip:
-        remarks.append(clip)
-    return remarks
+    return [*remarks, *shown_measure(release).remarks]
 
 
 def _facts(release: Release) -> list[str]:

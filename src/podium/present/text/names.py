@@ -73,7 +73,9 @@ def why_fewer(release: Release) -> str:
     if isinstance(release, GroupedRelease):
         return _why_fewer_in_groups(release)
     found = len(release.items)
-    return f"{found} of {release.k}: no {'other ' if found else ''}item stood out enough to be named at this budget."
+    least = ", or is above the minimum" if "at_least" in release.parameters else ""
+    other = "other " if found else ""
+    return f"{found} of {release.k}: no {other}item stood out enough to be named at this budget{least}."
 
 
 def _why_fewer_in_groups(release: GroupedRelease) -> str:

@@ -9,7 +9,7 @@ from podium.present.text.columns import ranking_lines
 from podium.present.text.group_lines import group_remarks, grouped_ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
 from podium.privacy.costs import Cost
-from podium.privacy.events import HiddenItems
+from podium.privacy.events import BottomEvent, HiddenItems, Selection
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import GroupedRelease, Release
@@ -46,9 +46,7 @@ def _list_lines(release: Release, heading: str | None) -> list[str]:
         lines.append(f"\n{NO_ORDER}")
     if not release.complete:
         lines.append(f"\n{why_fewer(release)}")
-    if clip := shown_measure(release).clip:
-        lines.append(f"\n{clip}")
-    return lines
+    return [*lines, *(f"\n{sentence}" for sentence in shown_measure(release).remarks)]
 
 
 def paid_sentence(release: Release) -> str:
@@ -66,6 +64,9 @@ def paid_sentence(release: Release) -> str:
         # What noise on all counts costs does not depend on how many items pass.
         return f"{paid}, for {len(release.items)} of at most {release.k} items"
     symbols = len(release.items) if release.complete else len(release.items) + 1
+    if "at_least" in release.parameters:
+        # Some of what was selected and paid for may have been left out by its value.
+        symbols = sum(isinstance(event, (Selection, BottomEvent)) for event in release.paid.events)
     return f"{paid}, for {symbols} of at most {release.k} selections"
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
+from podium.exact import exact_fraction
 from podium.query.parse.where import find_column, has_only
 from podium.query.ranked_by import EVENTS, USERS, sum_of
 from podium.query.schema import Schema
 
-__all__ = ["is_aggregate", "measure_of", "names_measure", "ranking_aggregate"]
+__all__ = ["is_aggregate", "least_of", "measure_of", "names_measure", "ranking_aggregate"]
+
+
+_MAX_DIGITS = 40
+_FLIPPED: dict[Any, type[exp.Expr]] = {exp.GTE: exp.LTE, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.LT: exp.GT}
 
 
 def is_aggregate(node: object) -> bool:
@@ -35,6 +43,35 @@ def ranking_aggregate(ordered: exp.Expr, selected: exp.Expr | None) -> exp.Expr 
     node = ordered.this
     found = names_measure(node, selected)
     return node if found is None and selected is None and is_aggregate(node) else found
+
+
+def least_of(
+    having: exp.Expr, selected: exp.Expr | None, by: str, schema: Schema, user: str, shape: str
+) -> tuple[Fraction, bool]:
+    """The number of HAVING n >= 50, and whether the measure must be above it; n must be what ranks."""
+    node = having.this
+    while type(node) is exp.Paren:
+        node = node.this
+    sides = (node.this, node.expression, type(node)) if type(node) in _FLIPPED else (None, None, None)
+    left, right, operator = sides
+    if type(left) is exp.Literal:
+        left, right, operator = right, left, _FLIPPED[operator]
+    named = left is not None and (
+        names_measure(left, selected) is not None
+        or (is_aggregate(left) and measure_of(left, schema, user, shape) == by)
+    )
+    plain = isinstance(right, exp.Literal) and not right.is_string and len(right.this) <= _MAX_DIGITS
+    if right is None or not named or not plain or operator not in (exp.GTE, exp.GT):
+        raise QuestionRefused(
+            having.sql().strip(),
+            "HAVING states the least of what ranks",
+            hint="Write: HAVING n >= 50, or > 50, where n is what ORDER BY names. Conditions on rows go into WHERE. "
+            f"{shape}",
+        )
+    least = exact_fraction(str(right.this), "at_least")
+    if least < 0 or (least == 0 and operator is exp.GTE):
+        raise QuestionRefused(having.sql().strip(), "the least is above 0", hint="Leave HAVING out.")
+    return least, operator is exp.GT
 
 
 def measure_of(node: exp.Expr, schema: Schema, user: str, shape: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
 from podium.exact import positive_integer
-from podium.query.parse.aggregates import is_aggregate, measure_of, ranking_aggregate
+from podium.query.parse.aggregates import is_aggregate, least_of, measure_of, names_measure, ranking_aggregate
 from podium.query.parse.per_group import group_shape, integer_of, lists_per_group, mentions_groups
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import find_column, has_only, predicate_of
@@ -17,10 +18,9 @@ from podium.query.schema import Schema
 
 __all__ = ["Parsed", "parse_sql"]
 
-_PARTS = {"expressions", "from_", "where", "group", "order", "limit", "qualify"}
+_PARTS = {"expressions", "from_", "where", "group", "order", "limit", "qualify", "having"}
 _NAMES = {
     "joins": "JOIN",
-    "having": "HAVING",
     "distinct": "SELECT DISTINCT",
     "offset": "OFFSET",
     "with_": "WITH",
@@ -36,8 +36,9 @@ _NAMES = {
 class Parsed(NamedTuple):
     """What a statement asks: item columns, k, condition and measure, and the columns of groups with a list each.
 
-    ``values``: the measure is selected, so it is asked for; ``value_name`` is its alias. ``list_only`` is the same
-    statement without it.
+    ``at_least`` holds the number of HAVING, if there is one, and whether the measure must be above it. ``values``: the
+    measure is selected, so it is asked for; ``value_name`` is its alias. ``list_only`` is the same statement without
+    it.
     """
 
     items: tuple[str, ...]
@@ -48,6 +49,7 @@ class Parsed(NamedTuple):
     value_name: str | None = None
     list_only: str | None = None
     per: tuple[str, ...] = ()
+    at_least: tuple[tuple[Fraction, bool], ...] = ()
 
 
 def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> Parsed:
@@ -65,16 +67,18 @@ def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> Parsed:
     lists = lists_per_group(statement, schema, selected, shape)
     per = () if lists is None else lists.per
     ranked = _ranked_by(statement, selected, shape) if lists is None else lists.ranked
-    where = statement.args.get("where")
+    by = measure_of(ranked, schema, user, shape)
+    where, having = statement.args.get("where"), statement.args.get("having")
     return Parsed(
         _items(columns, per, shape),
         _limit(statement, shape) if lists is None else positive_integer(lists.k, "k"),
         None if where is None else predicate_of(where.this, schema),
-        measure_of(ranked, schema, user, shape),
+        by,
         values=selected is not None,
         value_name=(selected.alias or None) if type(selected) is exp.Alias else None,
         list_only=None if selected is None else _without(statement, selected, ranked),
         per=per,
+        at_least=() if having is None else (least_of(having, selected, by, schema, user, shape),),
     )
 
 
@@ -161,6 +165,9 @@ def _without(statement: exp.Select, selected: exp.Expr, ranked: exp.Expr) -> str
     if window is not None:
         window.set("order", order)
     parts.set("order", None if window is not None else order)
+    for node in [] if (having := parts.args.get("having")) is None else list(having.find_all(exp.Column)):
+        if names_measure(node, selected) is not None:
+            node.replace(ranked.copy())
     return str(parts.sql())
 
 

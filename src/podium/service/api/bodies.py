@@ -57,6 +57,9 @@ class QuestionBody(_Body):
     unit: _Number | None = Field(None, description="What summed values are rounded down to.")
     epsilon: _Number | None = Field(None, description="Total for this release; default: the owner's plan.")
     counts: StrictBool = Field(False, description="Also estimate the value of each item, in the units of by.")
+    at_least: _Number | None = Field(
+        None, description="Leave out items with less, in the units of by: near, not exact."
+    )
     max_items_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
     domain: list[_DomainItem] | None = Field(None, description="The items, if they are known.")
     domain_size: Annotated[StrictInt, Field(ge=1, le=2**63 - 1)] | None = Field(

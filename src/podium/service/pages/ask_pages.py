@@ -64,14 +64,14 @@ def _require_sendable(question: QuestionRequest) -> None:
         QuestionBody.model_validate(body)
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
-        number = name in ("epsilon", "clip", "unit")
+        number = name in ("epsilon", "clip", "unit", "at_least")
         allowed = "a number without a sign, such as 0.5, 1e-2 or 1/3" if number else "a shorter one"
         raise InvalidArgument(name, body.get(name), allowed=allowed) from None
 
 
 _FIELDS = (
     "item", "k", "sql", "by", "clip", "unit", "where", "epsilon", "counts", "max_items_per_user", "domain",
-    "domain_size", "k_bar",
+    "domain_size", "k_bar", "at_least",
 )  # fmt: skip
 
 

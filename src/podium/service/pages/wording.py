@@ -54,6 +54,7 @@ def request_of(question: str, planned: str) -> QuestionRequest | None:
         unit=asked.unit if asked.by.startswith("sum") else None,
         epsilon=epsilon,
         counts=asked.counts,
+        at_least=asked.at_least,
         max_items_per_user=asked.max_items_per_user,
         domain_size=None if size is None else int(size[1]) + 1,
         k_bar=None if size is not None or usual else asked.k_bar,
