@@ -30,8 +30,8 @@ MUTANTS = (
     ),
     Mutant(
         "planning/strategy.py",
-        "max_items_per_user=facts.max_items_per_user,\n    )",
-        "max_items_per_user=facts.max_items_per_user or 1,\n    )",
+        "max_items_per_user=facts.max_items_per_user,\n        at_least=facts.at_least,",
+        "max_items_per_user=facts.max_items_per_user or 1,\n        at_least=facts.at_least,",
         "without a bound all rows may change with one user",
         ("unit/planning/test_plan.py::test_a_plan_says_what_and_why",),
     ),
