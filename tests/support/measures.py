@@ -10,12 +10,16 @@ from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.measures.clip_choice import BUCKETS, RESOLUTION
 from podium.mechanisms.measures.clipped_sums import grid_bits_of
+from podium.mechanisms.measures.norm_weights import NormWeights
 from podium.mechanisms.reader import Discovery
 from podium.mechanisms.weights import Weights
+from podium.query.ranked_by import MAX_CLIP
 from podium.randomness import BitSource
 from podium.release import Release
 
-__all__ = ["AmountsTable", "ClippedTable", "Table", "bucket_of", "clip_histograms", "user_histograms"]
+__all__ = [
+    "AmountsTable", "ClippedTable", "Table", "bucket_of", "clip_histograms", "norm_bucket", "normed", "user_histograms",
+]  # fmt: skip
 
 Table = Sequence[Mapping[Any, int]]
 """For each user the amounts of their items, all above 0 unless they are signed."""
@@ -49,6 +53,20 @@ def clip_histograms(
     return tuple(parts or empty), tuple(users or empty)
 
 
+def norm_bucket(amounts: Sequence[int], buckets: int = BUCKETS) -> int:
+    """The bucket of the length of these amounts: the j for which its square is at most 4^j."""
+    square = sum(amount**2 for amount in amounts)
+    return next((j for j in range(buckets) if square <= 4**j), buckets - 1)
+
+
+def normed(user: Mapping[Any, int], weights: NormWeights) -> dict[Any, int]:
+    """What a user with these amounts adds to each item, in weighted parts."""
+    parts = {item: weights.parts(amount) for item, amount in user.items()}
+    parts = {item: part for item, part in parts.items() if part > 0}
+    weight = weights.weight(weights.square(list(parts.values()))) if parts else 0
+    return {item: weight * part for item, part in parts.items()}
+
+
 class AmountsTable:
     """A table of amounts that answers as a source does, and remembers at which clips it was asked."""
 
@@ -61,6 +79,30 @@ class AmountsTable:
     def clip_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Both histograms of the amounts."""
         return clip_histograms(self._table, buckets, resolution)
+
+    def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users by length and by sum."""
+        lengths, sums = [0] * buckets, [0] * buckets
+        for amounts in (list(user.values()) for user in self._table if user):
+            lengths[norm_bucket(amounts, buckets)] += 1
+            sums[bucket_of(sum(amounts), buckets)] += 1
+        return tuple(lengths), tuple(sums)
+
+    def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
+        """Run the stage on the amounts as they are."""
+        return self._whole.discover(stage, without)
+
+    def norm_sizes(self, items: tuple[Item, ...], weights: NormWeights, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have which Q among the items."""
+        return self._whole.norm_sizes(items, weights, edges)
+
+    def norm_sums(self, items: tuple[Item, ...], weights: NormWeights) -> tuple[int, ...]:
+        """The sums of what users add to the items in weighted parts."""
+        return self._whole.norm_sums(items, weights)
+
+    @property
+    def _whole(self) -> ClippedTable:
+        return ClippedTable(self._table, MAX_CLIP, 0, bits=self._bits)
 
     def at_clip(self, clip: int) -> ClippedTable:
         """The table with clipped amounts."""
@@ -97,7 +139,36 @@ class ClippedTable:
 
     def discover(self, stage: Discovery, without: tuple[Item, ...]) -> Release:
         """Run the stage on weighted sums."""
-        return stage.release(Histogram(self._sums(stage.weights, None, without), known=False), bits=self._bits)
+        weights: Any = stage.weights
+        if isinstance(weights, NormWeights):
+            return stage.release(Histogram(self._normed(weights, None, without), known=False), bits=self._bits)
+        return stage.release(Histogram(self._sums(weights, None, without), known=False), bits=self._bits)
+
+    def norm_sizes(self, items: tuple[Item, ...], weights: NormWeights, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have which Q among the items."""
+        found = [0] * len(edges)
+        for user in self._users:
+            square = weights.square([part for item in items if (part := weights.parts(user.get(item, 0))) > 0])
+            if square >= edges[0]:
+                found[max(place for place, edge in enumerate(edges) if edge <= square)] += 1
+        return tuple(found)
+
+    def norm_sums(self, items: tuple[Item, ...], weights: NormWeights) -> tuple[int, ...]:
+        """The sums of what users add to the items in weighted parts."""
+        sums = self._normed(weights, items, ())
+        return tuple(sums.get(item, 0) for item in items)
+
+    def _normed(
+        self, weights: NormWeights, only: tuple[Item, ...] | None, without: tuple[Item, ...]
+    ) -> dict[Item, int]:
+        sums: dict[Item, int] = {}
+        left_out, wanted = set(without), None if only is None else set(only)
+        for user in self._users:
+            own = (item for item in user if item not in left_out and (wanted is None or item in wanted))
+            kept = [item for item in sorted(own, key=repr) if weights.parts(user[item])][: weights.cap]
+            for item, part in normed({item: user[item] for item in kept}, weights).items():
+                sums[item] = sums.get(item, 0) + part
+        return sums
 
     def sizes(self, items: tuple[Item, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] of the items."""

@@ -17,9 +17,20 @@ from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, Question
 from podium.query.ranked_by import MAX_CLIP, Measure
 from podium.randomness import system_bits
-from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, PairValue, Source
+from podium.sources import (
+    CountQuery,
+    Domain,
+    DomainFile,
+    DomainItems,
+    DomainSize,
+    DomainTable,
+    PairNorm,
+    PairValue,
+    Source,
+)
 
 if TYPE_CHECKING:
+    from podium.mechanisms.measures.norm_weights import NormWeights
     from podium.planning.question_plan import Plan
 
 __all__ = [
@@ -30,6 +41,7 @@ __all__ = [
     "fresh_salt",
     "hint_at_list_only",
     "kept_clip",
+    "pair_norm",
     "pair_value",
     "require_readable",
     "state_domain",
@@ -68,11 +80,12 @@ class PlannedQuestion:
         cap = self.strategy.facts.max_items_per_user
         return replace(self.pairs_query(), max_items_per_user=cap, salt=None if cap is None else salt)
 
-    def weighted_query(self, weights: Weights, without: tuple[Item, ...], salt: str) -> CountQuery:
+    def weighted_query(self, weights: Weights | NormWeights, without: tuple[Item, ...], salt: str) -> CountQuery:
         """The count of a round: each user spreads weight over their items, except those in ``without``."""
-        return replace(
-            self.pairs_query(), max_items_per_user=weights.cap, salt=salt, weights=weights.steps, without=without
-        )
+        query = replace(self.pairs_query(), max_items_per_user=weights.cap, salt=salt, without=without)
+        if isinstance(weights, Weights):
+            return replace(query, weights=weights.steps)
+        return replace(query, norm=pair_norm(weights))
 
     def first_query(self) -> CountQuery:
         """The first read, with a placeholder for the salt: the engine must accept it before anything is paid."""
@@ -114,11 +127,18 @@ def pair_value(measure: Measure | None, clip: int | None = None) -> PairValue | 
     return PairValue(measure.column, measure.unit, clip=MAX_CLIP if most is None else most, floor=measure.floor)
 
 
-def kept_clip(source: Source, measure: Measure | None, weights: Weights | None) -> int | None:
+def pair_norm(weights: NormWeights) -> PairNorm:
+    """What a source is told of a bound on all that a user adds."""
+    named = weights.items if weights.named else None
+    return PairNorm(weights.clip, weights.bits, weights.most, weights.steps, named)
+
+
+def kept_clip(source: Source, measure: Measure | None, weights: Weights | NormWeights | None) -> int | None:
     """How far pairs are kept while no clip is chosen; a stated clip that later rounds could not add up is refused."""
     if measure is None:
         return None
-    largest = source.max_clip(1 if weights is None else MAX_ROUND_WEIGHT)
+    # What is added up as weighted parts of a length is never larger than that.
+    largest = source.max_clip(MAX_ROUND_WEIGHT if isinstance(weights, Weights) else 1)
     if measure.clip is None:
         return largest
     if max(measure.clip, -measure.floor) > largest:

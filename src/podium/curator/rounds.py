@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from podium.curator.prepare import PlannedQuestion, pair_value
+from podium.curator.prepare import PlannedQuestion, pair_norm, pair_value
 from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
 from podium.mechanisms.measures.clipped_sums import ClippedSums, grid_bits_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.exponential import ExponentialTopK
     from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
     from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+    from podium.mechanisms.measures.norm_weights import NormWeights
     from podium.mechanisms.reader import Discovery
 
 __all__ = ["SourceReader"]
@@ -134,6 +135,18 @@ class SourceReader:
     def clip_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Users' pairs by size, and users by number of pairs: what a clip is chosen from."""
         return self._kept_pairs().value_histograms(buckets, resolution)
+
+    def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users by the length of their amounts, and by their sum: what a length is chosen from."""
+        return self._kept_pairs().norm_histograms(buckets)
+
+    def norm_sizes(self, items: tuple[Item, ...], weights: NormWeights, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have which square among these items."""
+        return self._kept_pairs().among(items).norm_sizes(pair_norm(weights), edges)
+
+    def norm_sums(self, items: tuple[Item, ...], weights: NormWeights) -> tuple[int, ...]:
+        """The sum of weighted parts of each item."""
+        return self._kept_pairs().among(items).norm_sums(pair_norm(weights))
 
     def at_clip(self, clip: int) -> SourceReader:
         """The same pairs, of which each user adds at most ``clip`` units to an item: less if less was kept."""

@@ -56,6 +56,11 @@ class NoisyHistogram(Mechanism):
     def first_weights(self) -> Weights:
         """How much one user adds to each item; a user with one item counts as 1."""
 
+    @property
+    def score_unit(self) -> Fraction:
+        """What one unit of a weighted count is in the units of the released values."""
+        return Fraction(1, self.first_weights.weight(1))
+
     def release(self, histogram: Histogram, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on weighted counts, known domain or not; items with count 0 take no part."""
         groups = histogram.observed_groups()
@@ -64,7 +69,7 @@ class NoisyHistogram(Mechanism):
             above=self.count_threshold,
             k=self.k,
             scale=self.noise_scale,
-            unit=Fraction(1, self.first_weights.weight(1)),
+            unit=self.score_unit,
             noise=self.family,
             noise_bound=self.noise_bound,
             multiplicities=groups.multiplicities,
@@ -107,6 +112,6 @@ class NoisyHistogram(Mechanism):
 
     def _race(self, groups: Groups, *, outcomes: int) -> tuple[list[Item], LevelRace]:
         items, sums = list_scores(groups, outcomes=outcomes)
-        scores = [score / self.first_weights.weight(1) for score in sums]
+        scores = [score * self.score_unit for score in sums]
         noise = self._standard_noise()
         return items, LevelRace(items, scores, self.count_threshold, self.noise_scale, self.k, noise=noise)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.exponential import ExponentialTopK
     from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
     from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+    from podium.mechanisms.measures.norm_weights import NormWeights
     from podium.mechanisms.weights import Weights
     from podium.randomness import BitSource
 
@@ -83,6 +84,18 @@ class AmountsReader(RoundsReader, Protocol):
 
     def clip_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Users' pairs by size, each user's adding up to at most ``resolution``, and users by number of pairs."""
+        ...
+
+    def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users by sqrt(sum of x^2) over their amounts x, and by the sum of these."""
+        ...
+
+    def norm_sizes(self, items: tuple[Item, ...], weights: NormWeights, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= Q < edges[i+1], Q the square of their parts of these items."""
+        ...
+
+    def norm_sums(self, items: tuple[Item, ...], weights: NormWeights) -> tuple[int, ...]:
+        """The sum for each of the items of what users add to it, in weighted parts."""
         ...
 
     def at_clip(self, clip: int) -> AmountsReader:

@@ -2,6 +2,7 @@
 
 from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.open import SOURCE_DEFAULTS, SourceOptions, open_source
+from podium.sources.pair_norm import PairNorm
 from podium.sources.protocol import (
     MAX_CLIP,
     CountQuery,
@@ -27,5 +28,5 @@ __all__ = [
     "MAX_CLIP", "SOURCE_DEFAULTS",
     "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Group",
     "GroupCut", "GroupProfiles", "GroupedKeptPairs", "GroupedPairs", "GroupedSnapshot", "KeptPairs", "NamedPairs",
-    "PairValue", "Snapshot", "Source", "SourceOptions", "open_source",
+    "PairNorm", "PairValue", "Snapshot", "Source", "SourceOptions", "open_source",
 ]  # fmt: skip

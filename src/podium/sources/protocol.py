@@ -18,6 +18,7 @@ from podium.query.predicate import Predicate
 from podium.query.ranked_by import MAX_CLIP
 from podium.query.schema import Schema
 from podium.sources.group_cut import Group, GroupCut, GroupedKeptPairs, GroupedPairs, GroupedSnapshot, GroupProfiles
+from podium.sources.pair_norm import PairNorm
 
 __all__ = [
     "MAX_CLIP",
@@ -86,7 +87,7 @@ class CountQuery:
     Items in ``without`` are excluded, as if no row had them; with several item columns they are tuples.
 
     With ``value`` a user adds the value of the pair to an item instead of 1, with weights the product of both; t is
-    the number of pairs whose value is not 0.
+    the number of pairs whose value is not 0. With ``norm`` a user adds weighted parts of the value.
 
     With ``groups`` pairs are (user, group, item), there is a histogram for each group, and items in ``without`` are
     tuples that begin with the columns of their group.
@@ -101,6 +102,7 @@ class CountQuery:
     without: tuple[Item, ...] = ()
     value: PairValue | None = None
     groups: GroupCut | None = None
+    norm: PairNorm | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -113,6 +115,8 @@ class CountQuery:
         return self.max_items_per_user is not None or (self.groups is not None and self.groups.per_user is not None)
 
     def __post_init__(self) -> None:
+        if self.norm is not None:
+            _check_norm(self.norm, self)
         if not self.items or len(set(self.items)) != len(self.items):
             raise InvalidArgument("item", self.items, allowed="one or more distinct columns")
         if self.max_items_per_user is not None:
@@ -135,6 +139,15 @@ class CountQuery:
             and (self.value.floor or self.value.grid_bits is not None)
         ):
             raise InvalidArgument("weights", self.weights, allowed="no weights with signed sums or grid_bits")
+
+
+def _check_norm(norm: PairNorm, query: CountQuery) -> None:
+    value, most = query.value, query.max_items_per_user
+    other = query.weights is not None or query.groups is not None
+    if value is None or value.floor or value.grid_bits is not None or other:
+        raise InvalidArgument("norm", "a bound", allowed="with values above 0, without weights, grid_bits or groups")
+    if norm.named is not None or most is None or most * norm.most**2 >= _MAX_DOMAIN_SIZE:
+        raise InvalidArgument("max_items_per_user", most, allowed="a number, so that squares fit into 63 bits")
 
 
 def _check_groups(groups: GroupCut, query: CountQuery) -> None:
@@ -239,6 +252,14 @@ class NamedPairs(Protocol):
         """
         ...
 
+    def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> tuple[int, ...]:
+        """For each edge, the number of users whose Q is at least ``edge`` and less than the next edge."""
+        ...
+
+    def norm_sums(self, norm: PairNorm) -> tuple[int, ...]:
+        """For each item, in the given order, the sum of the weighted parts of all users."""
+        ...
+
 
 class KeptPairs(Protocol):
     """The distinct pairs of one question, computed once and kept in the engine: one state of the table.
@@ -256,6 +277,13 @@ class KeptPairs(Protocol):
 
     def among(self, items: tuple[Item, ...]) -> NamedPairs:
         """The pairs of these items alone."""
+        ...
+
+    def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users by sqrt(SUM(value^2)), and users by SUM(value), in the same buckets; values are not signed.
+
+        Where squares have 64 bits only, values above 2^15 are taken for that.
+        """
         ...
 
     def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

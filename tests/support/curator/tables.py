@@ -68,6 +68,9 @@ class _WatchedPairs:
     def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return self.inner.value_histograms(buckets, resolution)
 
+    def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self.inner.norm_histograms(buckets)
+
 
 class Watched:
     """A source that remembers what its rows were read for, and fails when told to.

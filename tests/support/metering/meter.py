@@ -37,7 +37,7 @@ from podium.query.schema import Schema
 from podium.randomness.bits import Words
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
-from podium.sources import CountQuery, Domain, KeptPairs, NamedPairs, Snapshot, Source
+from podium.sources import CountQuery, Domain, KeptPairs, NamedPairs, PairNorm, Snapshot, Source
 
 __all__ = ["Draw", "Meter", "MeteredReader", "MeteredSource", "Read", "Steps"]
 
@@ -279,6 +279,11 @@ class _MeteredPairs:
         self.meter.note("value_histograms", (*found[0], *found[1]))
         return found
 
+    def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        found = self.inner.norm_histograms(buckets)
+        self.meter.note("norm_histograms", (*found[0], *found[1]))
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class _MeteredNames:
@@ -293,6 +298,16 @@ class _MeteredNames:
     def sums(self, weights: Sequence[tuple[int, int]], clip: int | None = None) -> tuple[int, ...]:
         sums = self.inner.sums(weights, clip)
         self.meter.note("sums", sums, tuple(weights))
+        return sums
+
+    def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> tuple[int, ...]:
+        sizes = self.inner.norm_sizes(norm, edges)
+        self.meter.note("norm_sizes", sizes)
+        return sizes
+
+    def norm_sums(self, norm: PairNorm) -> tuple[int, ...]:
+        sums = self.inner.norm_sums(norm)
+        self.meter.note("norm_sums", sums, norm.steps)
         return sums
 
 

@@ -23,6 +23,7 @@ from tests.support.sources.conditions import CONDITIONS
 from tests.support.sources.contributions import ContributionContract, weighted
 from tests.support.sources.data import DOMAIN, EMPTY, EVENTS, FLOATS, NAMES, WIDE, utc
 from tests.support.sources.measures import MeasureContract
+from tests.support.sources.norms import NormContract
 
 from podium.errors import InvalidArgument, UnknownColumn
 from podium.query.predicate import And, Compare, Like, Missing, Operator, Predicate
@@ -31,7 +32,7 @@ from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSi
 __all__ = ["SourceContract"]
 
 
-class SourceContract(ContributionContract, MeasureContract):
+class SourceContract(ContributionContract, MeasureContract, NormContract):
     """Subclasses give ``load``, and say what their engine cannot have at all."""
 
     has_lists = True

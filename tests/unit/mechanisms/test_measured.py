@@ -15,7 +15,9 @@ from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.measures.amounts import Amounts
 from podium.mechanisms.measures.clip_choice import ClipChoice
+from podium.mechanisms.measures.length_choice import NormChoice
 from podium.mechanisms.measures.measured_topk import MeasuredTopK
+from podium.mechanisms.measures.normed_topk import NormedTopK
 from podium.privacy import LimitedDomainCall, Selection, actual_cost, worst_case
 from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
@@ -52,12 +54,13 @@ def test_a_stated_clip_costs_nothing_and_serves_for_both_steps() -> None:
 def test_a_clip_that_is_chosen_is_paid_for_and_said(parts: dict[str, Any]) -> None:
     mechanism = limited(2, rho_clip="0.05", mu_squared_for_values="0.5", **parts)
     reader, release = run(mechanism)
-    selecting, measuring = reader.asked
-    assert release.parameters["clip"] == str(selecting)
-    assert release.parameters["value_clip"] == str(measuring)
+    selecting, measuring = (int(release.parameters[name]) for name in ("clip", "value_clip"))
+    # What bounds a user's amounts together is no clip of single amounts.
+    assert reader.asked == ([measuring] if mechanism.normed else [selecting, measuring])
     assert 4 <= selecting <= 32
     assert 4 <= measuring <= 32
-    assert release.paid.events[0] == ClipChoice("0.05").event
+    choice = NormChoice("0.05", values=True) if mechanism.normed else ClipChoice("0.05")
+    assert release.paid.events[0] == choice.event
     assert release.items == ("a", "b")
     paid, most = actual_cost(release.paid.events), worst_case(mechanism.worst_case)
     assert paid.rho <= most.rho
@@ -150,7 +153,11 @@ def test_every_clip_keeps_the_law_of_the_selection() -> None:
     mechanism = limited(2, max_items_per_user=2, rho_clip=1)
     assert mechanism.finder(8) == LimitedDomain(2, 4, 1, "1e-6", max_items_per_user=2, clip=8)
     rounds = MeasuredTopK(2, rho_clip=1, mu_squared=2, delta="1e-6")
-    assert rounds.finder(8) == AdaptiveTopK(2, 2, "1e-6", clip=8)
+    assert rounds.finder(8) == NormedTopK(2, 2, "1e-6", clip=8)
+    # So many squares would not fit: weights by number of items, as for counts.
+    many = MeasuredTopK(2, rho_clip=1, mu_squared=2, delta="1e-6", max_items_per_user=2**20 + 1)
+    assert many.finder(8) == AdaptiveTopK(2, 2, "1e-6", max_items_per_user=2**20 + 1, clip=8)
+    assert many.choice == ClipChoice(1)
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from podium.privacy.proofs import Proof
 from podium.privacy.theorems.conversion import split_delta
 from podium.randomness import BitSource
 
-__all__ = ["AdaptiveTopK"]
+__all__ = ["OF_DELTA", "AdaptiveTopK", "Discovering"]
 
 _MAX_SECOND, _MIN_SECOND = Fraction(1, 2), Fraction(1, 10)
-_OF_DELTA = (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5))
+OF_DELTA = (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5))
 """Shares of delta for up to three discoveries, fixed beforehand; the second decides what is found in most tables."""
 _FEW = 8
 _SPARE, _WORTH = 1.5, 1.1
@@ -119,17 +119,17 @@ class AdaptiveTopK(MechanismInRounds):
         return TruncatedGaussianHistogram(
             k=self.max_candidates,
             sigma=self.sigma_for(share),
-            delta=self.delta * _OF_DELTA[discovery - 1],
+            delta=self.delta * OF_DELTA[discovery - 1],
             weights=self.first_weights,
             clip=self.clip,
         )
 
     def _rounds(self, reader: RoundsReader, bits: BitSource | None) -> Rounds:
-        return _Discovering(self, reader, bits, self.for_finding, clip=self.clip)
+        return Discovering(self, reader, bits, self.for_finding, clip=self.clip)
 
 
 @dataclass(slots=True)
-class _Discovering(Rounds):
+class Discovering(Rounds):
     """One run in which items have to be found first."""
 
     mechanism: AdaptiveTopK
@@ -138,6 +138,7 @@ class _Discovering(Rounds):
     crowded: bool = False
 
     def run(self) -> tuple[Item, ...]:
+        """Find items, and refine the border of the list."""
         k = self.mechanism.k
         whole = self.left
         self._discover(whole * FIRST)

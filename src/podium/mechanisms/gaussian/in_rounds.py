@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from podium.exact import positive_fraction, positive_integer
 from podium.histogram import Item
@@ -22,12 +22,13 @@ from podium.privacy.events import Event, GaussianNoise
 from podium.randomness import BitSource, grid_bits_for, noisy_values
 from podium.release import Receipt, Release
 
-__all__ = ["FIRST", "Found", "MechanismInRounds", "Rounds"]
+__all__ = ["FIRST", "FOR_SIZES", "Found", "Measured", "MechanismInRounds", "Rounds"]
 
 FIRST = Fraction(1, 10)
 """The share of the first round in what is not kept for counts."""
 _REFINEMENTS = 3
-_FOR_SIZES = Fraction(1, 20)
+FOR_SIZES = Fraction(1, 20)
+"""The share of a measurement at the border with which users are counted by how much they have of it."""
 _FOR_COUNTS = Fraction(1, 2)
 _WIDE, _SIGMAS, _BIASED = 3, 2, Fraction(1, 20)
 """A first estimate may be wrong by a factor, because heavy users count for little; a later one by 5 percent."""
@@ -118,6 +119,10 @@ def _spread(cap: int) -> Weights:
     return Weights.spread(cap)
 
 
+Measured: TypeAlias = tuple[Sequence[Fraction], Fraction, tuple[Event, ...]]
+"""Values, the scale of their noise, and what they cost."""
+
+
 @dataclass(slots=True)
 class Found:
     """What is known of an item, in counts: a first estimate is low for items of heavy users."""
@@ -184,14 +189,8 @@ class Rounds(ABC):
         """Measure the items of the border against each other; what earlier rounds say gives the level."""
         items = tuple(border)
         level = self.found[items[places - 1]].estimate
-        for_sizes = share * _FOR_SIZES
-        for_sums = share - for_sizes
-        floor = self._floor(items, max(level / self.clip, Fraction(1)), for_sizes, for_sums)
-        weighting = BorderWeights(len(items), floor)
-        sums = self.reader.sums(items, weighting.weights)
-        mu_squared = self.mechanism.mu_squared * for_sums
-        centred, sigma, event = weighting.measure(sums, mu_squared, clip=self.clip, bits=self.bits)
-        self._pay(for_sums, event)
+        centred, sigma, events = self.measure_border(items, level, self.mechanism.mu_squared * share)
+        self._pay(share, *events)
         mean = sum((self.found[item].estimate for item in items), start=Fraction(0)) / len(items)
         for item, value in zip(items, centred, strict=True):
             self._update(self.found[item], mean + value, 1 / sigma**2)
@@ -202,14 +201,17 @@ class Rounds(ABC):
         known.estimate = (known.estimate * known.weight + value * weight) / (known.weight + weight)
         known.weight += weight
 
-    def _floor(self, items: tuple[Item, ...], level: Fraction, share: Fraction, for_sums: Fraction) -> Fraction:
-        edges = tuple(edge for edge in EDGES if edge <= len(items))
-        sigma = calibrate_sigma(self.mechanism.mu_squared * share / 2)
+    def measure_border(self, items: tuple[Item, ...], level: Fraction, mu_squared: Fraction) -> Measured:
+        """Differences of the items' counts to their mean, their noise, and what they cost."""
+        for_sizes, for_sums = mu_squared * FOR_SIZES, mu_squared * (1 - FOR_SIZES)
+        edges, sigma = tuple(edge for edge in EDGES if edge <= len(items)), calibrate_sigma(for_sizes / 2)
         users = self.reader.sizes(items, edges)
         noisy = noisy_values(users, scale=sigma, noise="gaussian", grid_bits=grid_bits_for(sigma), bits=self.bits)
-        self._pay(share, GaussianNoise(sigma))
-        mu_squared = self.mechanism.mu_squared * for_sums
-        return floor_for(len(items), noisy, sigma, count=level, mu_squared=mu_squared)
+        count = max(level / self.clip, Fraction(1))
+        weighting = BorderWeights(len(items), floor_for(len(items), noisy, sigma, count=count, mu_squared=for_sums))
+        sums = self.reader.sums(items, weighting.weights)
+        centred, scale, event = weighting.measure(sums, for_sums, clip=self.clip, bits=self.bits)
+        return centred, scale, (GaussianNoise(sigma), event)
 
     def count(self, items: tuple[Item, ...], share: Fraction) -> tuple[tuple[Fraction, ...], CorrelatedCounts | None]:
         """Plain noisy counts of the items for a share of mu^2, and their noise: a user adds 1 to each at most."""

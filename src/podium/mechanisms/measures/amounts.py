@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["MEASURING", "SELECTING", "Amounts", "estimate_amounts", "selection_noise"]
+__all__ = ["MEASURING", "SELECTING", "Amounts", "Totals", "estimate_amounts", "estimate_totals", "selection_noise"]
 
 SELECTING, MEASURING = 0.15, 1.0
 """How much of the clipped mass counts as an error: a list keeps its order if it is missing from all items alike."""
@@ -69,6 +69,21 @@ class Amounts:
         clips = [1 << j for j in range(len(self.pairs))]
         costs = self._costs(clips, k=k, noise=noise, bias=bias)
         return clips[costs.index(min(costs))]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals(Amounts):
+    """The same where ``users`` are in buckets of all that they add, and ``pairs`` may be users by length."""
+
+    @property
+    def total(self) -> float:
+        """The sum of all amounts."""
+        return sum(number * _typical(j) for j, number in enumerate(self.users))
+
+
+def estimate_totals(lengths: Sequence[float], totals: Sequence[float], sigma: float) -> Totals:
+    """As ``estimate_amounts``."""
+    return Totals(_noticeable(lengths, sigma), _noticeable(totals, sigma))
 
 
 def estimate_amounts(pairs: Sequence[float], users: Sequence[float], sigma: float) -> Amounts:

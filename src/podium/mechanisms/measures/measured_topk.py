@@ -17,6 +17,9 @@ from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.measures.amounts import MEASURING, Amounts, selection_noise
 from podium.mechanisms.measures.clip_choice import RESOLUTION, ClipChoice
 from podium.mechanisms.measures.clipped_sums import grid_bits_of
+from podium.mechanisms.measures.length_choice import NormChoice
+from podium.mechanisms.measures.norm_weights import MAX_NORMED_ITEMS, NormWeights
+from podium.mechanisms.measures.normed_topk import NormedTopK
 from podium.mechanisms.reader import AmountsReader, Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_sigma, total
@@ -30,6 +33,8 @@ __all__ = ["MeasuredTopK"]
 Finder = AdaptiveTopK | ExponentialTopK | LimitedDomain
 
 _DEFAULT_CAP = 1000
+_PER_PLACE = 6
+"""Three rounds may find twice as many items as wanted."""
 _OF_FINDING = Fraction(9, 10)
 """The share of a Gaussian budget with which the noise of rounds is estimated for the clip."""
 
@@ -44,12 +49,14 @@ class MeasuredTopK:
         any domain; ordered; no values, or noisy sums
     Guarantee
         The sum of its parts: the clip costs rho_clip unless it is stated, the selection what LimitedDomain,
-        AdaptiveTopK or ExponentialTopK costs, values mu_squared_for_values. Neighbours: one user added or removed.
+        NormedTopK or ExponentialTopK costs, values mu_squared_for_values. Neighbours: one user added or removed.
     Distribution
         ClipChoice releases noisy histograms, of which public functions are the clip of the selection and that of the
         values. Then one selection in units of the clip: LimitedDomain or, of a known domain, ExponentialTopK on sums
-        rounded down to a grid (epsilon_per_item), or AdaptiveTopK (mu_squared). Values are sums at their own clip with
-        CorrelatedCounts noise in units of it; signed ones have independent noise.
+        rounded down to a grid (epsilon_per_item), or NormedTopK (mu_squared), whose clip is the most that a user adds
+        to all items together, as a length; a chosen one comes from NormChoice. With a max_items_per_user above 2^20 it
+        is AdaptiveTopK. Values are sums at their own clip with CorrelatedCounts noise in units of it; signed ones have
+        independent noise.
     Symbols
         k; clip (None: chosen); floor, at least how much a user adds (0, or below it for signed sums); rho_clip;
         epsilon_per_item or mu_squared; delta, k_bar, max_items_per_user as in the selections; known: the domain is;
@@ -65,8 +72,8 @@ class MeasuredTopK:
     first_edges: ClassVar[tuple[int, ...] | None] = None
     proofs: ClassVar[tuple[Proof, ...]] = (
         Proof("docs/proofs/measures.md", "Theorem 5"),
-        Proof("docs/proofs/measures.md", "Theorem 6"),
         Proof("docs/proofs/measures.md", "Theorem 7"),
+        Proof("docs/proofs/measures.md", "Theorem 10"),
     )
     theorem: ClassVar[str] = f"{proofs[0]}: a selection on sums at a clip that is public or was paid for"
 
@@ -131,11 +138,26 @@ class MeasuredTopK:
         # What a selection would refuse is refused here, not when rows are about to be read.
         self.finder(self.clip or 1)
 
+    @property
+    def normed(self) -> bool:
+        """Whether the clip bounds what a user adds to all items together, and not item by item."""
+        most = max(self.max_items_per_user or _DEFAULT_CAP, _PER_PLACE * self.k)
+        return self.mu_squared is not None and most <= MAX_NORMED_ITEMS
+
+    @property
+    def choice(self) -> ClipChoice | NormChoice | None:
+        """How the clip is chosen, if none is stated."""
+        if self.rho_clip is None:
+            return None
+        values = self.mu_squared_for_values is not None
+        return NormChoice(self.rho_clip, values=values) if self.normed else ClipChoice(self.rho_clip)
+
     def finder(self, clip: int) -> Finder:
         """The selection at this clip."""
         if self.mu_squared is not None:
             cap = self.max_items_per_user or _DEFAULT_CAP
-            return AdaptiveTopK(self.k, self.mu_squared, self.delta, max_items_per_user=cap, clip=clip)
+            kind = NormedTopK if self.normed else AdaptiveTopK
+            return kind(self.k, self.mu_squared, self.delta, max_items_per_user=cap, clip=clip)
         single = self.epsilon_per_item or 0
         if self.known:
             # Sums are rounded down to a grid of this step, and so is what they must reach.
@@ -154,7 +176,7 @@ class MeasuredTopK:
     @property
     def worst_case(self) -> tuple[Event, ...]:
         """The choice of the clip, the selection, and all values."""
-        chosen = () if self.rho_clip is None else (ClipChoice(self.rho_clip).event,)
+        chosen = () if self.choice is None else (self.choice.event,)
         values = self.mu_squared_for_values
         measured = () if values is None else (GaussianNoise(1, sensitivity_squared=values),)
         return (*chosen, *self.finder(1 if self.clip is None else self.clip).worst_case, *measured)
@@ -165,7 +187,7 @@ class MeasuredTopK:
         return total(self.worst_case)
 
     @property
-    def first_weights(self) -> Weights | None:
+    def first_weights(self) -> Weights | NormWeights | None:
         """The weights of the first round, if there are rounds."""
         finder = self.finder(self.clip or 1)
         return finder.first_weights if isinstance(finder, AdaptiveTopK) else None
@@ -193,20 +215,24 @@ class MeasuredTopK:
         sigma, reach = calibrate_sigma(mu_squared / 2, sensitivity_squared=items), max(clip, -self.floor)
         return CorrelatedCounts(items, sigma=reach * sigma, shared_sigma=0, clip=reach)
 
-    def clips_for(self, amounts: Amounts) -> tuple[int, int]:
-        """The clips for selecting and for measuring that follow from released histograms; floats decide."""
+    def clips_for(self, amounts: Amounts, measured: Amounts | None = None) -> tuple[int, int]:
+        """The clips for selecting and for measuring that follow from released histograms; floats decide.
+
+        Where the first bounds lengths, what is ``measured`` has histograms of its own.
+        """
         selecting = amounts.best_clip(k=self.k, noise=self._noise_of_selection(amounts))
         if self.mu_squared_for_values is None:
             return selecting, selecting
         noise = float(self.noise_of_values(self.k, 1).variance) ** 0.5
-        return selecting, amounts.best_clip(k=self.k, noise=noise, bias=MEASURING)
+        return selecting, (measured or amounts).best_clip(k=self.k, noise=noise, bias=MEASURING)
 
     def _noise_of_selection(self, amounts: Amounts) -> float:
         finder = self.finder(1)
         if isinstance(finder, AdaptiveTopK):
             stage = finder.stage(_OF_FINDING, discovery=2)
-            # Weights shrink what a user with many items adds, and noise seems the larger for it.
-            return float(stage.count_sigma + stage.count_threshold / 2) / max(amounts.spread, 1e-6)
+            noise = float(stage.count_sigma + stage.count_threshold / 2)
+            # Weights by t shrink what a user with many items adds, and noise seems the larger for it.
+            return noise if self.normed else noise / max(amounts.spread, 1e-6)
         if isinstance(finder, ExponentialTopK):
             return selection_noise(float(finder.epsilon_per_item))
         return selection_noise(float(finder.epsilon_per_item), float(finder.margin))
@@ -214,15 +240,14 @@ class MeasuredTopK:
     def release(self, reader: AmountsReader, *, bits: BitSource | None = None) -> Release:
         """Choose the clip unless it is stated, select, and measure if values are wanted."""
         paid: list[Event] = []
-        if self.rho_clip is None:
-            clip = value_clip = self.clip or 1
-        else:
-            choice = ClipChoice(self.rho_clip)
-            amounts = choice.release(reader.clip_histograms(choice.buckets, RESOLUTION), bits=bits)
+        choice, clip, value_clip = self.choice, self.clip or 1, self.clip or 1
+        if choice is not None:
+            clip, value_clip = self._choose(choice, reader, bits)
             paid.append(choice.event)
-            clip, value_clip = self.clips_for(amounts)
         finder = self.finder(clip)
-        found = self._find(finder, reader.at_clip(clip), bits)
+        # A chosen length bounds all that a user adds, and no single amount.
+        whole = self.normed and choice is not None
+        found = self._find(finder, reader if whole else reader.at_clip(clip), bits)
         paid.extend(found.paid.events)
         parameters = {**describe(self), "clip": str(clip)}
         values: tuple[Fraction, ...] | None = None
@@ -246,6 +271,13 @@ class MeasuredTopK:
             values=values,
             value_kind=None if values is None else "counts",
         )
+
+    def _choose(
+        self, choice: ClipChoice | NormChoice, reader: AmountsReader, bits: BitSource | None
+    ) -> tuple[int, int]:
+        if isinstance(choice, NormChoice):
+            return self.clips_for(*choice.release(reader, bits=bits))
+        return self.clips_for(choice.release(reader.clip_histograms(choice.buckets, RESOLUTION), bits=bits))
 
     def _find(self, finder: Finder, reader: AmountsReader, bits: BitSource | None) -> Release:
         if isinstance(finder, AdaptiveTopK):

@@ -28,6 +28,12 @@ class Arithmetic:
     max_term = 2**71
     """The largest value of one pair times its weight, of which there may be 2^32 in a sum."""
 
+    max_factor = MAX_CLIP
+    """The largest value whose square is added up, 2^32 times."""
+
+    max_square = 10**37
+    """The largest constant that sums of squares are compared with."""
+
     def distinct_elements(self, values: exp.Expr) -> exp.Expr:
         """A list without repetitions."""
         return exp.Anonymous(this="ARRAY_DISTINCT", expressions=[values])

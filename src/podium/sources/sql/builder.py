@@ -18,6 +18,7 @@ from itertools import groupby
 from sqlglot import exp
 
 from podium.query.schema import Column
+from podium.sources.pair_norm import PairNorm
 from podium.sources.protocol import CountQuery, DomainSize
 from podium.sources.sql.contribution_bounding import bounded_pairs, weight_by_size
 from podium.sources.sql.dialect import Dialect
@@ -37,7 +38,8 @@ from podium.sources.sql.expressions import (
     row_number,
     rows,
 )
-from podium.sources.sql.pair_values import pair_count, size_bucket
+from podium.sources.sql.pair_norms import NormedPairs, named_squares, norm_buckets, normed_sums, parts_of
+from podium.sources.sql.pair_values import pair_count, size_bucket, square_bucket
 from podium.sources.sql.pairs import LISTED, Pairs, items_of, same_items
 from podium.sources.sql.relation import ItemTable, Relation
 
@@ -188,6 +190,37 @@ class SqlBuilder:
         summed = exp.select(column(_BUCKET), self._dialect.total(share).as_(COUNT)).from_(sized.subquery(_TALLIED))
         return summed.group_by(column(_BUCKET))
 
+    def users_by_amounts(self, buckets: int, *, squares: bool) -> exp.Select:
+        """How many users have which sum of their values, or which sum of squares: bucket j is up to 2^j, or 4^j."""
+        value: exp.Expr = column(VALUE, PAIRS)
+        arithmetic = self._dialect.arithmetic
+        if squares:
+            most = exp.Literal.number(arithmetic.max_factor)
+            over = exp.If(this=exp.GT(this=value.copy(), expression=most), true=most.copy())
+            factor = arithmetic.wide(exp.Case(ifs=[over], default=value))
+            value = exp.Mul(this=factor, expression=factor.copy())
+        user, summed = column(USER, PAIRS), arithmetic.total(value)
+        users = exp.select(summed.as_(VALUE)).from_(self.pairs().subquery(PAIRS)).group_by(user)
+        found = column(VALUE)
+        bucket = square_bucket(found, buckets, arithmetic) if squares else size_bucket(found, buckets)
+        keyed = exp.select(bucket.as_(_BUCKET)).from_(users.subquery(_COUNTED))
+        return exp.select(column(_BUCKET), rows().as_(COUNT)).from_(keyed.subquery(_TALLIED)).group_by(column(_BUCKET))
+
+    def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> exp.Select:
+        """How many users have which square among named items."""
+        return norm_buckets(self._named_squares(norm), edges)
+
+    def norm_sums(self, norm: PairNorm) -> exp.Select:
+        """The sum of weighted parts of each named item, in any order, names as text."""
+        summed = normed_sums(self._named_parts(norm), self._named_squares(norm), self._places(), norm, COUNT)
+        return exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(summed.subquery(_BEST))
+
+    def _named_parts(self, norm: PairNorm) -> exp.Select:
+        return parts_of(self.pairs(), (USER, *self._places()), norm, self._dialect)
+
+    def _named_squares(self, norm: PairNorm) -> exp.Select:
+        return named_squares(self._named_parts(norm), norm.named or 1, self._dialect)
+
     def names(self, kept: str, places: Iterable[tuple[int, int]]) -> exp.Select:
         """The names of the items at those (count, rank), with count and rank."""
         # Counts that are wanted with the same ranks share a condition.
@@ -239,7 +272,11 @@ class SqlBuilder:
 
     def _counts(self, *, within: bool = True) -> exp.Select:
         """Every item with its count; with ``within`` only items of a listed domain."""
-        pairs, value = bounded_pairs(self._pairs, within=within), self.query.value
+        norm, most, value = self.query.norm, self.query.max_items_per_user, self.query.value
+        if norm is not None and most is not None:
+            pairs: exp.Query = NormedPairs(self._pairs, norm, most).query()
+        else:
+            pairs = bounded_pairs(self._pairs, within=within)
         if value is not None:
             count = pair_count(self.query, value, self._dialect)
         else:

@@ -14,7 +14,7 @@ from podium.query.schema import Kind
 from podium.sources.sql.expressions import ROWS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
 
-__all__ = ["bounded_pairs", "weight_by_size"]
+__all__ = ["bounded_pairs", "salted_hash", "weight_by_size"]
 
 _SIZED, _RANKED = "sized", "ranked"
 # The names of common table expressions must differ from the tables that the query reads.
@@ -141,13 +141,17 @@ class _ContributionBound:
         return None if weights is None else exp.Literal.number(weights[-1][1])
 
     def _hash(self) -> exp.Expr:
-        """Of salt:user:item, unambiguous: text is preceded by its length, and nothing else contains a colon."""
-        pairs, dialect = self.pairs, self.pairs.dialect
-        parts: list[exp.Expr] = [exp.Literal.string(str(pairs.query.salt))]
-        declared = [pairs.relation.schema.column(pairs.query.user), *pairs.columns]
-        for place, kind in zip((USER, *pairs.places), declared, strict=True):
-            value = column(place, _SIZED)
-            if kind.kind is Kind.TEXT:
-                parts += [_COLON.copy(), dialect.text(dialect.length(value.copy()))]
-            parts += [_COLON.copy(), dialect.encode(value, kind)]
-        return dialect.md5(dialect.concat(parts))
+        return salted_hash(self.pairs, _SIZED)
+
+
+def salted_hash(pairs: Pairs, table: str) -> exp.Expr:
+    """Of salt:user:item, unambiguous: text is preceded by its length, and nothing else contains a colon."""
+    dialect = pairs.dialect
+    parts: list[exp.Expr] = [exp.Literal.string(str(pairs.query.salt))]
+    declared = [pairs.relation.schema.column(pairs.query.user), *pairs.columns]
+    for place, kind in zip((USER, *pairs.places), declared, strict=True):
+        value = column(place, table)
+        if kind.kind is Kind.TEXT:
+            parts += [_COLON.copy(), dialect.text(dialect.length(value.copy()))]
+        parts += [_COLON.copy(), dialect.encode(value, kind)]
+    return dialect.md5(dialect.concat(parts))

@@ -23,6 +23,7 @@ from podium.exact import positive_integer
 from podium.histogram import Item
 from podium.sources.domains import item_rows
 from podium.sources.item_text import decode_item
+from podium.sources.pair_norm import PairNorm
 from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
@@ -90,6 +91,18 @@ class SqlKeptPairs:
         (users,) = fetch(sql(self._builder.sizes([1, *(2**j + 1 for j in range(buckets - 1))])))
         return tuple(shares.get(j, 0) for j in range(buckets)), tuple(map(int, users))
 
+    def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users by the length of their values, and by their sum."""
+        if not 2 <= positive_integer(buckets, "buckets") <= _MAX_BUCKETS:
+            raise InvalidArgument("buckets", buckets, allowed=f"an integer from 2 to {_MAX_BUCKETS}")
+        lengths, sums = (self._users_by_amounts(buckets, squares=squares) for squares in (True, False))
+        return lengths, sums
+
+    def _users_by_amounts(self, buckets: int, *, squares: bool) -> tuple[int, ...]:
+        sql = self._builder.relation.dialect.sql(self._builder.users_by_amounts(buckets, squares=squares))
+        found = {int(j): int(users) for j, users in self._session.fetch(sql)}
+        return tuple(found.get(j, 0) for j in range(buckets))
+
     def _load(self, table: str, items: tuple[Item, ...]) -> ItemTable:
         columns, dialect = self._builder.columns, self._builder.relation.dialect
         self._session.load(table, loaded_columns(columns), item_rows(items, columns, "items", dialect))
@@ -127,7 +140,25 @@ class _NamedPairs:
         if weights[-1][0] < len(self.among):
             raise InvalidArgument("weights", tuple(weights), allowed=f"steps that reach all {len(self.among)} items")
         self._require_exact(weights[0][1], clip)
-        rows = self._fetch(self.builder.weighted_sums(self._by_size(clip), weights))
+        return self._in_order(self._fetch(self.builder.weighted_sums(self._by_size(clip), weights)))
+
+    def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> tuple[int, ...]:
+        """For each edge, the number of users whose Q is at least ``edge`` and less than the next edge."""
+        lower = exact_edges(edges)
+        self._require_named(norm)
+        found = {int(place): int(users) for place, users in self._fetch(self.builder.norm_sizes(norm, lower))}
+        return tuple(found.get(place, 0) for place in range(len(lower)))
+
+    def norm_sums(self, norm: PairNorm) -> tuple[int, ...]:
+        """For each item, in the given order, the sum of the weighted parts of all users."""
+        self._require_named(norm)
+        return self._in_order(self._fetch(self.builder.norm_sums(norm)))
+
+    def _require_named(self, norm: PairNorm) -> None:
+        if self.builder.query.value is None or norm.named != len(self.items):
+            raise InvalidArgument("norm", norm.named, allowed="the number of the items, of pairs that have a value")
+
+    def _in_order(self, rows: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
         try:
             found = {decode_item(self.builder.columns, tuple(row[:-1])): int(row[-1]) for row in rows}
         except (ValueError, ArithmeticError, TypeError):

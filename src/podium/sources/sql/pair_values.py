@@ -9,6 +9,7 @@ count further than the user does.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Context, Decimal
 from fractions import Fraction
 
@@ -21,7 +22,16 @@ from podium.sources.sql.arithmetic import Arithmetic
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import VALUE, WEIGHT, column, rows
 
-__all__ = ["check_value", "clipped", "float_ceiling", "listed_count", "pair_count", "pair_sum", "size_bucket"]
+__all__ = [
+    "check_value",
+    "clipped",
+    "float_ceiling",
+    "listed_count",
+    "pair_count",
+    "pair_sum",
+    "size_bucket",
+    "square_bucket",
+]
 
 _NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _MAX_COUNT, _MAX_BIGINT, _MAX_INTEGER = 2**62, 2**63 - 1, 2**64 - 1
@@ -80,7 +90,9 @@ def clipped(summed: exp.Expr, value: PairValue, dialect: Dialect) -> exp.Expr:
 def pair_count(query: CountQuery, value: PairValue, dialect: Dialect) -> exp.Expr:
     """The count of an item, from the values and weights of its pairs; a count of 0 or less means that it has none."""
     arithmetic, term = dialect.arithmetic, column(VALUE)
-    if query.weights is not None:
+    if query.norm is not None:
+        total = arithmetic.total(exp.Mul(this=term, expression=column(WEIGHT)))
+    elif query.weights is not None:
         total = arithmetic.total(exp.Mul(this=arithmetic.wide(term), expression=column(WEIGHT)))
     else:
         total = arithmetic.total(term)
@@ -101,15 +113,23 @@ def listed_count(total: exp.Expr, dialect: Dialect) -> exp.Expr:
 
 def size_bucket(size: exp.Expr, buckets: int) -> exp.Expr:
     """The bucket of a positive integer: 0 up to 1, j above 2^(j-1) and up to 2^j, the last open; a binary tree."""
-    return _bucket(size, 0, buckets - 1)
+    return _bucket(size, 0, buckets - 1, lambda j: _number(2**j))
 
 
-def _bucket(size: exp.Expr, first: int, last: int) -> exp.Expr:
+def square_bucket(square: exp.Expr, buckets: int, arithmetic: Arithmetic) -> exp.Expr:
+    """The same of the root of a positive integer."""
+    # No square is larger than the widest numbers of the engine, and neither is a constant.
+    last = min(buckets - 1, arithmetic.max_square.bit_length() // 2)
+    return _bucket(square, 0, last, lambda j: _wide_number(4**j, arithmetic))
+
+
+def _bucket(size: exp.Expr, first: int, last: int, end: Callable[[int], exp.Expr]) -> exp.Expr:
     if first == last:
         return exp.Literal.number(first)
     middle = (first + last) // 2
-    below = exp.LTE(this=size.copy(), expression=_number(2**middle))
-    return exp.Case(ifs=[_when(below, _bucket(size, first, middle))], default=_bucket(size, middle + 1, last))
+    below = exp.LTE(this=size.copy(), expression=end(middle))
+    low, high = _bucket(size, first, middle, end), _bucket(size, middle + 1, last, end)
+    return exp.Case(ifs=[_when(below, low)], default=high)
 
 
 def _units(raw: exp.Expr, measured: Column, value: PairValue, dialect: Dialect) -> exp.Expr:

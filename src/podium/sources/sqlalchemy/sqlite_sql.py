@@ -33,6 +33,8 @@ class SQLiteArithmetic(Arithmetic):
     max_clip = 2**31
     max_product = 2**62
     max_term = 2**31
+    max_factor = 2**15
+    max_square = 2**62
 
     def wide(self, value: exp.Expr) -> exp.Expr:
         """An integer of 64 bits."""
