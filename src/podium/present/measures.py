@@ -15,6 +15,7 @@ from podium.release import Release
 
 __all__ = ["ShownMeasure", "shown_measure"]
 
+_TOGETHER = "all items together as the root of the sum of their squares"
 _SUM = re.compile(r'sum\((?:(\w+)|"(.*)")\)', re.DOTALL)
 
 
@@ -51,14 +52,16 @@ def shown_measure(release: Release) -> ShownMeasure:
     noun = "events" if column is None else printable(column)
     try:
         unit = exact_fraction(parameters.get("unit", "1"), "unit")
-        low, high, measured = (_units(parameters.get(name)) for name in ("floor", "clip", "value_clip"))
+        low, high, length, measured = (
+            _units(parameters.get(name)) for name in ("floor", "clip", "length", "value_clip")
+        )
     except InvalidArgument:
         # Parameters that podium did not write.
         return ShownMeasure(noun, "count" if column is None else "sum")
     return ShownMeasure(
         noun,
         "count" if column is None else "sum",
-        "" if high is None else _clip_sentence(release, noun, unit, low or 0, high, measured),
+        "" if high is length is None else _clip_sentence(release, noun, unit, low or 0, (high, length, measured)),
         unit,
         bool(low),
         _least_sentence(parameters.get("at_least"), noun, unit),
@@ -85,15 +88,22 @@ def _amount(amount: Fraction, noun: str) -> str:
     return "1 event" if amount == 1 and noun == "events" else f"{display(amount)} {noun}"
 
 
-def _clip_sentence(release: Release, noun: str, unit: Fraction, low: int, high: int, measured: int | None) -> str:
-    items = printable(", ".join(release.columns or ("item",)))
-    whom = f"per {unit_name(release.user)} and {items}"
+def _clip_sentence(
+    release: Release, noun: str, unit: Fraction, low: int, most: tuple[int | None, int | None, int | None]
+) -> str:
+    high, length, measured = most
+    user, items = unit_name(release.user), printable(", ".join(release.columns or ("item",)))
     least = f"at least {display(low * unit)} and " if low else ""
-    counting = f"{least}at most {_amount(high * unit, noun)} {whom}"
+    if high is None:
+        counting = f"at most {_amount((length or 0) * unit, noun)} per {user}, {_TOGETHER}"
+    else:
+        also = "" if length is None else f", and as much per {user}, {_TOGETHER}"
+        counting = f"{least}at most {_amount(high * unit, noun)} per {user} and {items}{also}"
     # What is cut off is positive, so a low end holds without the clip too; a signed sum has no such end.
     held = "" if low else f" The lower ends of the intervals hold for all {noun}."
     if measured is None or not release.values:
         return f"Ranked counting {counting}."
-    if measured == high:
+    if measured == high and length is None:
         return f"Counting {counting}.{held}"
-    return f"Ranked counting {counting}; the values count at most {display(measured * unit)}.{held}"
+    whom = "" if length is None else f" per {user} and {items}"
+    return f"Ranked counting {counting}; the values count at most {display(measured * unit)}{whom}.{held}"

@@ -64,7 +64,11 @@ def test_lists_by_amounts(parts: dict[str, Any]) -> None:
     release = top(plays(loud=3), **parts)
     assert release.items == tuple("abc"[: release.k])
     assert release.parameters["by"] == parts["by"]
-    assert int(release.parameters["clip"]) >= 1
+    # Rounds bound what a user adds to all items together.
+    assert ("length" in release.parameters) == (
+        release.k == 3 and "limited" not in str(parts) and "-10" not in str(parts)
+    )
+    assert int(release.parameters.get("length", release.parameters["clip"])) >= 1
     if isinstance(parts.get("clip"), int):
         unit = Fraction(parts.get("unit", 1))
         assert int(release.parameters["clip"]) * unit == parts["clip"]
@@ -109,7 +113,8 @@ def test_the_picture_speaks_in_the_units_of_the_column() -> None:
     assert margin.law.startswith(f"Gaussian, sigma {display(sigma)} for each count")
     assert margin.sentence.startswith("Each interval holds its true clipped sum with 95% confidence")
     drawn = " ".join(release.plot().alt.split())
-    assert "Counting at most 10 minutes per `listener` and track." in drawn
+    assert "Ranked counting at most 10 minutes per `listener` and track, and as much per `listener`, all items" in drawn
+    assert "the values count at most 10 per `listener` and track." in drawn
 
 
 def test_what_is_paid_for_the_clip_is_in_the_receipt() -> None:

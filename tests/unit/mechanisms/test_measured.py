@@ -54,7 +54,9 @@ def test_a_stated_clip_costs_nothing_and_serves_for_both_steps() -> None:
 def test_a_clip_that_is_chosen_is_paid_for_and_said(parts: dict[str, Any]) -> None:
     mechanism = limited(2, rho_clip="0.05", mu_squared_for_values="0.5", **parts)
     reader, release = run(mechanism)
-    selecting, measuring = (int(release.parameters[name]) for name in ("clip", "value_clip"))
+    said = "length" if mechanism.normed else "clip"
+    selecting, measuring = (int(release.parameters[name]) for name in (said, "value_clip"))
+    assert (release.parameters["clip"] == "None") == mechanism.normed
     # What bounds a user's amounts together is no clip of single amounts.
     assert reader.asked == ([measuring] if mechanism.normed else [selecting, measuring])
     assert 4 <= selecting <= 32

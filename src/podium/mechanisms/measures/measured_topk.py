@@ -249,7 +249,9 @@ class MeasuredTopK:
         whole = self.normed and choice is not None
         found = self._find(finder, reader if whole else reader.at_clip(clip), bits)
         paid.extend(found.paid.events)
-        parameters = {**describe(self), "clip": str(clip)}
+        parameters = (
+            describe(self) | ({} if whole else {"clip": str(clip)}) | ({"length": str(clip)} if self.normed else {})
+        )
         values: tuple[Fraction, ...] | None = None
         outcome = found.outcome
         if self.mu_squared_for_values is not None:

@@ -147,7 +147,7 @@ def named_squares(parts: exp.Select, items: int, dialect: Dialect) -> exp.Select
     sums = sums.from_(parts.subquery(_PARTS)).group_by(user.copy())
     one = exp.Mul(this=number, expression=column(_SQUARE, _LENGTHS))
     spread = exp.Sub(this=one, expression=exp.Mul(this=column(_SUM, _LENGTHS), expression=column(_SUM, _LENGTHS)))
-    largest = exp.Mul(this=column(_MOST, _LENGTHS), expression=column(_MOST, _LENGTHS))
+    largest: exp.Expr = exp.Mul(this=column(_MOST, _LENGTHS), expression=column(_MOST, _LENGTHS))
     largest = exp.Mul(this=number.copy(), expression=exp.paren(largest))
     largest = dialect.arithmetic.narrow(dialect.arithmetic.quotient(largest, exp.Literal.number(2)))
     larger = exp.If(this=exp.GTE(this=exp.paren(spread), expression=exp.paren(largest)), true=spread.copy())
