@@ -94,8 +94,9 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
             return mechanism.release(reader)  # type: ignore[no-any-return]
     if mechanism.reads is Reads.WEIGHTED_COUNTS:
         with reader.keeping_pairs():
+            found = reader.discover(mechanism, ()) if planned.domain is None else reader.rank_known(mechanism)
             # What ranks is no count of users, and nobody asked for one.
-            return replace(reader.discover(mechanism, ()), values=None, value_kind=None)
+            return replace(found, values=None, value_kind=None)
     with reader.counting():
         if strategy.ranking is not None:
             from podium.curator.comparisons import rank_items  # noqa: PLC0415 - other questions rank by users

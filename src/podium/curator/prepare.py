@@ -102,7 +102,9 @@ class PlannedQuestion:
 
         ranking, edges = self.strategy.ranking, self.strategy.mechanism.first_edges
         if edges is not None:
-            queries = source.queries(self.pairs_query(), edges=edges, keep_pairs=True, shown_as=shown_as)
+            queries = source.queries(
+                self.pairs_query(), edges=edges, domain=self.domain, keep_pairs=True, shown_as=shown_as
+            )
             return Plan.of(self.strategy, queries=queries, user=self.user)
         rows = self._first_rows() if ranking is None else len(ranking.graph.comparisons)
         in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS

@@ -17,10 +17,11 @@ from podium.sources import CountQuery, KeptPairs, Snapshot, Source
 
 if TYPE_CHECKING:
     from podium.mechanisms.exponential import ExponentialTopK
-    from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
     from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
     from podium.mechanisms.measures.norm_weights import NormWeights
+    from podium.mechanisms.noisy import NoisyTopK
     from podium.mechanisms.reader import Discovery
+    from podium.mechanisms.rising import RisingTopK
 
 __all__ = ["SourceReader"]
 
@@ -106,14 +107,15 @@ class SourceReader:
         places: list[Any] = list(release.items)
         return replace(release, outcome=snapshot.names(places) if places else ())
 
-    def rank_known(self, stage: NoisyRanking) -> Release:
+    def rank_known(self, stage: Discovery) -> Release:
         """Run the stage on the weighted counts of the whole domain; only the names of winners are read."""
-        snapshot = self._snapshot_of(self.planned.weighted_query(stage.weights, (), self.salt))
-        counts, sizes = snapshot.counts_of_counts()
-        tally = dict(zip(counts, sizes, strict=True))
-        release = stage.release(Histogram.from_counts_of_counts(tally, _place))
-        places: list[Any] = list(release.items)
-        return replace(release, outcome=snapshot.names(places))
+        return _release_domain(stage, self._snapshot_of(self.planned.weighted_query(stage.weights, (), self.salt)))
+
+    def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
+        """Run the mechanism on the plain counts of the whole domain; only the names of winners are read."""
+        salt = None if max_items_per_user is None else self.salt
+        query = replace(self.planned.pairs_query(), max_items_per_user=max_items_per_user, salt=salt)
+        return _release_domain(mechanism, self._snapshot_of(query))
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """Run the mechanism on the plain counts of the top rows."""
@@ -180,6 +182,14 @@ class SourceReader:
         if self._pairs is None:
             raise SourceFailure
         return self._pairs
+
+
+def _release_domain(mechanism: Discovery | NoisyTopK | RisingTopK, snapshot: Snapshot) -> Release:
+    counts, sizes = snapshot.counts_of_counts()
+    tally = dict(zip(counts, sizes, strict=True))
+    release = mechanism.release(Histogram.from_counts_of_counts(tally, _place))
+    places: list[Any] = list(release.items)
+    return replace(release, outcome=snapshot.names(places))
 
 
 def _place(count: int, rank: int) -> tuple[int, int]:

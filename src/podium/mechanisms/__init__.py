@@ -8,6 +8,7 @@ from podium.late_names import late_names
 
 if TYPE_CHECKING:
     from podium.mechanisms.base import Mechanism
+    from podium.mechanisms.by_sizes.sized_known import SizedKnownTopK
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
     from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.noisy import NoisyTopK, PermuteAndFlip
     from podium.mechanisms.oneshot import OneshotLaplace
     from podium.mechanisms.rising import RisingTopK
+    from podium.mechanisms.shared_vote import SharedVoteTopK
     from podium.mechanisms.sparse_vector.hybrid import HybridTopK
     from podium.mechanisms.sparse_vector.technique import SparseVector
     from podium.mechanisms.tested import TestedTopK
@@ -51,6 +53,8 @@ __all__ = [
     "RefinedTopK",
     "RisingTopK",
     "SetUnionThenTopK",
+    "SharedVoteTopK",
+    "SizedKnownTopK",
     "SizedTopK",
     "SparseVector",
     "TestedTopK",
@@ -82,6 +86,8 @@ __getattr__ = late_names(
         "RefinedTopK": "gaussian.refined",
         "RisingTopK": "rising",
         "SetUnionThenTopK": "gaussian.set_union",
+        "SharedVoteTopK": "shared_vote",
+        "SizedKnownTopK": "by_sizes.sized_known",
         "SizedTopK": "by_sizes.sized_topk",
         "SparseVector": "sparse_vector.technique",
         "TestedTopK": "tested",

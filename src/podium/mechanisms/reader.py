@@ -11,13 +11,22 @@ from podium.release import Release
 if TYPE_CHECKING:
     from podium.histogram import Histogram
     from podium.mechanisms.exponential import ExponentialTopK
-    from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
     from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
     from podium.mechanisms.measures.norm_weights import NormWeights
+    from podium.mechanisms.noisy import NoisyTopK
+    from podium.mechanisms.rising import RisingTopK
     from podium.mechanisms.weights import Weights
     from podium.randomness import BitSource
 
-__all__ = ["AmountsReader", "Discovery", "KnownRoundsReader", "Reads", "RoundsReader", "TableReader"]
+__all__ = [
+    "AmountsReader",
+    "Discovery",
+    "KnownRoundsReader",
+    "KnownTableReader",
+    "Reads",
+    "RoundsReader",
+    "TableReader",
+]
 
 
 class Reads(StrEnum):
@@ -31,7 +40,7 @@ class Reads(StrEnum):
 
 
 class Discovery(Protocol):
-    """A mechanism that finds items by weighted counts."""
+    """A mechanism that finds or ranks items by weighted counts."""
 
     @property
     def weights(self) -> Weights:
@@ -62,8 +71,20 @@ class RoundsReader(Protocol):
 class KnownRoundsReader(RoundsReader, Protocol):
     """The same with a known domain, of which everything can be ranked."""
 
-    def rank_known(self, stage: NoisyRanking) -> Release:
+    def rank_known(self, stage: Discovery) -> Release:
         """Run the stage on the weighted counts of all items of the domain; what it returns was released."""
+        ...
+
+
+class KnownTableReader(KnownRoundsReader, Protocol):
+    """The same for a mechanism that chooses among others; what ``user_sizes`` returns is private too."""
+
+    def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
+        """How many users have edges[i] <= t < edges[i+1] items of the domain."""
+        ...
+
+    def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
+        """Run the mechanism on the counts of the whole domain, for which users are cut to so many items of it."""
         ...
 
 

@@ -27,7 +27,9 @@ MECHANISMS = ("auto", "limited-domain", "adaptive")
 MAX_SHORT_LIST = 2
 """Up to this k, successive selections find the most, need one query, and cost only what they return."""
 MAX_SHORT_KNOWN_LIST = 10
-"""Up to this k, selections tell known items apart as well as rounds, or better."""
+"""Up to this k, a ledger's selections tell known items apart as well as rounds, or better."""
+MAX_IN_TURN = 3
+"""Up to this k, selections from a known domain are so good that numbers of users are not worth paying for."""
 _ROWS_PER_ITEM = 10
 _MIN_ROWS = 1_000
 
@@ -145,7 +147,7 @@ class Facts:
 
     @property
     def long_and_known(self) -> bool:
-        """Whether a list of known items is so long that rounds find more of it, if there is a delta for their noise."""
+        """Whether a list of known items is so long that rounds find more of it, where selections are the other way."""
         if self.domain_size is None or self.mechanism != "auto" or not self.ordered or self.measure is not None:
             return False
         if self.at_least is not None and not self.counts:
@@ -154,9 +156,15 @@ class Facts:
 
     @property
     def undecided(self) -> bool:
-        """Whether the planner may choose, for a question with its own budget, what finds the most unknown items."""
-        free = self.domain_size is None and self.mechanism == "auto" and self.k_bar is None and self.measure is None
-        return free and not self.counts and self.at_least is None and (self.k > MAX_SHORT_LIST or self.one_item_each)
+        """Whether the planner may choose, for a question with its own budget, what tells items apart the best."""
+        if self.mechanism != "auto" or self.k_bar is not None or self.measure is not None:
+            return False
+        if self.counts or self.at_least is not None:
+            return False
+        if self.domain_size is None:
+            return self.k > MAX_SHORT_LIST or self.one_item_each
+        shortest = 1 if self.one_item_each else MAX_IN_TURN
+        return self.ordered and shortest < self.k < self.domain_size
 
     @property
     def one_item_each(self) -> bool:

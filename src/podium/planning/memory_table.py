@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Item
-from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.reader import Discovery
+from podium.mechanisms.rising import RisingTopK
 from podium.mechanisms.weights import Weights
 from podium.randomness import BitSource
 from podium.release import Release
@@ -70,9 +71,17 @@ class PairsReader:
         names = [int(item) for item in present]
         return stage.release(Histogram.from_arrays(names, sums[present], known=False), bits=self._bits)
 
-    def rank_known(self, stage: NoisyRanking) -> Release:
+    def rank_known(self, stage: Discovery) -> Release:
         """Run the stage on the weighted counts of all items from 0 on; those that nobody has are not listed."""
-        sums = self._sums(np.ones(len(self._items), dtype=bool), stage.weights)
+        return stage.release(self._whole_domain(stage.weights), bits=self._bits)
+
+    def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
+        """Run the mechanism on the plain counts of all items from 0 on."""
+        plain = Weights.bounded(max_items_per_user or self._size + 1)
+        return mechanism.release(self._whole_domain(plain), bits=self._bits)
+
+    def _whole_domain(self, weights: Weights) -> Histogram:
+        sums = self._sums(np.ones(len(self._items), dtype=bool), weights)
         seen = np.flatnonzero(sums)
         members: dict[int, list[int]] = {}
         for item in seen:
@@ -87,7 +96,7 @@ class PairsReader:
         def name(count: int, rank: int) -> Item:
             return members[count][rank] if count else rank + int(np.searchsorted(before, rank, side="right"))
 
-        return stage.release(Histogram.from_counts_of_counts(sizes, name), bits=self._bits)
+        return Histogram.from_counts_of_counts(sizes, name)
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """Run the mechanism on the plain counts."""

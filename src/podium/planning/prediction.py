@@ -141,7 +141,8 @@ def run_strategy(strategy: Strategy, table: PairsReader) -> Release:
     if mechanism.reads is Reads.ROUNDS:
         return mechanism.release(table)  # type: ignore[no-any-return]
     if mechanism.reads is Reads.WEIGHTED_COUNTS:
-        return replace(table.discover(mechanism, ()), values=None, value_kind=None)
+        found = table.discover(mechanism, ()) if strategy.facts.domain_size is None else table.rank_known(mechanism)
+        return replace(found, values=None, value_kind=None)
     counted = table.histogram(strategy.facts.domain_size, strategy.facts.max_items_per_user)
     release: Release = mechanism.release(counted)
     if strategy.measure is None or not release.items:

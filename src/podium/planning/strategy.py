@@ -24,6 +24,7 @@ from podium.privacy.rounding import display
 
 if TYPE_CHECKING:
     from podium.estimates import MeasureCounts, MeasureTogether
+    from podium.mechanisms.by_sizes.sized_known import SizedKnownTopK
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
     from podium.mechanisms.gaussian.refined import RefinedTopK
@@ -34,12 +35,12 @@ __all__ = ["Strategy", "strategy_for"]
 
 _DEFAULT_MAX_ITEMS_PER_USER = 1_000
 _ROOT_OF_TEN = Fraction(316228, 100000)
-_ONCE = "One way, which counts the table once."
-_IN_ROUNDS = "One way, which counts the table at most {} times."
+_ONCE = "One way, which reads the table once."
+_IN_ROUNDS = "One way, which reads the table once and counts its distinct pairs at most {} times."
 _LONG_SIZED_PATHS = (
-    "The table is counted once for the numbers of users. Then once with Laplace noise if most users have one item; "
-    "once with whatever has the lowest threshold if so little can be found that only finding matters; otherwise at "
-    "most 8 times in rounds."
+    "The table is read once, and its distinct pairs are counted: once for the numbers of users, then once with Laplace "
+    "noise if most users have one item; once with whatever has the lowest threshold if so little can be found that "
+    "only finding matters; otherwise at most 8 times in rounds."
 )
 _SIZED_PATHS = f"{_LONG_SIZED_PATHS} Or once for successive selections, if users have very many items."
 
@@ -49,7 +50,7 @@ class Strategy:
     """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
-    mechanism: Mechanism | AdaptiveTopK | MeasuredTopK | RefinedTopK | SizedTopK
+    mechanism: Mechanism | AdaptiveTopK | MeasuredTopK | RefinedTopK | SizedKnownTopK | SizedTopK
     measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
@@ -111,7 +112,7 @@ def strategy_for(facts: Facts, budget: AnyBudget) -> Strategy:
 
         return measured_strategy(facts, budget)
     if isinstance(budget, WholeBudget):
-        return _one_item_strategy(facts, budget) if facts.one_item_each else _sized_strategy(facts, budget)
+        return _undecided_strategy(facts, budget)
     if isinstance(budget, RoundsBudget):
         require_noise(mu_squared=budget.mu_squared)
         return _rounds_strategy(facts, budget) if facts.domain_size is None else _refined_strategy(facts, budget)
@@ -133,8 +134,17 @@ def strategy_for(facts: Facts, budget: AnyBudget) -> Strategy:
         theorem=None if choice.proves_itself else budget.theorem,
         pure=budget.pure,
         ordered=choice.ordered,
-        paths=_ONCE if unknown else "",
+        paths=_ONCE,
     )
+
+
+def _undecided_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
+    if facts.domain_size is not None:
+        from podium.planning import known_by_sizes  # noqa: PLC0415 - two mechanisms
+
+        known = known_by_sizes.shared_vote_strategy if facts.one_item_each else known_by_sizes.sized_known_strategy
+        return known(facts, budget)
+    return _one_item_strategy(facts, budget) if facts.one_item_each else _sized_strategy(facts, budget)
 
 
 def _choose_known_domain(facts: Facts, budget: QuestionBudget) -> Choice:
@@ -189,7 +199,7 @@ def _strategy_in_rounds(
     why: str,
     reach: Fraction,
     reach_sentence: str,
-    paths: str = "",
+    paths: str,
 ) -> Strategy:
     return Strategy(
         facts=facts,
@@ -290,6 +300,7 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
             f"Items are told apart if their counts differ by well over {round_up(reach)} users who have few other "
             f"items, or well over {round_up(_of_busy_users(reach))} who have about ten."
         ),
+        paths=_IN_ROUNDS.format(8 if facts.counts else 7),
     )
 
 

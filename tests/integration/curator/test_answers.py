@@ -257,7 +257,7 @@ def test_what_a_dry_run_shows(table: Path) -> None:
             "why        The items are not known beforehand, so only the true top 1000 compete, against a threshold "
             "that hides which items are there; only what passes is paid for."
         ),
-        "paths      One way, which counts the table once.",
+        "paths      One way, which reads the table once.",
         (
             "promise    (0.838491655, 2.5e-8)-differentially private and 2.5e-8-approximately 0.008788-zCDP for any "
             "one `user_id`, added or removed"

@@ -62,12 +62,20 @@ WAYS: list[tuple[dict[str, Any], str, set[str]]] = [
     ({"k": 20, "mechanism": "adaptive"}, "AdaptiveTopK", ROUNDS),
     ({"k": 20, "counts": True}, "AdaptiveTopK", ROUNDS),
     ({"k": 20, "mechanism": "adaptive", "max_items_per_user": 5}, "AdaptiveTopK", ROUNDS),
-    ({**DOMAIN, "k": 5}, "RisingTopK", TALLIES),
-    ({**DOMAIN, "k": 5, "max_items_per_user": 3}, "RisingTopK", TALLIES),
+    ({**DOMAIN, "k": 3}, "RisingTopK", TALLIES),
+    ({**DOMAIN, "k": 3, "max_items_per_user": 3}, "RisingTopK", TALLIES),
     ({**DOMAIN, "k": 5, "counts": True}, "ExponentialTopK", TALLIES),
-    ({**DOMAIN, "k": 5, "delta": 0}, "NoisyTopK", TALLIES),
+    ({**DOMAIN, "k": 3, "delta": 0}, "NoisyTopK", TALLIES),
     ({**DOMAIN, "k": 5, "delta": 0, "counts": True}, "NoisyTopK", TALLIES),
 ]
+ONE_SHOT: list[tuple[dict[str, Any], str, set[str]]] = [
+    ({**DOMAIN, "k": 5}, "SizedKnownTopK", {*TALLIES, "sizes"}),
+    ({**DOMAIN, "k": 5, "max_items_per_user": 3}, "SizedKnownTopK", {*TALLIES, "sizes"}),
+    ({**DOMAIN, "k": 30}, "SizedKnownTopK", {*TALLIES, "sizes"}),
+    ({**DOMAIN, "k": 5, "delta": 0}, "SizedKnownTopK", {*TALLIES, "sizes"}),
+    ({**DOMAIN, "k": 5, "max_items_per_user": 1}, "SharedVoteTopK", TALLIES),
+]
+"""What a question with a budget of its own does, and a ledger does not."""
 
 
 def facts_of(options: dict[str, Any]) -> Facts:
@@ -83,7 +91,7 @@ def check(source: MeteredSource, release: Release, facts: Facts) -> list[Due]:
     return owed
 
 
-@pytest.mark.parametrize(("options", "mechanism", "reads"), WAYS)
+@pytest.mark.parametrize(("options", "mechanism", "reads"), [*WAYS, *ONE_SHOT])
 @pytest.mark.parametrize("epsilon", ["1/2", 50])
 def test_one_question_pays_what_it_drew(
     made: Path, options: dict[str, Any], mechanism: str, reads: set[str], epsilon: Any, monkeypatch: pytest.MonkeyPatch

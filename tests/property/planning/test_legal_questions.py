@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
-from podium.mechanisms import AdaptiveTopK, RefinedTopK, SizedTopK
+from podium.mechanisms import AdaptiveTopK, RefinedTopK, SizedKnownTopK, SizedTopK
 from podium.mechanisms.measures.measured_topk import MeasuredTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
@@ -61,7 +61,7 @@ def planned(asked: dict[str, Any]) -> Strategy:
 def answered(plan: Strategy) -> Release:
     """What ``curator.answer`` does with rows, on a table of 12 items; of a known domain nobody has the others."""
     size = plan.facts.domain_size
-    if isinstance(plan.mechanism, AdaptiveTopK | RefinedTopK | SizedTopK):
+    if isinstance(plan.mechanism, AdaptiveTopK | RefinedTopK | SizedKnownTopK | SizedTopK):
         users, items = ([pair[place] for pair in PAIRS] for place in (0, 1))
         return plan.mechanism.release(PairsReader(users, items, domain_size=size))
     if size is None:

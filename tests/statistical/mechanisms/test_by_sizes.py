@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
+from typing import Any
 
 import pytest
 from scipy import stats
 
-from podium.mechanisms import SizedTopK
+from podium.mechanisms import SizedKnownTopK, SizedTopK
 from podium.planning.memory_table import PairsReader
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
@@ -30,13 +31,14 @@ CROWD = [(user, user % 2) for user in range(400)]
 UNIQUE = [(9999, item) for item in (7, 8, 9)]
 
 
-def share_of(event: Callable[[Release], Hashable], mechanism: SizedTopK, table: Table, seed: int) -> int:
+def share_of(event: Callable[[Release], Hashable], mechanism: Any, table: Table, seed: int) -> int:
     bits = ReplayableBits(seed)
-    reader = PairsReader([user for user, _ in table], [item for _, item in table], bits=bits)
+    size = getattr(mechanism, "domain_size", None)
+    reader = PairsReader([user for user, _ in table], [item for _, item in table], bits=bits, domain_size=size)
     return sum(bool(event(mechanism.release(reader, bits=bits))) for _ in range(RUNS))
 
 
-def epsilon_shown(event: Callable[[Release], Hashable], mechanism: SizedTopK, here: Table, there: Table) -> float:
+def epsilon_shown(event: Callable[[Release], Hashable], mechanism: Any, here: Table, there: Table) -> float:
     """A lower bound on epsilon at DELTA, wrong with probability at most 2 * MISTAKE (Clopper & Pearson 1934)."""
     hits, misses = share_of(event, mechanism, here, 1), share_of(event, mechanism, there, 2)
     least = stats.beta.ppf(MISTAKE, hits, RUNS - hits + 1) if hits else 0.0
@@ -67,3 +69,11 @@ def test_items_of_one_user_come_out_as_rarely_as_delta_says(table: Table) -> Non
 def test_thirty_times_the_delta_is_caught() -> None:
     mechanism = SizedTopK(5, EPSILON, "0.6")
     assert epsilon_shown(own_item_shows, mechanism, CROWD + UNIQUE[:1], CROWD) > EPSILON
+
+
+@pytest.mark.parametrize("k", [1, 4])
+@pytest.mark.parametrize("delta", [0, DELTA])
+@pytest.mark.parametrize(("factor", "caught"), [(1, False), (8, True)])
+def test_a_known_domain_shows_no_more_than_epsilon(k: int, delta: Any, factor: int, caught: bool) -> None:
+    mechanism = SizedKnownTopK(k, EPSILON * factor, delta, domain_size=12)
+    assert (epsilon_shown(second_wins, mechanism, [*ALONE, (50, 1)], ALONE) > EPSILON) is caught

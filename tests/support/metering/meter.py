@@ -26,11 +26,12 @@ from podium.curator.prepare import fresh_salt
 from podium.histogram import Histogram, Item, Scores, _CountsOfCounts
 from podium.mechanisms.canonical.rejection import SubsetSampler
 from podium.mechanisms.exponential import ExponentialWithGap
-from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
 from podium.mechanisms.joint.sampler import SequenceSampler
 from podium.mechanisms.limited_domain import private_k_bar
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.reader import Discovery
+from podium.mechanisms.rising import RisingTopK
 from podium.mechanisms.weights import Weights
 from podium.planning.memory_table import PairsReader
 from podium.query.schema import Schema
@@ -220,7 +221,11 @@ class MeteredReader:
         self.meter.note("discover", (), stage.weights.steps)
         return self.inner.discover(stage, without)
 
-    def rank_known(self, stage: NoisyRanking) -> Release:
+    def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
+        self.meter.note("choose_known", ())
+        return self.inner.choose_known(mechanism, max_items_per_user)
+
+    def rank_known(self, stage: Discovery) -> Release:
         self.meter.note("rank_known", (), stage.weights.steps)
         return self.inner.rank_known(stage)
 

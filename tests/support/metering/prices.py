@@ -97,6 +97,9 @@ def _raced(draw: Draw, seen: _Seen) -> Iterable[Due]:
     if given["noise"] == "gaussian":
         # All items of a known domain, those that nobody has among them: a user adds a weight to each of t.
         return [_gaussian(Fraction(given["scale"]) ** 2, Fraction(max(e * w**2 for e, w in seen.weights)))]
+    if given["noise"] == "laplace" and given["value_bits"] is not None and not given["handicaps"]:
+        # Noisy counts of a whole domain: a user adds a weight to each of t.
+        return [_laplace(max(e * w for e, w in seen.weights) / Fraction(given["scale"]))]
     if given["scales"]:
         return _against_threshold(draw, facts, epsilon)
     if given["handicaps"]:

@@ -38,6 +38,8 @@ from podium.mechanisms import (
     RefinedTopK,
     RisingTopK,
     SetUnionThenTopK,
+    SharedVoteTopK,
+    SizedKnownTopK,
     SizedTopK,
     SparseVector,
     TestedTopK,
@@ -100,6 +102,8 @@ CASES = [
     ),
     Case(NoisyTopK(2, "1/2", monotone=False), SCORES, MOVED),
     Case(PermuteAndFlip("1/2"), LARGE),
+    Case(SharedVoteTopK(3, "1/2", max_items_per_user=20), KNOWN, Facts(weights=Weights.shared(20).steps)),
+    Case(SharedVoteTopK(2, 3, max_items_per_user=1), LARGE, Facts(weights=Weights.shared(1).steps)),
     Case(OneshotLaplace(3, "1/2"), KNOWN),
     Case(OneshotLaplace(3, "1/2", monotone=False), SCORES, MOVED),
     Case(JointTopK(3, "1/2"), KNOWN),
@@ -170,7 +174,8 @@ def test_a_worst_case_is_due_in_full_to_the_last_place(case: Case, monkeypatch: 
 def test_every_mechanism_of_the_catalogue_is_metered() -> None:
     metered = {type(case.mechanism).__name__ for case in CASES}
     alone = {
-        AdaptiveTopK, FixedThreshold, MeasuredTopK, PayWhatYouGet, RefinedTopK, SizedTopK, SparseVector, TestedTopK,
+        AdaptiveTopK, FixedThreshold, MeasuredTopK, PayWhatYouGet, RefinedTopK, SizedKnownTopK, SizedTopK, SparseVector,
+        TestedTopK,
     }  # fmt: skip
     assert metered | {cls.__name__ for cls in alone} == {described.name for described in catalogue()}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
+from podium.mechanisms import ExponentialTopK, NoisyTopK, RefinedTopK, RisingTopK, SharedVoteTopK, SizedKnownTopK
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
 from podium.planning.known_domain import choose_for_known_domain
@@ -43,7 +43,7 @@ def test_a_question_with_a_budget_of_its_own_is_tested(delta: Any) -> None:
     [
         Facts(k=1, domain_size=50, ordered=False),
         Facts(k=50, domain_size=50, ordered=False),
-        Facts(k=5, domain_size=50),
+        Facts(k=3, domain_size=50),
     ],
 )
 def test_one_item_or_all_items_need_no_test(facts: Facts) -> None:
@@ -54,6 +54,61 @@ def test_one_item_or_all_items_need_no_test(facts: Facts) -> None:
         "The domain is known: exponential mechanisms in turn return all k items in order, "
         "and the last ones, which are the hardest to tell apart, get the most of the budget."
     )
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"k": 4}, SizedKnownTopK),
+        ({"k": 49, "max_items_per_user": 7}, SizedKnownTopK),
+        ({"k": 3}, RisingTopK),
+        ({"k": 50}, RisingTopK),
+        ({"k": 2, "max_items_per_user": 1}, SharedVoteTopK),
+        ({"k": 1, "max_items_per_user": 1}, RisingTopK),
+        ({"k": 20, "mechanism": "adaptive"}, RefinedTopK),
+    ],
+)
+def test_users_sizes_are_paid_for_where_they_decide(facts: dict[str, Any], expected: type) -> None:
+    known = Facts(domain_size=50, **facts)
+    plan = strategy_for(known, question_budget(known, epsilon=1, delta="1e-6"))
+    assert type(plan.mechanism) is expected
+    if known.mechanism == "auto":
+        pure = strategy_for(known, question_budget(known, epsilon=1, delta=0))
+        assert type(pure.mechanism) is (NoisyTopK if expected is RisingTopK else expected)
+        assert pure.guarantee.epsilon(delta=0) == 1
+    assert plan.guarantee.epsilon(delta="1e-6") <= 1
+    assert "table" in plan.paths
+
+
+def test_plans_by_sizes_say_what_and_why() -> None:
+    known = Facts(k=10, domain_size=100)
+    plan = strategy_for(known, question_budget(known, epsilon=1, delta="1e-6"))
+    assert plan.describe() == "SizedKnownTopK(k=10, epsilon=1, delta=1e-6, domain_size=100)"
+    assert plan.why == (
+        "The domain is known, and what tells its items apart best depends on how many of them users have: a twentieth "
+        "of epsilon pays for noisy numbers of users by their number of items, and these choose."
+    )
+    assert plan.cost_sentence() == "epsilon 1 and delta 1e-6, whatever comes out"
+    assert plan.reach_sentence == (
+        "Every item returned has, with probability 0.95, at most 17 fewer users than the k-th if nobody has another "
+        "item, and at most 81 fewer users than the k-th if items are chosen in turn."
+    )
+    assert "otherwise at most 7 times in rounds" in plan.paths
+    stated = Facts(k=10, domain_size=100, max_items_per_user=1)
+    plan = strategy_for(stated, question_budget(stated, epsilon=1, delta="1e-6"))
+    assert plan.describe() == "SharedVoteTopK(k=10, epsilon=1, max_items_per_user=1)"
+    assert plan.cost_sentence() == "epsilon 1, whatever comes out"
+    assert plan.reach_sentence == (
+        "Every item returned has, with probability 0.95, at most 16 fewer users than the k-th."
+    )
+
+
+def test_a_stated_bound_reaches_every_branch() -> None:
+    known = Facts(k=20, domain_size=50, max_items_per_user=7)
+    mechanism = strategy_for(known, question_budget(known, epsilon=1, delta="1e-6")).mechanism
+    assert isinstance(mechanism, SizedKnownTopK)
+    assert mechanism == SizedKnownTopK(20, 1, "1e-6", domain_size=50, max_items_per_user=7)
+    assert mechanism.laplace.max_items_per_user == mechanism.rounds.max_items_per_user == 7
 
 
 def test_counts_need_an_order() -> None:

@@ -344,14 +344,14 @@ SENTENCES = [
         "An item is found if it has well over 33 users who have few other items, or well over 103 who have about ten.",
     ),
     (
-        planned(Facts(k=10, domain_size=100), **APPROXIMATE),
-        "RisingTopK(k=10, unit=0.0326294024, monotone=True)",
+        planned(Facts(k=3, domain_size=100), **APPROXIMATE),
+        "RisingTopK(k=3, unit=0.0700318628, monotone=True)",
         (
             "The domain is known: exponential mechanisms in turn return all k items in order, "
             "and the last ones, which are the hardest to tell apart, get the most of the budget."
         ),
-        "rho 0.0298, whatever comes out",
-        "Every item returned has, with probability 0.95, at most 77 fewer users than the k-th.",
+        "rho 0.04712, whatever comes out",
+        "Every item returned has, with probability 0.95, at most 28 fewer users than the k-th.",
     ),
     (
         planned(Facts(k=10, domain_size=10**12, counts=True), **PURE),

@@ -8,7 +8,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
-from podium.planning.question_budget import QuestionBudget, question_budget
+from podium.planning.question_budget import QuestionBudget, divided_budget
 from podium.planning.ranking import RankingFacts, ranking_strategy
 from podium.planning.strategy import Strategy
 from podium.ranking import ComparisonGraph, RankingMethod
@@ -21,7 +21,7 @@ def planned(
     epsilon: Any = 1, delta: Any = 0, graph: ComparisonGraph = SMALL, **more: Any
 ) -> tuple[Strategy, RankingMethod]:
     facts = RankingFacts(**{"graph": graph, "k": 3, "comparisons_per_pair": 100, **more})
-    allowance = question_budget(facts.question, epsilon=epsilon, delta=delta)
+    allowance = divided_budget(facts.question, epsilon=epsilon, delta=delta)
     assert isinstance(allowance, QuestionBudget)
     strategy = ranking_strategy(facts, allowance)
     assert strategy.ranking is not None

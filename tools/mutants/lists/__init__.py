@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.mutants.lists import (
+    by_sizes,
     curator,
     cut_off,
     estimates,
@@ -29,6 +30,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *unknown_domains.MUTANTS,
     *groups.MUTANTS,
     *cut_off.MUTANTS,
+    *by_sizes.MUTANTS,
     *measures.MUTANTS,
     *estimates.MUTANTS,
     *privacy.MUTANTS,

@@ -12,26 +12,30 @@ from podium.mechanisms import (
     AdaptiveTopK,
     LimitedDomain,
     MeasuredTopK,
+    NoisyTopK,
     RefinedTopK,
+    RisingTopK,
     SetUnionThenTopK,
+    SharedVoteTopK,
+    SizedKnownTopK,
     SizedTopK,
     TruncatedLaplaceHistogram,
     TwoReadings,
     Weights,
 )
-from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
 from podium.mechanisms.reader import Discovery
 from podium.randomness import BitSource
 from podium.release import Release
 
 __all__ = ["mechanism_input"]
 
-_IN_ROUNDS = (AdaptiveTopK, MeasuredTopK, RefinedTopK, SizedTopK)
+_IN_ROUNDS = (AdaptiveTopK, MeasuredTopK, RefinedTopK, SizedKnownTopK, SizedTopK)
+_SHARED = (SharedVoteTopK, TruncatedLaplaceHistogram)
 
 
 def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSource | None = None) -> Any:
     """A histogram; for mechanisms that weigh users by their number of items, a table where each user has one."""
-    if not isinstance(mechanism, (*_IN_ROUNDS, SetUnionThenTopK, TruncatedLaplaceHistogram)):
+    if not isinstance(mechanism, (*_IN_ROUNDS, *_SHARED, SetUnionThenTopK)):
         return Histogram(counts)
     if mechanism.max_items_per_user != 1:
         raise InvalidArgument(
@@ -42,7 +46,7 @@ def mechanism_input(mechanism: Any, counts: Mapping[str, int], *, bits: BitSourc
         )
     if isinstance(mechanism, _IN_ROUNDS):
         return _OneItemEach(counts, bits)
-    if isinstance(mechanism, TruncatedLaplaceHistogram):
+    if isinstance(mechanism, _SHARED):
         return _weigh(counts, mechanism.weights)
     return TwoReadings(weighted=_weigh(counts, mechanism.weights), counts=Histogram(counts))
 
@@ -63,9 +67,13 @@ class _OneItemEach:
         rest = {item: count for item, count in self.counts.items() if item not in without}
         return stage.release(_weigh(rest, stage.weights), bits=self.bits)
 
-    def rank_known(self, stage: NoisyRanking) -> Release:
+    def rank_known(self, stage: Discovery) -> Release:
         """What the stage releases of all items, those that nobody has included."""
         return stage.release(_weigh(self.counts, stage.weights), bits=self.bits)
+
+    def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
+        """What the mechanism releases of the counts."""
+        return mechanism.release(Histogram(self.counts), bits=self.bits)
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """What the mechanism releases of the counts."""

@@ -1,0 +1,93 @@
+"""Mechanisms that pay for numbers of users and then choose: what they cost, and what the branches may."""
+
+from __future__ import annotations
+
+from tools.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+_KNOWN = "mechanisms/by_sizes/sized_known.py"
+_SHARED = "mechanisms/shared_vote.py"
+_RECEIPT = "unit/mechanisms/test_sized_known.py::test_a_receipt_lists_the_sizes_and_the_branch"
+_PARTS = "exhaustive/mechanisms/test_sized_known.py::test_every_branch_is_within_its_part"
+_METERED = "unit/mechanisms/test_metered.py::test_what_is_paid_is_what_was_drawn"
+
+MUTANTS = (
+    Mutant(
+        _KNOWN,
+        "return self.epsilon - self.epsilon_for_sizes",
+        "return self.epsilon",
+        "what numbers of users cost is no longer there for the branch",
+        ("unit/mechanisms/test_sized_known.py::test_the_parts_add_up_to_what_was_asked_for",),
+    ),
+    Mutant(
+        _KNOWN,
+        "paid=Receipt((LaplaceNoise(self.epsilon_for_sizes), *release.paid.events))",
+        "paid=Receipt(release.paid.events)",
+        "numbers of users are paid for",
+        (_RECEIPT,),
+    ),
+    Mutant(
+        _KNOWN,
+        "scale = 1 / self.epsilon_for_sizes\n        users",
+        "scale = 1 / self.epsilon\n        users",
+        "numbers of users have the noise that their part pays for",
+        (_RECEIPT,),
+    ),
+    Mutant(
+        _KNOWN,
+        "return RisingTopK.within(self.k, epsilon=self.epsilon_of_branch, delta=self.delta)",
+        "return RisingTopK.within(self.k, epsilon=self.epsilon, delta=self.delta)",
+        "each branch keeps to its part, whichever runs",
+        (_PARTS,),
+    ),
+    Mutant(
+        _KNOWN,
+        "return NoisyTopK(self.k, self.epsilon_of_branch)",
+        "return NoisyTopK(self.k, self.epsilon)",
+        "each branch keeps to its part without a delta too",
+        (_PARTS,),
+    ),
+    Mutant(
+        _KNOWN,
+        "return SharedVoteTopK(self.k, self.epsilon_of_branch, max_items_per_user=self._cap)",
+        "return SharedVoteTopK(self.k, self.epsilon, max_items_per_user=self._cap)",
+        "Laplace noise keeps to its part",
+        (_PARTS,),
+    ),
+    Mutant(
+        _KNOWN,
+        "self.k, epsilon=self.epsilon_of_branch, delta=self.delta, max_items_per_user=self._cap",
+        "self.k, epsilon=self.epsilon, delta=self.delta, max_items_per_user=self._cap",
+        "rounds keep to their part",
+        (_PARTS,),
+    ),
+    Mutant(
+        _SHARED,
+        "scale = self.weights.unit / self.epsilon",
+        "scale = 1 / self.epsilon",
+        "the noise is in the units of the weights",
+        (_METERED,),
+    ),
+    Mutant(
+        _SHARED,
+        "return Weights.shared(cap)",
+        "return Weights.spread(cap)",
+        "a user adds one vote in all, not one for the squares",
+        ("exhaustive/mechanisms/test_sized_known.py::test_a_whole_vote_for_each_item_is_caught",),
+    ),
+    Mutant(
+        _SHARED,
+        "return (LaplaceNoise(self.epsilon * self.weights.total_sensitivity),)",
+        "return (LaplaceNoise(self.epsilon / 2),)",
+        "the receipt is of the noise that was drawn",
+        (_METERED,),
+    ),
+    Mutant(
+        "curator/rounds.py",
+        "max_items_per_user=max_items_per_user, salt=salt)",
+        "max_items_per_user=None)",
+        "a stated bound cuts users where items are chosen in turn too",
+        ("integration/curator/test_known_by_sizes.py::test_users_are_cut_in_every_branch",),
+    ),
+)
