@@ -30,9 +30,9 @@ def grouped_release(lists: Any = LISTS, **changes: Any) -> GroupedRelease:
     return GroupedRelease(**{**parts, **changes})
 
 
-def counted_lists(**changes: Any) -> GroupedRelease:
+def counted_lists(lists: Any = None, **changes: Any) -> GroupedRelease:
     """The same with counts and the law of their noise."""
-    lists = {
+    lists = lists or {
         group: RankedList(found.outcome, found.k, tuple(map(Fraction, _COUNTS[group])))
         for group, found in LISTS.items()
     }

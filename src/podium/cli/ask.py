@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +25,8 @@ from podium.cli.options import (
     Encoding,
     Epsilon,
     Force,
+    Groups,
+    GroupsPerUser,
     KBar,
     LedgerOption,
     MaxItemsPerUser,
@@ -39,6 +41,8 @@ from podium.cli.options import (
     Unit,
     Unordered,
     parse_clip,
+    parse_groups,
+    parse_groups_per_user,
     parse_types,
 )
 from podium.cli.output import Output, print_plan
@@ -72,6 +76,8 @@ class AnswerOptions:
         ),
     ] = None
     domain_size: DomainSize = None
+    groups: Groups = None
+    groups_per_user: GroupsPerUser = "1"
     k_bar: KBar = None
     mechanism: MechanismOption = Mechanism.AUTO
 
@@ -86,6 +92,8 @@ class AnswerOptions:
             "max_items_per_user": self.max_items_per_user,
             "domain": self.domain,
             "domain_size": self.domain_size,
+            "groups": parse_groups(self.groups),
+            "groups_per_user": parse_groups_per_user(self.groups_per_user),
             "k_bar": self.k_bar,
             "mechanism": self.mechanism.value,
         }
@@ -206,6 +214,7 @@ def ask(
         progress("planning" if dry_run else "asking"),
         data_options.curator(source, user, dry_run=dry_run) as curator,
     ):
+        question = _with_typed_groups(question, curator, user)
         if dry_run:
             print_plan(curator.plan_question(question, epsilon=epsilon), output_options.form)
             return
@@ -218,3 +227,15 @@ def ask(
         from podium.present.text.accounts import left_sentence
 
         say(f"{left.dataset}: {left_sentence(left)}")
+
+
+def _with_typed_groups(question: Question | RankingQuestion, curator: Curator, user: str) -> Question | RankingQuestion:
+    """The groups of the command line, which are text there, as values of the kinds of their columns."""
+    from podium.query import Question, check_question
+    from podium.query.group_columns import TYPED, typed_groups
+
+    if not isinstance(question, Question) or not isinstance(question.groups, tuple):
+        return question
+    schema = curator.schema
+    per = check_question(question, schema, user=user, table=curator.dataset).per
+    return replace(question, groups=typed_groups(question.groups, per, schema, kinds=TYPED))

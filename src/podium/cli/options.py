@@ -26,6 +26,8 @@ __all__ = [
     "Epsilon",
     "Force",
     "Format",
+    "Groups",
+    "GroupsPerUser",
     "K",
     "KBar",
     "LedgerOption",
@@ -33,6 +35,7 @@ __all__ = [
     "Mechanism",
     "MechanismOption",
     "OutputFile",
+    "Per",
     "PlotFile",
     "ReleaseFormat",
     "ReleaseFormatOption",
@@ -45,6 +48,8 @@ __all__ = [
     "User",
     "Where",
     "parse_clip",
+    "parse_groups",
+    "parse_groups_per_user",
     "parse_types",
 ]  # fmt: skip
 
@@ -161,6 +166,25 @@ Unit = Annotated[
     str | None,
     typer.Option("--unit", metavar="NUMBER", help="What summed values are rounded down to, such as 0.01."),
 ]
+Per = Annotated[
+    list[str] | None,
+    typer.Option("--per", metavar="COL", help="A list for each value of this column. Repeat it for combinations."),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups", metavar="LIST|FILE",
+        help="The values of --per, if known, all of which are shown: separated by commas, or a file that lists them in "
+        "a column named like --per.",
+    ),
+]  # fmt: skip
+GroupsPerUser = Annotated[
+    str,
+    typer.Option(
+        "--groups-per-user", metavar="N|all",
+        help="In how many groups one user counts. All groups together cost as much as N.",
+    ),
+]  # fmt: skip
 Where = Annotated[
     list[str] | None,
     typer.Option(
@@ -209,6 +233,21 @@ PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="A
 def parse_clip(clip: str | None) -> str | tuple[str, ...] | None:
     """A number, or the two ends of --clip -A,B."""
     return tuple(end.strip() for end in clip.split(",")) if clip is not None and "," in clip else clip
+
+
+def parse_groups(groups: str | None) -> Path | tuple[str, ...] | None:
+    """A file, which has an ending or a folder in its name, or values separated by commas."""
+    if groups is None:
+        return None
+    path = Path(groups)
+    if "," not in groups and (path.suffix or path.name != groups):
+        return path
+    return tuple(value.strip() for value in groups.split(",") if value.strip())
+
+
+def parse_groups_per_user(most: str) -> int | str:
+    """A number, or all; what is neither is refused with the question."""
+    return int(most) if most.isdecimal() and most.isascii() else most
 
 
 def parse_types(types: list[str] | None) -> dict[str, str] | None:

@@ -31,7 +31,8 @@ def sql(
     One form is supported: SELECT item, COUNT(DISTINCT user) AS n FROM table [WHERE ...] GROUP BY item ORDER BY n DESC
     LIMIT k; or COUNT(*) for rows, or SUM(column). What is selected comes back: n asks for counts, which share the
     budget; for the list alone write SELECT item ... ORDER BY COUNT(DISTINCT user) DESC. Anything else is refused
-    before a row is read.
+    before a row is read. For a list for each group, write QUALIFY ROW_NUMBER() OVER (PARTITION BY country ORDER BY n
+    DESC) <= k in place of ORDER BY and LIMIT.
 
     \b
     Example:

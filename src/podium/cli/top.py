@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
-from podium.cli.options import By, K, SourceArgument, User, Where
+from podium.cli.options import By, K, Per, SourceArgument, User, Where
 
 __all__ = ["top"]
 
@@ -22,6 +22,7 @@ def top(
     user: User,
     k: K = 10,
     by: By = "users",
+    per: Per = None,
     where: Where = None,
     answer_options: AnswerOptions,
     data_options: DataOptions,
@@ -37,11 +38,14 @@ def top(
       podium top views.parquet --item article --user user_id -k 10 --epsilon 1 --delta 1e-8
       podium top views.csv --item article --user user_id --epsilon 1 --delta 1e-8 --where "country = 'DE'"
       podium top views.parquet --item article --user user_id --by events --counts --epsilon 1 --delta 1e-8
+      podium top views.parquet --item article --user user_id --per country --epsilon 1 --delta 1e-8
       podium top views.parquet --item article --user user_id --ledger ledger.db --dataset views
       podium top postgresql://me@host/shop --table orders --item product --user customer --epsilon 1 --delta 1e-8 \\
         --dry-run
     """
     from podium.query import Question
 
-    question = Question(item=tuple(item), k=k, by=by, where=tuple(where or ()), **answer_options.options())
+    question = Question(
+        item=tuple(item), k=k, by=by, per=tuple(per or ()), where=tuple(where or ()), **answer_options.options()
+    )
     ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=item)

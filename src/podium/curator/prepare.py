@@ -15,6 +15,7 @@ from podium.mechanisms.weights import MAX_ROUND_WEIGHT, Weights
 from podium.planning.facts import Facts, MeasureFacts
 from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, Question
+from podium.query.group_columns import groups_sentence
 from podium.query.ranked_by import MAX_CLIP, Measure
 from podium.randomness import system_bits
 from podium.sources import (
@@ -100,18 +101,20 @@ class PlannedQuestion:
         """The plan with its SQL, in which ``shown_as`` stands for the table."""
         from podium.planning.question_plan import Plan  # noqa: PLC0415 - an answer shows no plan
 
+        asked = self.question.asked
+        groups = "" if asked is None else groups_sentence(self.question.per, asked.groups, asked.groups_per_user)
         ranking, edges = self.strategy.ranking, self.strategy.mechanism.first_edges
         if edges is not None:
             queries = source.queries(
                 self.pairs_query(), edges=edges, domain=self.domain, keep_pairs=True, shown_as=shown_as
             )
-            return Plan.of(self.strategy, queries=queries, user=self.user)
+            return Plan.of(self.strategy, queries=queries, user=self.user, groups=groups)
         rows = self._first_rows() if ranking is None else len(ranking.graph.comparisons)
         in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS
         queries = source.queries(
             self.first_query(), limit=rows, domain=self.domain, keep_pairs=in_rounds, shown_as=shown_as
         )
-        return Plan.of(self.strategy, queries=queries, user=self.user)
+        return Plan.of(self.strategy, queries=queries, user=self.user, groups=groups)
 
     def _first_rows(self) -> int | None:
         """How many rows the first count returns; None if it returns counts of counts."""

@@ -40,11 +40,14 @@ class Plan:
     queries: tuple[str, ...] = ()
     user: str | None = None
     paths: str = ""
+    groups: str = ""
     _strategy: Strategy | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, strategy: Strategy, *, queries: tuple[str, ...] = (), user: str | None = None) -> Plan:
-        """The plan that follows from a strategy."""
+    def of(
+        cls, strategy: Strategy, *, queries: tuple[str, ...] = (), user: str | None = None, groups: str = ""
+    ) -> Plan:
+        """The plan that follows from a strategy; ``groups`` says which lists there are, if it is more than one."""
         measure = strategy.measure
         return cls(
             mechanism=type(strategy.mechanism).__name__,
@@ -62,6 +65,7 @@ class Plan:
             queries=queries,
             user=user,
             paths=strategy.paths,
+            groups=groups,
             _strategy=strategy,
         )
 
@@ -81,6 +85,7 @@ class Plan:
     def facts(self) -> list[tuple[str, str]]:
         """The plan in labelled lines, for people."""
         return [
+            *([("groups", self.groups)] if self.groups else []),
             ("mechanism", self.description),
             ("why", self.why),
             *([("paths", self.paths)] if self.paths else []),
@@ -114,6 +119,7 @@ class Plan:
             "queries": list(self.queries),
             "user": self.user,
             "paths": self.paths,
+            "groups": self.groups,
         }
 
     @classmethod
@@ -127,8 +133,9 @@ class Plan:
             reach=Fraction(document["reach"]),
             queries=tuple(document["queries"]),
             user=document["user"],
-            # A service of an earlier version sends none.
+            # A service of an earlier version sends neither.
             paths=document.get("paths", ""),
+            groups=document.get("groups", ""),
         )
 
     def __str__(self) -> str:

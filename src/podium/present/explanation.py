@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podium.exact import ball
+from podium.present.all_lists import counting_sentence
 from podium.present.measures import shown_measure
 from podium.present.text.names import printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import above, certified_bound, display
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 
 __all__ = ["Section", "explanation"]
 
@@ -41,6 +42,11 @@ _FEWER = (
     "A short list is an ordinary answer. Few users, a small budget, a condition that few rows meet and rows that could "
     "not be read as meant all look alike in it, and it does not say how many items there are."
 )
+_GROUPS = (
+    "Where nobody listed the groups, one in which nothing stands out is not shown: that says as little as a short "
+    "list. A user counts in few groups, and the costliest of these are what is paid: their number "
+    "costs nothing."
+)
 _ASSUMPTIONS = (
     "The process that ran podium and the database are trusted, and the user column says who is who. Everything else "
     "that was released about the same users adds up: a ledger keeps that sum, a single call of 'podium top' does not."
@@ -55,6 +61,8 @@ _READABLE = 100
 def explanation(release: Release | None = None) -> tuple[Section, ...]:
     """The sections, in general or for one release."""
     fewer = _FEWER if release is None or release.complete else f"{why_fewer(release)} {_FEWER}"
+    if isinstance(release, GroupedRelease):
+        fewer = f"{fewer} {_GROUPS}"
     return (
         Section("Who is protected", _WHO.format(column=_column(release))),
         Section("From what", _WHAT),
@@ -91,4 +99,6 @@ def _run(release: Release) -> str:
     receipt = "" if entry is None else f" The ledger's receipt is {printable(entry)}."
     theorems = "; ".join(theorem_texts(release))
     counted = "".join(f" {sentence}" for sentence in shown_measure(release).remarks)
+    if isinstance(release, GroupedRelease) and (groups := counting_sentence(release)):
+        counted = f"{counted} {groups}"
     return f"{mechanism_text(release)}, by {theorems}.{counted} It cost {paid_sentence(release)}.{receipt}"

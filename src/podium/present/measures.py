@@ -11,7 +11,7 @@ from podium.exact import exact_fraction
 from podium.present.text.names import printable
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 
 __all__ = ["ShownMeasure", "shown_measure"]
 
@@ -101,9 +101,15 @@ def _clip_sentence(
         counting = f"{least}at most {_amount(high * unit, noun)} per {user} and {items}{also}"
     # What is cut off is positive, so a low end holds without the clip too; a signed sum has no such end.
     held = "" if low else f" The lower ends of the intervals hold for all {noun}."
-    if measured is None or not release.values:
+    if measured is None or not _has_values(release):
         return f"Ranked counting {counting}."
     if measured == high and length is None:
         return f"Counting {counting}.{held}"
     whom = "" if length is None else f" per {user} and {items}"
     return f"Ranked counting {counting}; the values count at most {display(measured * unit)}{whom}.{held}"
+
+
+def _has_values(release: Release) -> bool:
+    if isinstance(release, GroupedRelease):
+        return any(found.values for found in release.lists.values())
+    return bool(release.values)

@@ -16,7 +16,7 @@ from podium.errors import InvalidArgument, MissingLibrary
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.ledger import Entry
 from podium.present.drawing.accounting import composition_totals, profile_deltas
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 
 if TYPE_CHECKING:
     from podium.present.drawing.page import Picture
@@ -39,6 +39,10 @@ def plot_release(
 ) -> Picture:
     """Ranked bars with intervals where counts were paid for, otherwise an ordered list; both say what was promised."""
     require_matplotlib()
+    if isinstance(release, GroupedRelease):
+        from podium.present.drawing.small_multiples import draw_groups  # noqa: PLC0415 - matplotlib is optional
+
+        return _save(draw_groups(release, title=title, dark=dark), path)
     from podium.present.drawing.bars import draw_ranking  # noqa: PLC0415 - matplotlib is optional
 
     return _save(draw_ranking(release, title=title, dark=dark), path)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from podium.errors import InvalidArgument
-from podium.query.group_columns import check_groups, require_per
+from podium.query.group_columns import check_groups, require_per, typed_groups
 from podium.query.parse.statement import Parsed, parse_sql
 from podium.query.parse.where import parse_conditions
 from podium.query.question import CheckedQuestion, Question
@@ -41,6 +42,8 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
         raise InvalidArgument(
             "at_least", question.at_least, allowed="None with per", hint="Ask for each list without a minimum."
         )
+    if isinstance(question.groups, tuple):
+        question = replace(question, groups=typed_groups(question.groups, parsed.per, schema))
     return CheckedQuestion(
         parsed.items,
         parsed.k,

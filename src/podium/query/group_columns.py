@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
 from podium.query.schema import Kind, Schema
 
-__all__ = ["ALL_GROUPS", "check_groups", "require_groups", "require_per"]
+__all__ = [
+    "ALL_GROUPS",
+    "TYPED",
+    "check_groups",
+    "groups_data",
+    "groups_sentence",
+    "require_groups",
+    "require_per",
+    "typed_groups",
+]
 
 ALL_GROUPS = "all"
 """A user counts in every group that they have."""
@@ -61,3 +74,59 @@ def check_groups(per: tuple[str, ...], schema: Schema, *, user: str) -> None:
                 "per", name, allowed="a column with one value in each row",
                 hint=f"Column {name!r} holds lists. It can be ranked as an item, which unnests it.",
             )  # fmt: skip
+
+
+_FROM_TEXT: Mapping[Kind, Callable[[str], object]] = {
+    Kind.INTEGER: int,
+    Kind.DECIMAL: Decimal,
+    Kind.DATE: dt.date.fromisoformat,
+    Kind.TIMESTAMP: dt.datetime.fromisoformat,
+    Kind.BOOLEAN: lambda text: {"true": True, "false": False}[text.lower()],
+}
+_NOT_IN_JSON = (Kind.DATE, Kind.TIMESTAMP, Kind.DECIMAL)
+TYPED = tuple(_FROM_TEXT)
+"""The kinds whose values can be typed as text."""
+
+
+def typed_groups(
+    groups: Sequence[object], per: Sequence[str], schema: Schema, *, kinds: Iterable[Kind] = _NOT_IN_JSON
+) -> tuple[object, ...]:
+    """Groups with texts for dates, times and decimals, which JSON does not have, as values of the kind of their column.
+
+    ``kinds`` are those for which text is read. What is no such value stays text, and is refused later.
+    """
+    found = [schema.column(name, role="per").kind for name in per]
+    read = [_FROM_TEXT[kind] if kind in kinds else None for kind in found]
+    if len(read) == 1:
+        return tuple(_read(read[0], group) for group in groups)
+    return tuple(
+        tuple(map(_read, read, group)) if isinstance(group, (tuple, list)) and len(group) == len(read) else group
+        for group in groups
+    )
+
+
+def _read(read: Callable[[str], object] | None, value: object) -> object:
+    if read is None or not isinstance(value, str):
+        return value
+    try:
+        return read(value)
+    except (ArithmeticError, KeyError, ValueError):
+        return value
+
+
+def groups_data(groups: object) -> object:
+    """Groups as JSON has them: dates, times and decimals as the texts that ``typed_groups`` reads."""
+    if isinstance(groups, list | tuple):
+        return type(groups)(groups_data(group) for group in groups)
+    if isinstance(groups, dt.date | Decimal):
+        return groups.isoformat() if isinstance(groups, dt.date) else str(groups)
+    return groups
+
+
+def groups_sentence(per: Sequence[str], groups: object, groups_per_user: object) -> str:
+    """What a question says about its groups, for people; empty where there are none."""
+    if not per:
+        return ""
+    which = "those with enough users" if groups is None else "the listed ones, each of which is shown"
+    most = "all of theirs" if groups_per_user == ALL_GROUPS else f"at most {groups_per_user}"
+    return f"one list for each value of {' and '.join(per)}: {which}; a user counts in {most}"

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from podium.errors import InvalidArgument
 from podium.exact import positive_fraction, positive_integer
-from podium.query.group_columns import require_groups, require_per
+from podium.query.group_columns import groups_data, require_groups, require_per
 from podium.query.predicate import Predicate
 from podium.query.ranked_by import Measure, number_text, require_measure
 
@@ -140,6 +140,7 @@ class Question:
         """The question as plain data, without defaults; ``Question(**data)`` restores it."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         listed = {name: as_data(found.pop(name), name) for name in ("domain", "groups")}
+        listed["groups"] = groups_data(listed["groups"])
         stated = {name: found[name] for name in found if found[name] != _DEFAULTS[name]}
         if self.item:
             stated["item"] = self.item[0] if len(self.item) == 1 else list(self.item)

@@ -9,6 +9,7 @@ from typing import Any
 
 from podium.errors import InvalidArgument
 from podium.exact import Number
+from podium.query.group_columns import groups_data
 from podium.query.question import Question
 from podium.query.ranking_question import RankingQuestion
 
@@ -43,6 +44,8 @@ class QuestionRequest:
         stated: dict[str, Any] = {
             name: _as_list(name, value) if name in _LISTS else value for name, value in given.items()
         }
+        if "groups" in stated:
+            stated["groups"] = groups_data(stated["groups"])
         if "mixing" in stated:
             stated["mixing"] = str(stated["mixing"])
         try:
@@ -96,5 +99,5 @@ def _as_list(name: str, value: Any) -> list[Any]:
     # A string would be a path on the server; iterating over a data frame would yield its column names.
     if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__") or hasattr(value, "columns"):
         shown = value if isinstance(value, str) else type(value).__name__
-        raise InvalidArgument(name, shown, allowed="a list of items")
+        raise InvalidArgument(name, shown, allowed=f"a list of {'groups' if name == 'groups' else 'items'}")
     return [tuple(item) if isinstance(item, list) else item for item in value]

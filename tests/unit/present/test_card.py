@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.support.grouped_releases import counted_lists, grouped_release
 from tests.support.pictures import made
 
 import podium
@@ -216,3 +217,25 @@ def test_markdown_cannot_be_broken_by_a_parameter() -> None:
     release: Release = replace(RELEASES["selection"], theorem="a | b\n# <script>`x`")
     (line,) = [line for line in release.card().to_markdown().split("\n") if line.startswith("| theorem")]
     assert line == "| theorem | a \\| b # \\<script>\\`x\\` |"
+
+
+def test_a_card_of_lists_for_groups_counts_them_and_names_none() -> None:
+    for release in (counted_lists(), grouped_release(), grouped_release({})):
+        made_card = release.card().to_dict()
+        check(made_card, card_schema())
+        assert (made_card["result"]["per"], made_card["result"]["lists"]) == (["country"], len(release.lists))
+        assert not any(group in json.dumps(made_card) for group in ("DE", "FR", "IT", "bold"))
+    card = counted_lists().card()
+    assert "5 items in 3 lists of at most k=3, one for each value of country, in order, with noisy counts" in str(card)
+    tuning = card.to_dict()["registry"]["deployment"]["implementation"]["preprocessing_and_hyperparameter_tuning"]
+    assert "Each `user_id` counts in at most 2 values of country." in tuning
+    assert "(user, group, item)" in card.to_dict()["registry"]["deployment"]["dp_variant"]["data_domain"]
+
+
+def test_an_explanation_of_lists_for_groups() -> None:
+    texts = {section.title: section.text for section in explanation(counted_lists())}
+    fewer = texts["Why there may be fewer than k items"]
+    assert fewer.startswith("2 of 3 lists have fewer than 3")
+    assert "one in which nothing stands out is not shown" in fewer
+    assert "Each `user_id` counts in at most 2 values of country." in texts["What was run and paid"]
+    assert "for all groups together" in texts["What was run and paid"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from podium import Question
 from podium.errors import InvalidArgument, UnknownColumn
 from podium.query import CheckedQuestion, Column, Kind, QuestionRecord, Schema, check_question
+from podium.query.group_columns import TYPED, groups_sentence, typed_groups
 
 SCHEMA = Schema((
     Column("user_id", Kind.INTEGER),
@@ -124,3 +127,32 @@ def test_a_stored_question_keeps_its_groups_outside_its_key() -> None:
     assert every.to_text() != few.to_text()
     assert QuestionRecord(**RECORD).key != every.key
     assert QuestionRecord(**RECORD, per=("country", "day")).key != every.key
+
+
+def test_typed_groups_become_values_of_their_columns() -> None:
+    """JSON has no dates, and a command line only text; what is no such value stays as it is, and is refused later."""
+    day, november = "2026-11-02", dt.date(2026, 11, 2)
+    assert checked(per="day", groups=[day, "soon"]).asked.groups == (november, "soon")  # type: ignore[union-attr]
+    assert checked(per=["country", "day"], groups=[("DE", day)]).asked.groups == (("DE", november),)  # type: ignore[union-attr]
+    # Text is no integer, unless it was typed.
+    assert typed_groups(["1", 2], ["user_id"], SCHEMA) == ("1", 2)
+    assert typed_groups(["1", "x"], ["user_id"], SCHEMA, kinds=TYPED) == (1, "x")
+    schema = Schema((Column("flag", Kind.BOOLEAN), Column("price", Kind.DECIMAL, scale=2)))
+    assert typed_groups(["true", "False", "1"], ["flag"], schema, kinds=TYPED) == (True, False, "1")
+    assert typed_groups(["1.50", "x"], ["price"], schema) == (Decimal("1.50"), "x")
+
+
+def test_dates_among_groups_are_sent_as_text() -> None:
+    question = Question.of("a", per="day", groups=[dt.date(2026, 11, 2), Decimal("1.50"), "x", 3])
+    assert question.to_dict()["groups"] == ["2026-11-02", "1.50", "x", 3]
+
+
+def test_what_is_said_about_groups() -> None:
+    assert groups_sentence((), None, 1) == ""
+    assert groups_sentence(("country",), None, 1) == (
+        "one list for each value of country: those with enough users; a user counts in at most 1"
+    )
+    assert groups_sentence(("country", "day"), ["x"], "all") == (
+        "one list for each value of country and day: the listed ones, each of which is shown; "
+        "a user counts in all of theirs"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,10 @@ RANKING: dict[str, Any] = {"winner": "better", "loser": "worse", "comparisons_pe
         ({"item": "a", "by": "sum(b)", "clip": 20, "unit": "0.10"},
          Question(item=("a",), by="sum(b)", clip="20.0", unit=Fraction(1, 10))),
         ({"item": "a", "by": "sum(b)", "clip": [-5, "7.5"]}, Question(item=("a",), by="sum(b)", clip=(-5, "15/2"))),
+        ({"item": "a", "per": "c", "groups": ["x", "y"], "groups_per_user": "all"},
+         Question(item=("a",), per=("c",), groups=["x", "y"], groups_per_user="all")),
+        ({"item": "a", "per": ["c", "d"], "groups": [["x", dt.date(2026, 11, 2)]], "groups_per_user": 2},
+         Question(item=("a",), per=("c", "d"), groups=[("x", "2026-11-02")], groups_per_user=2)),
         ({"sql": "SELECT 1", "counts": True}, Question(sql="SELECT 1", counts=True)),
         ({**RANKING, "ordered": False}, RankingQuestion(**RANKING, ordered=False)),
         ({**RANKING, "mixing": Fraction(1, 2)}, RankingQuestion(**RANKING, mixing="1/2")),
@@ -50,7 +55,7 @@ def test_what_is_left_out_may_be_none() -> None:
     assert QuestionRequest.of(item="a", counts=True, epsilon=1).options == {"counts": True, "epsilon": "1"}
 
 
-@pytest.mark.parametrize("name", ["domain", "items", "pairs"])
+@pytest.mark.parametrize("name", ["domain", "groups", "items", "pairs"])
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -60,10 +65,11 @@ def test_what_is_left_out_may_be_none() -> None:
 )  # fmt: skip
 def test_items_are_listed_and_never_a_file(name: str, value: Any, shown: str) -> None:
     others = {part: RANKING[part] for part in ("winner", "loser", "comparisons_per_pair")}
-    parts = {"item": "article"} if name == "domain" else others
+    parts = {"domain": {"item": "article"}, "groups": {"item": "article", "per": "country"}}.get(name, others)
     with pytest.raises(InvalidArgument) as refused:
         QuestionRequest.of(**parts, **{name: value})
-    assert str(refused.value) == f"{name}={shown} is not valid. Allowed: a list of items."
+    what = "groups" if name == "groups" else "items"
+    assert str(refused.value) == f"{name}={shown} is not valid. Allowed: a list of {what}."
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,23 @@ def test_a_measure_is_said_and_asked_again() -> None:
     assert "--clip=-5,20" in in_shell(request, "views")
 
 
+def test_groups_are_said_and_asked_again() -> None:
+    stored = QuestionRecord(
+        items=("article",), where=None, user="u", k=3, k_bar=None, ordered=True, domain=None, max_items_per_user=None,
+        mechanism="auto", budget={"epsilon_per_item": "1/10"}, counts=False, per=("country", "day"),
+        groups_per_user="all",
+    )  # fmt: skip
+    assert question_sentence(stored.to_text()) == "top 3 of article for each country and day"
+    request = request_of(stored.to_text(), "1/10")
+    assert request == QuestionRequest.of(item="article", k=3, per=["country", "day"], groups_per_user="all")
+    assert in_shell(request, "views") == (
+        "podium top SOURCE --user USER --item article --per country --per day -k 3 --groups-per-user all "
+        "--ledger LEDGER --dataset views"
+    )
+    # Which groups were listed is not known from the entry.
+    assert request_of(replace(stored, groups=["DE"]).to_text(), "1/10") is None
+
+
 def test_a_stored_question_can_be_asked_again() -> None:
     text = json.dumps(STORED)
     assert question_sentence(text) == "top 3 of article where country = 'DE', with counts"

@@ -90,6 +90,8 @@ def _result() -> dict[str, Any]:
     return _object(
         "What came back, without the items.",
         k={"type": "integer"},
+        per={"type": "array", "items": _TEXT, "description": "Group columns, each value with a list of its own."},
+        lists={"type": "integer", "description": "How many lists; 1 without group columns."},
         items_returned={"type": "integer"},
         complete={"type": "boolean"},
         ordered={"type": "boolean"},

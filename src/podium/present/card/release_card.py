@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from podium.exact import float_above
+from podium.present.all_lists import all_items, counting_sentence
 from podium.present.intervals import margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.release_text import mechanism_text, paid_sentence
@@ -24,7 +25,7 @@ from podium.privacy import encode_event
 from podium.privacy.documents import Document
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
-from podium.release import Release
+from podium.release import GroupedRelease, Release
 from podium.version import __version__
 
 __all__ = ["CARD_VERSION", "Card"]
@@ -137,7 +138,9 @@ def _result(release: Release) -> dict[str, Any]:
     margin = margin_of(release)
     return {
         "k": release.k,
-        "items_returned": len(release.items),
+        "per": list(release.per) if isinstance(release, GroupedRelease) else [],
+        "lists": len(release.lists) if isinstance(release, GroupedRelease) else 1,
+        "items_returned": len(all_items(release).items if isinstance(release, GroupedRelease) else release.items),
         "complete": release.complete,
         "ordered": release.ordered,
         "values": release.value_kind,
@@ -215,7 +218,8 @@ def _rounded(release: Release) -> dict[str, float]:
 
 def _domain(release: Release) -> str:
     measure = shown_measure(release)
-    return _MEASURED_DOMAIN.format(noun=measure.noun) if "by" in release.parameters else _DOMAIN
+    domain = _MEASURED_DOMAIN.format(noun=measure.noun) if "by" in release.parameters else _DOMAIN
+    return domain.replace("(user, item)", "(user, group, item)") if isinstance(release, GroupedRelease) else domain
 
 
 def _preprocessing(release: Release) -> str:
@@ -223,6 +227,8 @@ def _preprocessing(release: Release) -> str:
     most = parameters.get("max_items_per_user", "None")
     bounded = [] if most == "None" else [f"Each user counts for at most {most} items."]
     bounded.extend(shown_measure(release).remarks)
+    if isinstance(release, GroupedRelease) and (counting := counting_sentence(release)):
+        bounded.append(counting)
     if not bounded:
         bounded.append("None: the number of items of a user is not bounded.")
     tuned = "No parameter was tuned on the data by podium."
@@ -262,6 +268,9 @@ def _came_back(result: dict[str, Any]) -> str:
     order = "in order" if result["ordered"] else "as a set, in no particular order"
     noisy = "counts" if result["ranked_by"] in ("users", "events") else "sums"
     values = {"counts": f", with noisy {noisy}", "gaps": ", with noisy gaps", None: ""}[result["values"]]
+    if result["per"]:
+        many = f"{result['items_returned']:,} items in {result['lists']:,} lists of at most k={result['k']}"
+        return f"{many}, one for each value of {' and '.join(result['per'])}, {order}{values}"
     return f"{result['items_returned']} of k={result['k']} items, {order}{values}"
 
 

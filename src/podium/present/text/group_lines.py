@@ -48,5 +48,5 @@ def group_remarks(release: GroupedRelease) -> list[str]:
     remarks = [NO_ORDER] if not release.ordered and release.k > 1 else []
     if not release.complete:
         remarks.append(why_fewer(release))
-    remarks += [without_items(release), counting_sentence(release), shown_measure(all_items(release)).clip]
+    remarks += [without_items(release), counting_sentence(release), *shown_measure(release).remarks]
     return [remark for remark in remarks if remark]

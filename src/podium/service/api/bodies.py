@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
@@ -34,6 +34,7 @@ class QuestionBody(_Body):
         json_schema_extra={
             "examples": [
                 {"item": "article", "k": 10, "where": "country = 'DE'"},
+                {"item": "article", "per": "country", "k": 5},
                 {"item": "track", "k": 10, "by": "sum(minutes)", "unit": "0.1"},
                 {"sql": "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC "
                         "LIMIT 10"},
@@ -43,6 +44,15 @@ class QuestionBody(_Body):
 
     item: _Text | Annotated[list[_Text], Field(min_length=1, max_length=16)] | None = Field(
         None, description="Column to rank, or several."
+    )
+    per: _Text | Annotated[list[_Text], Field(min_length=1, max_length=16)] | None = Field(
+        None, description="A list for each value of this column, or for each combination of several."
+    )
+    groups: Annotated[list[_DomainItem], Field(min_length=1, max_length=100_000)] | None = Field(
+        None, description="The values of per, if they are known: each of them is shown. Dates are text."
+    )
+    groups_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | Literal["all"] | None = Field(
+        None, description="In how many groups one user counts; default 1. All groups together cost as much."
     )
     k: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="Number of items; default 10.")
     sql: StrictStr | None = Field(None, description="The question as SQL, instead of item and k.")

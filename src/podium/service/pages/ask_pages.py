@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -11,12 +13,17 @@ from pydantic import ValidationError
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
 from podium.ledger import Remaining
 from podium.planning.question_plan import Plan
+from podium.present.all_lists import all_items
 from podium.present.intervals import margin_of
 from podium.present.plots import plot_release
 from podium.present.text.columns import ranking
+from podium.present.text.group_lines import group_remarks, grouped_ranking
 from podium.present.text.names import why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.privacy.costs import actual_cost
+from podium.query import Question, Schema
+from podium.query.group_columns import ALL_GROUPS, TYPED, typed_groups
+from podium.release import GroupedRelease, Release
 from podium.service.api.bodies import QuestionBody
 from podium.service.api.job_routes import JobId, events_of
 from podium.service.api.records import Record
@@ -52,9 +59,21 @@ def _parse_form(fields: Form) -> QuestionRequest:
             given[name] = parse_integer(given[name], name)
     if "counts" in given:
         given["counts"] = given["counts"] == "yes"
-    if "domain" in given:
-        given["domain"] = [line.strip() for line in given["domain"].splitlines() if line.strip()]
+    for name in ("domain", "groups"):
+        if name in given:
+            given[name] = [line.strip() for line in given[name].splitlines() if line.strip()]
+    if given.get("groups_per_user", ALL_GROUPS) != ALL_GROUPS:
+        given["groups_per_user"] = parse_integer(given["groups_per_user"], "groups_per_user")
     return QuestionRequest.of(**given)
+
+
+def _with_typed_groups(asked: QuestionRequest, schema: Schema) -> QuestionRequest:
+    """The groups that were typed, as values of the kind of their column."""
+    question = asked.question
+    if not isinstance(question, Question) or not isinstance(question.groups, tuple):
+        return asked
+    groups = typed_groups(question.groups, question.per, schema, kinds=TYPED)
+    return replace(asked, question=replace(question, groups=groups))
 
 
 def _require_sendable(question: QuestionRequest) -> None:
@@ -71,7 +90,7 @@ def _require_sendable(question: QuestionRequest) -> None:
 
 _FIELDS = (
     "item", "k", "sql", "by", "clip", "unit", "where", "epsilon", "counts", "max_items_per_user", "domain",
-    "domain_size", "k_bar", "at_least",
+    "domain_size", "k_bar", "at_least", "per", "groups", "groups_per_user",
 )  # fmt: skip
 
 
@@ -88,8 +107,8 @@ def _ask_page(
     budget = granted.service.records.budget(granted.dataset, granted.signed.token)
     return page(
         request, "ask.html", granted.signed, status=status, dataset=granted.dataset, user=opened.settings.user,
-        columns=opened.columns, items=opened.item_columns, measures=opened.measures, fields=fields,
-        lines=lines, budget=budget,
+        columns=opened.columns, items=opened.item_columns, groups=opened.group_columns, measures=opened.measures,
+        fields=fields, lines=lines, budget=budget,
     )  # fmt: skip
 
 
@@ -98,7 +117,7 @@ async def _plan_link(request: Request, granted: Analysing) -> tuple[QuestionRequ
     fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
     granted.service.plans.take(granted.signed.token.id)
     try:
-        question = _parse_form(fields)
+        question = _with_typed_groups(_parse_form(fields), granted.service.datasets.get(granted.dataset).schema)
         planned = await granted.service.plan(granted.dataset, question, granted.signed.token)
         _require_sendable(question)
     except _MISTAKES as error:
@@ -210,17 +229,18 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
     """The release: list, guarantee, cost, downloads, and how to ask the same elsewhere."""
     record = granted.service.records.release(granted.dataset, entry, granted.signed.token)
     found = record.release
-    margin = margin_of(found)
-    columns = ranking(found, ", ".join(record.items))
+    grouped = isinstance(found, GroupedRelease)
+    listed = all_items(found) if isinstance(found, GroupedRelease) else found
+    margin = margin_of(listed)
     status = granted.service.records.status(granted.dataset)
     again = _repeat_request(granted, record, str(status.totals.epsilon_per_item))
-    counted = bool(found.value_kind == "counts" and found.items)
+    counted = bool(found.value_kind == "counts" and listed.items)
     url = granted.service.settings.server.public_url or str(request.base_url).rstrip("/")
     return page(
         request, "release.html", granted.signed, record=record, release=found, dataset=granted.dataset,
-        sentence=question_sentence(record.question), headers=[name for name, _ in columns],
-        rows=list(zip(*(cells for _, cells in columns), strict=True)),
-        fewer="" if found.complete else why_fewer(found), margin="" if margin is None else margin.sentence,
+        sentence=question_sentence(record.question), **_lists(found, ", ".join(record.items)),
+        remarks=group_remarks(found) if isinstance(found, GroupedRelease) else [],
+        fewer="" if found.complete or grouped else why_fewer(found), margin="" if margin is None else margin.sentence,
         paid=paid_sentence(found), mechanism=mechanism_text(found), theorems=found.theorem.split("; "),
         alt=_picture(request, record, dark=False)[1] if counted else None,
         user=status.user or "user",
@@ -229,6 +249,21 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
             ("command line", in_shell(again, granted.dataset)),
         ],
     )  # fmt: skip
+
+
+def _lists(release: Release, heading: str) -> dict[str, Any]:
+    """The headers, the columns that name a group, and the rows of every list below the texts of its group."""
+    if not isinstance(release, GroupedRelease):
+        columns = ranking(release, heading)
+        rows = list(zip(*(cells for _, cells in columns), strict=True))
+        return {"headers": [name for name, _ in columns], "per": [], "lists": [((), rows)] if rows else []}
+    columns = grouped_ranking(release, heading)
+    count = len(release.per)
+    every = zip(*(cells for _, cells in columns), strict=True)
+    listed = [[*islice(every, len(found.items))] for found in release.lists.values()]
+    lists = [(rows[0][:count], [row[count:] for row in rows]) for rows in listed if rows]
+    names = [name for name, _ in columns]
+    return {"headers": names[count:], "per": names[:count], "lists": lists}
 
 
 def _repeat_request(granted: View, record: Record, planned: str) -> QuestionRequest | None:

@@ -37,10 +37,13 @@ def in_shell(request: QuestionRequest, dataset: str) -> str:
     words = [f"podium sql {shlex.quote(sql)} --source SOURCE" if sql is not None else start, "--user USER"]
     if isinstance(question, Question):
         words += [f"--item {shlex.quote(item)}" for item in question.item]
+        words += [f"--per {shlex.quote(name)}" for name in question.per]
     words += [] if sql is not None else [f"-k {question.k}"]
     for name, value in request.options.items():
         flag = f"--{name.replace('_', '-')}"
-        if name in ("domain", "items", "pairs"):
+        if name == "per":
+            continue
+        if name in ("domain", "groups", "items", "pairs"):
             words.append(f"{flag} FILE")
         elif name == "ordered":
             words.append("--unordered")

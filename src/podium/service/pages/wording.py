@@ -25,8 +25,9 @@ def question_sentence(question: str) -> str:
     condition = "" if asked.where is None else f" where {condition_text(asked.where)}"
     measure = "" if asked.by == "users" else f" by {asked.by}"
     counted = ", with counts" if asked.counts else ""
+    groups = f" for each {' and '.join(asked.per)}" if asked.per else ""
     what = ", ".join(asked.items) if asked.ranking is None else f"a ranking of {' over '.join(asked.items)}"
-    return f"top {asked.k} of {what}{measure}{condition}{counted}"
+    return f"top {asked.k} of {what}{groups}{measure}{condition}{counted}"
 
 
 def request_of(question: str, planned: str) -> QuestionRequest | None:
@@ -41,13 +42,15 @@ def request_of(question: str, planned: str) -> QuestionRequest | None:
     size = None if asked.domain is None else _KNOWN.fullmatch(asked.domain)
     epsilon = asked.budget.get("epsilon")
     stated = epsilon is None and asked.budget.get("epsilon_per_item") != planned
-    if stated or (asked.domain is not None and size is None):
+    if stated or (asked.domain is not None and size is None) or asked.groups is not None:
         return None
     usual = asked.format == 1 and asked.k_bar == Facts(k=asked.k).rows
     return QuestionRequest.of(
         item=list(asked.items),
         k=asked.k,
         ordered=asked.ordered,
+        per=list(asked.per) or None,
+        groups_per_user=asked.groups_per_user if asked.per else None,
         where=None if asked.where is None else condition_text(asked.where),
         by=asked.by,
         clip=asked.clip,

@@ -54,6 +54,12 @@ class Dataset:
         ]
 
     @property
+    def group_columns(self) -> list[str]:
+        """The columns that can divide the rows into groups."""
+        kinds = {column.name: column.kind for column in self.schema.columns}
+        return [name for name in self.item_columns if kinds[name] is not Kind.LIST]
+
+    @property
     def measures(self) -> list[tuple[str, str]]:
         """What items can be ranked by besides distinct users, with a name for people."""
         numeric = [
