@@ -15,7 +15,6 @@ from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
 from PIL import Image
-from tests.support.grouped_releases import counted_lists, many_groups
 from tests.support.pictures import HOSTILE, assert_readable, by_role, drawn_texts, made
 
 from podium import Histogram, Release
@@ -23,11 +22,10 @@ from podium.errors import InvalidArgument, MissingLibrary
 from podium.errors.installing import install_command
 from podium.ledger import Budget, Entry, Kind, Ledger, open_ledger
 from podium.mechanisms import CanonicalTopK, LimitedDomain, NoisyTopK
-from podium.present import release_text
 from podium.present.plots import plot_budget, plot_composition, plot_profile, plot_recall, plot_release
 from podium.privacy import PureMechanism, adaptive_optimum, limited_domain_events
 from podium.privacy.rounding import display
-from podium.release import RankedList, Receipt
+from podium.release import Receipt
 
 ARTICLES = tuple(f"article {place}" for place in range(1, 13))
 
@@ -400,25 +398,3 @@ def test_a_real_release_of_each_kind_of_noise() -> None:
     picture = plot_release(release)
     assert_readable(picture)
     assert len(whiskers(picture)) == len(release.items) == 5
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 7, 200])
-def test_lists_of_groups_are_small_pictures_on_one_page(count: int) -> None:
-    release = many_groups(count)
-    figure = release.plot()
-    assert_readable(figure)
-    assert by_role(figure, "group") == [f"{number:04d}" for number in range(min(count, 24))]
-    assert figure.alt == release_text(release)
-    assert ("and 176 more groups" in by_role(figure, "note")) == (count == 200)
-
-
-def test_groups_share_one_scale_and_hostile_names_stay_on_the_page() -> None:
-    figure = counted_lists().plot()
-    assert_readable(figure)
-    assert by_role(figure, "value") == ["100", "30", "7", "10", "3"]
-    assert by_role(figure, "name") == ["c", "b", "=d", "a", "<b>bold</b>"]
-    widths = [bar.get_width() for axes in figure.axes for bar in axes.patches]
-    assert widths == pytest.approx([widths[0] * part for part in (1, 0.3, 0.07, 0.1, 0.03)])
-    counts = tuple(Fraction(10**12 - place) for place in range(len(HOSTILE)))
-    hostile = {name: RankedList(HOSTILE, len(HOSTILE), counts) for name in HOSTILE}
-    assert_readable(counted_lists(lists=hostile, k=len(HOSTILE)).plot(dark=True))
