@@ -12,7 +12,7 @@ from tests.support.command_line import ASK, TOTAL, podium, succeeded
 from podium.cli.commands import app
 from podium.cli.exit_codes import USAGE
 
-REPEATED = {"--item", "--where", "--types"}
+REPEATED = {"--item", "--per", "--where", "--types"}
 """Of 'podium top': all that may stand there more than once."""
 
 

@@ -150,6 +150,8 @@ def test_what_the_card_says() -> None:
     assert made_card["software"] == {"name": "podium", "version": podium.__version__}
     assert made_card["result"] == {
         "k": 2,
+        "per": [],
+        "lists": 1,
         "items_returned": 2,
         "complete": True,
         "ordered": True,
