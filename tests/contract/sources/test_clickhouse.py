@@ -220,3 +220,24 @@ def test_a_question_sees_one_state(engine: Any) -> None:
     with source.snapshot(CountQuery(("item",), "user_id")) as snapshot:
         assert snapshot.counts_of_counts() == ((3, 2), (1, 2))
     source.close()
+
+
+def test_a_connection_is_used_again_without_what_was_kept(engine: Any) -> None:
+    engine.query("CREATE TABLE again (user_id Int64, item String) ENGINE = MergeTree ORDER BY ()")
+    engine.query("INSERT INTO again VALUES (1, 'a')")
+    source = open_source(engine, table="again")
+    assert isinstance(source, ClickHouseSource)
+    query = CountQuery(("item",), "user_id")
+    for users in range(1, 4):
+        with source.snapshot(query) as snapshot:
+            # A table of an earlier question would have another count, or be in the way.
+            assert snapshot.counts_of_counts() == ((users,), (1,))
+        (client,) = source._idle
+        assert client.query("SELECT name FROM system.tables WHERE is_temporary").result_rows == []
+        engine.query(f"INSERT INTO again VALUES ({users + 1}, 'a')")
+    with pytest.raises(RuntimeError), source.snapshot(query) as snapshot:
+        snapshot.counts_of_counts()
+        raise RuntimeError
+    # What ended badly is not used again.
+    assert source._idle == []
+    source.close()

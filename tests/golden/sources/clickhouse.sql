@@ -67,6 +67,9 @@ SELECT t, SUM(m) AS n FROM by_size GROUP BY t;
 -- weighted sums of some items
 SELECT best.item0 AS name0, toString(best.item1) AS name1, best.n AS n FROM (SELECT item0, item1, SUM(m * (CASE WHEN t <= 1 THEN 1024 WHEN t <= 2 THEN 724 ELSE 32 END)) AS n FROM by_size GROUP BY item0, item1) AS best;
 
+-- sums of some items with one weight for all
+SELECT best.item0 AS name0, toString(best.item1) AS name1, best.n AS n FROM (SELECT item0, item1, COUNT(*) * 3 AS n FROM (SELECT pairs.u AS u, pairs.item0 AS item0, pairs.item1 AS item1 FROM (SELECT rows_.u AS u, rows_.item0 AS item0, rows_.item1 AS item1 FROM kept AS rows_) AS pairs JOIN (SELECT DISTINCT rows_."article" AS item0, rows_."day" AS item1 FROM gone AS rows_ WHERE isValidUTF8(rows_."article") AND rows_."day" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31')) AS listed ON pairs.item0 = listed.item0 AND pairs.item1 = listed.item1) AS pairs GROUP BY item0, item1) AS best;
+
 -- events
 SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, toInt64(CASE WHEN (SUM(toInt128(v))) > 4611686018427387904 THEN 4611686018427387904 ELSE SUM(toInt128(v)) END) AS n FROM (SELECT summed.item0 AS item0, summed.u AS u, toInt64(CASE WHEN summed.v >= 20 THEN 20 ELSE summed.v END) AS v FROM (SELECT rows_."article" AS item0, rows_."user_id" AS u, COUNT(*) AS v FROM views AS rows_ WHERE NOT (rows_."user_id" IS NULL) AND isValidUTF8(rows_."article") GROUP BY rows_."user_id", rows_."article") AS summed WHERE summed.v > 0) AS pairs GROUP BY item0 HAVING toInt64(CASE WHEN (SUM(toInt128(v))) > 4611686018427387904 THEN 4611686018427387904 ELSE SUM(toInt128(v)) END) > 0 ORDER BY n DESC, item0 ASC LIMIT 11) AS best ORDER BY best.n DESC, best.item0 ASC;
 
@@ -99,6 +102,9 @@ SELECT item0, t, COUNT(*) AS m, SUM(toInt128(v)) AS v FROM (SELECT pairs.item0 A
 
 -- weighted sums of values
 SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, SUM(toInt128(v * (CASE WHEN t <= 1 THEN 10 ELSE 7 END))) AS n FROM by_size GROUP BY item0) AS best;
+
+-- sums of values with one weight for all
+SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, SUM(toInt128(v * 3)) AS n FROM (SELECT rows_.u AS u, rows_.item0 AS item0, toInt64(CASE WHEN rows_.v >= 5000 THEN 5000 ELSE rows_.v END) AS v FROM kept AS rows_) AS pairs GROUP BY item0) AS best;
 
 -- the rows of a view, kept
 CREATE TEMPORARY TABLE kept AS SELECT rows_."user_id" AS "user_id", rows_."article" AS "article", rows_."day" AS "day" FROM views AS rows_;

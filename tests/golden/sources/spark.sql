@@ -67,6 +67,9 @@ SELECT t, CAST(SUM(CAST(m AS BIGINT)) AS BIGINT) AS n FROM by_size GROUP BY t;
 -- weighted sums of some items
 SELECT best.item0 AS name0, CAST(best.item1 AS STRING) AS name1, best.n AS n FROM (SELECT item0, item1, CAST(SUM(CAST(m * (CASE WHEN t <= 1 THEN 1024 WHEN t <= 2 THEN 724 ELSE 32 END) AS BIGINT)) AS BIGINT) AS n FROM by_size GROUP BY item0, item1) AS best;
 
+-- sums of some items with one weight for all
+SELECT best.item0 AS name0, CAST(best.item1 AS STRING) AS name1, best.n AS n FROM (SELECT item0, item1, COUNT(*) * 3 AS n FROM (SELECT /*+ BROADCAST(listed) */ pairs.u AS u, pairs.item0 AS item0, pairs.item1 AS item1 FROM (SELECT rows_.u AS u, rows_.item0 COLLATE UTF8_BINARY AS item0, rows_.item1 AS item1 FROM kept AS rows_) AS pairs JOIN (SELECT DISTINCT rows_.`article` COLLATE UTF8_BINARY AS item0, rows_.`day` AS item1 FROM gone AS rows_ WHERE IS_VALID_UTF8(rows_.`article` COLLATE UTF8_BINARY) AND rows_.`day` BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)) AS listed ON pairs.item0 = listed.item0 AND pairs.item1 = listed.item1) AS pairs GROUP BY item0, item1) AS best;
+
 -- events
 SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, CAST(CASE WHEN (SUM(CAST(v AS DECIMAL(38, 0)))) > 4611686018427387904 THEN 4611686018427387904 ELSE SUM(CAST(v AS DECIMAL(38, 0))) END AS BIGINT) AS n FROM (SELECT summed.item0 AS item0, summed.u AS u, CAST(CASE WHEN summed.v >= 20 THEN 20 ELSE summed.v END AS BIGINT) AS v FROM (SELECT rows_.`article` COLLATE UTF8_BINARY AS item0, rows_.`user_id` AS u, COUNT(*) AS v FROM views AS rows_ WHERE NOT rows_.`user_id` IS NULL AND IS_VALID_UTF8(rows_.`article` COLLATE UTF8_BINARY) GROUP BY rows_.`user_id`, rows_.`article` COLLATE UTF8_BINARY) AS summed WHERE summed.v > 0) AS pairs GROUP BY item0 HAVING CAST(CASE WHEN (SUM(CAST(v AS DECIMAL(38, 0)))) > 4611686018427387904 THEN 4611686018427387904 ELSE SUM(CAST(v AS DECIMAL(38, 0))) END AS BIGINT) > 0 ORDER BY n DESC, item0 ASC NULLS LAST LIMIT 11) AS best ORDER BY best.n DESC, best.item0 ASC NULLS LAST;
 
@@ -99,6 +102,9 @@ SELECT item0, t, COUNT(*) AS m, SUM(CAST(v AS DECIMAL(38, 0))) AS v FROM (SELECT
 
 -- weighted sums of values
 SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, SUM(CAST(v * (CASE WHEN t <= 1 THEN 10 ELSE 7 END) AS DECIMAL(38, 0))) AS n FROM by_size GROUP BY item0) AS best;
+
+-- sums of values with one weight for all
+SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, SUM(CAST(v * 3 AS DECIMAL(38, 0))) AS n FROM (SELECT rows_.u AS u, rows_.item0 COLLATE UTF8_BINARY AS item0, CAST(CASE WHEN rows_.v >= 5000 THEN 5000 ELSE rows_.v END AS BIGINT) AS v FROM kept AS rows_) AS pairs GROUP BY item0) AS best;
 
 -- a view
 SELECT best.item0 AS name0, best.n AS n FROM (SELECT item0, COUNT(*) AS n FROM (SELECT DISTINCT rows_.`article` COLLATE UTF8_BINARY AS item0, rows_.`user_id` AS u FROM (SELECT CASE WHEN MONOTONICALLY_INCREASING_ID() >= 0 THEN rows_.`user_id` END AS `user_id`, CASE WHEN MONOTONICALLY_INCREASING_ID() >= 0 THEN rows_.`article` END AS `article`, CASE WHEN MONOTONICALLY_INCREASING_ID() >= 0 THEN rows_.`day` END AS `day` FROM views AS rows_) AS rows_ WHERE (rows_.`day` IS NULL AND NOT rows_.`user_id` IS NULL) AND IS_VALID_UTF8(rows_.`article` COLLATE UTF8_BINARY)) AS pairs GROUP BY item0 ORDER BY n DESC, item0 ASC NULLS LAST LIMIT 11) AS best ORDER BY best.n DESC, best.item0 ASC NULLS LAST;

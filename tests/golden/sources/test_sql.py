@@ -107,6 +107,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     )
     yield "users by how many of some items they have", found.users_by_size("by_size")
     yield "weighted sums of some items", found.weighted_sums("by_size", weights)
+    yield "sums of some items with one weight for all", found.equal_sums(3)
     yield from measures(views, dialect)
     computed = replace(views, computed=frozenset(SCHEMA.names))
     viewed = SqlBuilder(computed, CountQuery(("article",), "user_id", where=Missing("day")))
@@ -134,6 +135,7 @@ def measures(views: Relation, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]
     yield "pairs by the size of their value", kept.value_sizes(4, 1024)
     yield "kept sums by how many items users have", kept.items_by_size()
     yield "weighted sums of values", kept.weighted_sums("by_size", ((1, 10), (2, 7)))
+    yield "sums of values with one weight for all", kept.equal_sums(3)
 
 
 def written(dialect: Dialect) -> str:

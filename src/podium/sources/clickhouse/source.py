@@ -69,6 +69,8 @@ class ClickHouseSource(SqlSource):
         if table is None:
             raise InvalidArgument("table", table, allowed="the name of a table, or database.name")
         self._client, self._describing = self._connect(), Lock()
+        # Connecting reads all settings of the server, which takes longer than most statements.
+        self._idle: list[Client] = []
         self._wanted = table
         self._process = Process()
         try:
@@ -144,15 +146,26 @@ class ClickHouseSource(SqlSource):
     def session(self) -> Iterator[ClickHouseSession]:
         """A connection for one question."""
         self._process.require(self._name)
-        session = ClickHouseSession(self._connect())
+        try:
+            client = self._idle.pop()
+        except IndexError:
+            client = self._connect()
+        session, idle = ClickHouseSession(client), False
         try:
             yield session
+            # After an error a statement may still be running.
+            idle = not self._idle
         finally:
-            session.close()
+            if session.empty() and idle:
+                self._idle.append(client)
+            else:
+                session.close()
 
     def close(self) -> None:
-        """Close the connection."""
-        _quietly(lambda: attempt(self._client.close))
+        """Close the connections."""
+        for client in (self._client, *self._idle):
+            _quietly(lambda client=client: attempt(client.close))  # type: ignore[misc]
+        self._idle.clear()
 
 
 class ClickHouseSession:
@@ -192,14 +205,18 @@ class ClickHouseSession:
         self._tables.append(table)
         _run(lambda: self._client.command(statement))
 
+    def empty(self) -> bool:
+        """Drop the temporary tables, because a server keeps a session for a while; whether all of them are gone."""
+        return bool(_quietly(lambda: attempt(self._drop)))
+
     def close(self) -> None:
-        """Drop the temporary tables, because a server keeps a session for a while, and disconnect."""
-        _quietly(lambda: attempt(self._drop))
+        """Disconnect."""
         _quietly(lambda: attempt(self._client.close))
 
-    def _drop(self) -> None:
+    def _drop(self) -> bool:
         for table in self._tables:
             self._client.command(f"DROP TEMPORARY TABLE IF EXISTS {table}")
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,13 +142,27 @@ class SqlBuilder:
 
     def weighted_sums(self, kept: str, weights: Sequence[tuple[int, int]]) -> exp.Select:
         """The weighted count of each item, in any order, names as text."""
-        step = exp.paren(weight_by_size(column(SIZE), weights))
+        # Without copies: weights are long.
+        step = exp.paren(weight_by_size(column(SIZE), weights), copy=False)
         if self.query.value is None:
             total = self._dialect.total(exp.Mul(this=column(MEMBERS), expression=step))
         else:
             total = self._dialect.arithmetic.total(exp.Mul(this=column(VALUE), expression=step))
         items = [column(item) for item in self._places()]
-        summed = exp.select(*items, total.as_(COUNT)).from_(exp.to_table(kept)).group_by(*items)
+        summed = exp.select(*items, exp.alias_(total, COUNT, copy=False), copy=False)
+        summed = summed.from_(exp.to_table(kept), copy=False).group_by(*items, copy=False)
+        best = summed.subquery(_BEST, copy=False)
+        return exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(best, copy=False)
+
+    def equal_sums(self, weight: int) -> exp.Select:
+        """The count of each item if all users have this weight, in any order, names as text."""
+        if self.query.value is None:
+            total: exp.Expr = exp.Mul(this=rows(), expression=exp.Literal.number(weight))
+        else:
+            term = exp.Mul(this=column(VALUE), expression=exp.Literal.number(weight))
+            total = self._dialect.arithmetic.total(term)
+        items = [column(item) for item in self._places()]
+        summed = exp.select(*items, total.as_(COUNT)).from_(self.pairs().subquery(PAIRS)).group_by(*items)
         return exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(summed.subquery(_BEST))
 
     def domain_size(self, domain: ItemTable) -> exp.Select:
@@ -237,7 +251,12 @@ class SqlBuilder:
         )
         at_places = [
             exp.paren(
-                exp.and_(number_among(column(COUNT, _RANKED), counts), number_among(column(_RANK, _RANKED), ranks))
+                exp.and_(
+                    number_among(column(COUNT, _RANKED), counts),
+                    number_among(column(_RANK, _RANKED), ranks),
+                    copy=False,
+                ),
+                copy=False,
             )
             for ranks, counts in wanted.items()
         ]
@@ -280,7 +299,8 @@ class SqlBuilder:
         if value is not None:
             count = pair_count(self.query, value, self._dialect)
         else:
-            count = rows() if self.query.weights is None else self._dialect.total(column(WEIGHT))
+            weights = self.query.weights
+            count = rows() if weights is None else self._dialect.total_of_weights(column(WEIGHT), weights[0][1])
         grouped = [column(item) for item in self._places()]
         counted = exp.select(*grouped, count.as_(COUNT)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
         counted = counted.group_by(*grouped, copy=False)

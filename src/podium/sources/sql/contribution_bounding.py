@@ -71,10 +71,13 @@ class _ContributionBound:
     def by_join(self) -> exp.Query:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""
         few, many = self._items_of_uncut_users(), self._pairs_of_cut_users().subquery(_SIZED)
-        # The order may need the hash more than once.
         hashed = exp.select(*self._columns(_SIZED, user=True), self._hash().as_(_HASH)).from_(many)
-        order = self.pairs.dialect.hash_order(column(_HASH, _SIZED))
-        every = exp.union(few, self._cut(hashed, order, self._last_weight()), distinct=False, copy=False)
+        for change in self.pairs.dialect.hash_order():
+            # A query for each, because it needs the hash more than once.
+            changed = change(column(_HASH, _SIZED)).as_(_HASH)
+            hashed = exp.select(*self._columns(_SIZED, user=True), changed).from_(hashed.subquery(_SIZED))
+        cut = self._cut(hashed, column(_HASH, _SIZED), self._last_weight())
+        every = exp.union(few, cut, distinct=False, copy=False)
         # Pairs that a table keeps already are not copied.
         kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.domain is None
         pairs = every.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)

@@ -20,11 +20,13 @@ __all__ = [
     "column",
     "descending",
     "number_among",
-    "reversed_bytes",
     "row_column",
     "row_number",
     "rows",
+    "swapped",
 ]  # fmt: skip
+
+_LOW_BITS = {8: 0x00FF00FF00FF00FF, 16: 0x0000FFFF0000FFFF, 32: 0x00000000FFFFFFFF}
 
 ROWS, PAIRS = "rows_", "pairs"
 USER, COUNT, SIZE, MEMBERS, WEIGHT, VALUE = "u", "n", "t", "m", "w", "v"
@@ -74,12 +76,14 @@ def number_among(value: exp.Expr, numbers: Iterable[int]) -> exp.Expr:
     return exp.In(this=value, expressions=[exp.Literal.number(number) for number in numbers])
 
 
-def reversed_bytes(number: exp.Expr) -> exp.Expr:
-    """An unsigned 64-bit number, its bytes in reverse: neighbours change places, then pairs of them, then halves."""
-    for bits, low in ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0x00000000FFFFFFFF)):
-        mask, shift = exp.cast(exp.Literal.number(low), exp.DType.UBIGINT), exp.Literal.number(bits)
-        up = exp.BitwiseLeftShift(this=exp.paren(exp.BitwiseAnd(this=number, expression=mask)), expression=shift)
-        moved = exp.paren(exp.BitwiseRightShift(this=number.copy(), expression=shift.copy()))
-        down = exp.BitwiseAnd(this=moved, expression=mask.copy())
-        number = exp.paren(exp.BitwiseOr(this=exp.paren(up), expression=exp.paren(down)))
-    return number
+def swapped(number: exp.Expr, bits: int) -> exp.Expr:
+    """An unsigned 64-bit number in which neighbours of this many bits have changed places.
+
+    With 8, 16 and 32 bits, one after the other, its bytes are in reverse.
+    """
+    mask = exp.cast(exp.Literal.number(_LOW_BITS[bits]), exp.DType.UBIGINT)
+    shift = exp.Literal.number(bits)
+    up = exp.BitwiseLeftShift(this=exp.paren(exp.BitwiseAnd(this=number, expression=mask)), expression=shift)
+    moved = exp.paren(exp.BitwiseRightShift(this=number.copy(), expression=shift.copy()))
+    down = exp.BitwiseAnd(this=moved, expression=mask.copy())
+    return exp.BitwiseOr(this=exp.paren(up), expression=exp.paren(down))

@@ -68,12 +68,10 @@ class SqlKeptPairs:
             if named.items == items:
                 return named
         # The most recent table has the fewest pairs.
-        table = next((named.table for named in reversed(self._named) if wanted <= named.among), KEPT_PAIRS)
+        tables = (named.table for named in reversed(self._named) if named.kept and wanted <= named.among)
         number = next(self._numbers)
         listed = self._load(f"{LISTED_ITEMS}_{number}", items)
-        builder = replace(self._builder, kept=table, kept_sizes=False, domain=listed, without=None)
-        self._session.keep(f"{_AMONG}_{number}", builder.pairs(), pairs=True)
-        builder = replace(builder, kept=f"{_AMONG}_{number}", domain=None)
+        builder = replace(self._builder, kept=next(tables, KEPT_PAIRS), kept_sizes=False, domain=listed, without=None)
         named = _NamedPairs(items, builder, self._session, f"{_AMONG}_{number}", f"{_BY_SIZE}_{number}")
         self._named.append(named)
         return named
@@ -111,13 +109,17 @@ class SqlKeptPairs:
 
 @dataclass(slots=True)
 class _NamedPairs:
-    """The pairs of some items, and how often each occurs among the users who have t of them."""
+    """The pairs of some items, and how often each occurs among the users who have t of them.
+
+    Both are kept as soon as t matters; until then ``builder`` finds the pairs in the table of more items.
+    """
 
     items: tuple[Item, ...]
     builder: SqlBuilder
     session: Session
     table: str
     by_size: str
+    kept: bool = False
     among: frozenset[Item] = field(init=False)
     _kept: dict[int | None, str] = field(default_factory=dict)
 
@@ -140,18 +142,25 @@ class _NamedPairs:
         if weights[-1][0] < len(self.among):
             raise InvalidArgument("weights", tuple(weights), allowed=f"steps that reach all {len(self.among)} items")
         self._require_exact(weights[0][1], clip)
-        return self._in_order(self._fetch(self.builder.weighted_sums(self._by_size(clip), weights)))
+        if len(weights) == 1 and clip not in self._kept:
+            # Whoever has how many of the items adds the same.
+            query = replace(self.builder, query=self._query_at(clip)).equal_sums(weights[0][1])
+        else:
+            query = self.builder.weighted_sums(self._by_size(clip), weights)
+        return self._in_order(self._fetch(query))
 
     def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> tuple[int, ...]:
         """For each edge, the number of users whose Q is at least ``edge`` and less than the next edge."""
         lower = exact_edges(edges)
         self._require_named(norm)
+        self._keep()
         found = {int(place): int(users) for place, users in self._fetch(self.builder.norm_sizes(norm, lower))}
         return tuple(found.get(place, 0) for place in range(len(lower)))
 
     def norm_sums(self, norm: PairNorm) -> tuple[int, ...]:
         """For each item, in the given order, the sum of the weighted parts of all users."""
         self._require_named(norm)
+        self._keep()
         return self._in_order(self._fetch(self.builder.norm_sums(norm)))
 
     def _require_named(self, norm: PairNorm) -> None:
@@ -175,16 +184,27 @@ class _NamedPairs:
     def _by_size(self, clip: int | None) -> str:
         """The table of how often each item occurs among users with t items, and of the sums of values at this clip."""
         if clip not in self._kept:
-            query, table = self.builder.query, self.by_size if clip is None else f"{self.by_size}_{clip}"
-            if clip is not None:
-                if query.value is None:
-                    raise InvalidArgument("clip", clip, allowed="None where distinct users are counted")
-                value = replace(query.value, clip=clip)
-                _require_value(value, query.value)
-                query = replace(query, value=value)
+            query, table = self._query_at(clip), self.by_size if clip is None else f"{self.by_size}_{clip}"
+            self._keep()
             self.session.keep(table, replace(self.builder, query=query).items_by_size())
             self._kept[clip] = table
         return self._kept[clip]
+
+    def _keep(self) -> None:
+        if not self.kept:
+            self.session.keep(self.table, self.builder.pairs(), pairs=True)
+            self.builder, self.kept = replace(self.builder, kept=self.table, domain=None), True
+
+    def _query_at(self, clip: int | None) -> CountQuery:
+        """The query of the pairs, with this clip of their values."""
+        query = self.builder.query
+        if clip is None:
+            return query
+        if query.value is None:
+            raise InvalidArgument("clip", clip, allowed="None where distinct users are counted")
+        value = replace(query.value, clip=clip)
+        _require_value(value, query.value)
+        return replace(query, value=value)
 
     def _fetch(self, query: exp.Query) -> Sequence[tuple[Any, ...]]:
         return self.session.fetch(self.builder.relation.dialect.sql(query))
