@@ -169,6 +169,8 @@ class ContributionContract:
             # Each of these tables is made of the one before it, but for the last.
             for some in (found[:12], found[2:7], found[3:4], found[4:6], found[::2]):
                 named, cap = kept.among(some), max(8, len(some))
+                turned = tuple(3 * reference.histogram(EVENTS, plain, some)[item] for item in some[::-1])
+                assert kept.among(some[::-1]).sums(((cap, 3),)) == turned
                 weights = replace(plain, weights=((2, 9), (cap, 5)), max_items_per_user=cap, salt=SALT)
                 sums = reference.histogram(EVENTS, weights, some)
                 assert named.sums(weights.weights or ()) == tuple(sums[item] for item in some)

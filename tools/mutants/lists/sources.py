@@ -68,7 +68,7 @@ MUTANTS = (
         "if len(weights) == 1 and clip not in self._kept:",
         "if clip not in self._kept:",
         "users with more items have less weight",
-        ("contract/sources/test_duckdb.py::TestFrame::test_all_rounds_read_pairs_that_are_kept_once",),
+        ("contract/sources/test_duckdb.py::TestArrow::test_all_rounds_read_pairs_that_are_kept_once",),
     ),
     Mutant(
         "sources/clickhouse/source.py",

@@ -14,12 +14,14 @@ from podium.query.schema import Kind
 from podium.sources.sql.expressions import ROWS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
 
-__all__ = ["bounded_pairs", "salted_hash", "weight_by_size"]
+__all__ = ["HASH", "bounded_pairs", "salted_hash", "weight_by_size", "with_hash"]
 
 _SIZED, _RANKED = "sized", "ranked"
 # The names of common table expressions must differ from the tables that the query reads.
 _KEPT, _USERS = "podium_pairs", "podium_users"
-_PLACE, _HASH = "place", "h"
+_PLACE = "place"
+HASH = "h"
+"""The column of ``with_hash``."""
 _COLON = exp.Literal.string(":")
 
 
@@ -70,13 +72,9 @@ class _ContributionBound:
 
     def by_join(self) -> exp.Query:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""
-        few, many = self._items_of_uncut_users(), self._pairs_of_cut_users().subquery(_SIZED)
-        hashed = exp.select(*self._columns(_SIZED, user=True), self._hash().as_(_HASH)).from_(many)
-        for change in self.pairs.dialect.hash_order():
-            # A query for each, because it needs the hash more than once.
-            changed = change(column(_HASH, _SIZED)).as_(_HASH)
-            hashed = exp.select(*self._columns(_SIZED, user=True), changed).from_(hashed.subquery(_SIZED))
-        cut = self._cut(hashed, column(_HASH, _SIZED), self._last_weight())
+        few, many = self._items_of_uncut_users(), self._pairs_of_cut_users()
+        hashed = with_hash(self.pairs, many, self._columns(_SIZED, user=True))
+        cut = self._cut(hashed, column(HASH, _SIZED), self._last_weight())
         every = exp.union(few, cut, distinct=False, copy=False)
         # Pairs that a table keeps already are not copied.
         kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.domain is None
@@ -145,6 +143,15 @@ class _ContributionBound:
 
     def _hash(self) -> exp.Expr:
         return salted_hash(self.pairs, _SIZED)
+
+
+def with_hash(pairs: Pairs, chosen: exp.Select, columns: Sequence[exp.Expr]) -> exp.Select:
+    """These columns of chosen pairs, called ``sized``, with a hash that sorts like its digits."""
+    hashed = exp.select(*columns, salted_hash(pairs, _SIZED).as_(HASH)).from_(chosen.subquery(_SIZED))
+    for change in pairs.dialect.hash_order():
+        # A query for each, because it needs the hash more than once.
+        hashed = exp.select(*columns, change(column(HASH, _SIZED)).as_(HASH)).from_(hashed.subquery(_SIZED))
+    return hashed
 
 
 def salted_hash(pairs: Pairs, table: str) -> exp.Expr:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from podium.sources.pair_norm import PairNorm
-from podium.sources.sql.contribution_bounding import salted_hash
+from podium.sources.sql.contribution_bounding import HASH, salted_hash, with_hash
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, SIZE, USER, VALUE, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
@@ -26,7 +26,7 @@ __all__ = ["NormedPairs", "named_squares", "norm_buckets", "normed_sums", "parts
 
 _SIZED, _RANKED, _SQUARED, _PARTS, _LENGTHS = "sized", "ranked", "squared", "parts", "lengths"
 _KEPT, _USERS = "podium_pairs", "podium_users"
-_PLACE, _HASH, _SQUARE, _SUM, _MOST = "place", "h", "q", "s", "x"
+_PLACE, _SQUARE, _SUM, _MOST = "place", "q", "s", "x"
 
 
 def parts_of(pairs: exp.Select, held: Sequence[str], norm: PairNorm, dialect: Dialect) -> exp.Select:
@@ -99,9 +99,8 @@ class NormedPairs:
         few = few.join(_USERS, on=self._same_user()).where(column(SIZE, _USERS) <= self.max_items)
         many = exp.select(*self._columns(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
         many = many.where(column(SIZE, _USERS) > self.max_items)
-        hashed = exp.select(*self._columns(_SIZED, user=True), salted_hash(self.pairs, _SIZED).as_(_HASH))
-        order = self.pairs.dialect.hash_order(column(_HASH, _SIZED))
-        every = exp.union(few, self._cut(hashed.from_(many.subquery(_SIZED)), order), distinct=False, copy=False)
+        hashed = with_hash(self.pairs, many, self._columns(_SIZED, user=True))
+        every = exp.union(few, self._cut(hashed, column(HASH, _SIZED)), distinct=False, copy=False)
         # Pairs that a table keeps already are not copied.
         kept = self.pairs.kept is not None and self.pairs.without is None
         return every.with_(_KEPT, as_=self._parts(), materialized=not kept, copy=False).with_(
