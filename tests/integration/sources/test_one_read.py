@@ -13,11 +13,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import clickhouse_connect
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from bench.engines.scans import spark_scans
+from bench.engines.scans import clickhouse_scans, duckdb_scans, spark_scans
 from tests.support.clickhouse import embedded_clickhouse
 from tests.support.curator.tables import Watched
 from tests.support.postgres import new_database
@@ -27,6 +28,7 @@ import podium
 from podium.histogram import Item
 from podium.sources import CountQuery, DuckDBSource, open_source
 from podium.sources.spark.connection import SparkQuestion
+from podium.sources.sql.kept_pairs import _NamedPairs
 
 COUNTS = {f"item {number:02}": 410 - 8 * number for number in range(40)}
 PAIRS = [
@@ -176,6 +178,39 @@ def test_postgresql_counts_one_scan_of_the_table() -> None:
         while scanned() == before and time.monotonic() < deadline:
             time.sleep(0.05)  # a server's statistics follow a little later
         assert scanned() == before + 1
+
+
+def test_duckdb_counts_one_scan_of_the_table(tmp_path: Path) -> None:
+    users, items = (list(column) for column in zip(*PAIRS, strict=True))
+    pq.write_table(pa.table({"user_id": users, "article": items}), tmp_path / "views.parquet")
+    with closing(DuckDBSource(tmp_path / "views.parquet")) as source:
+        assert duckdb_scans(lambda: podium.top(source, **SURE).items) == 1
+
+
+def test_clickhouse_counts_one_scan_of_the_table() -> None:
+    with embedded_clickhouse() as session:
+        session.query("CREATE TABLE seen (user_id Int64, article String) ENGINE = MergeTree ORDER BY user_id")
+        rows = ", ".join(f"({user}, '{item}')" for user, item in PAIRS)
+        session.query(f"INSERT INTO seen VALUES {rows}")
+        client = clickhouse_connect.get_client(interface="chdb", path=":memory:")
+        with closing(client), closing(open_source(session, table="seen")) as source:
+            assert clickhouse_scans(client, "seen")(lambda: podium.top(source, **SURE).items) == 1
+        session.query("DROP TABLE seen")
+
+
+def test_sums_with_one_weight_keep_no_table() -> None:
+    users, items = zip(*[(1, "a"), (1, "b"), (2, "a"), (3, "a"), (3, "c")], strict=True)
+    query = CountQuery(("article",), "user_id")
+    table = pa.table({"user_id": users, "article": items})
+    with closing(DuckDBSource(table)) as source, source.keep_pairs(query) as pairs:
+        named = pairs.among(("b", "a"))
+        assert isinstance(named, _NamedPairs)
+        kept = []
+        # The user of a and c has one of these items.
+        for weights, sums in ((((2, 5),), (5, 15)), (((1, 5), (2, 3)), (3, 13)), (((2, 7),), (7, 21))):
+            assert named.sums(weights) == sums
+            kept.append(named.kept)
+        assert kept == [False, True, True]
 
 
 KILLED = """

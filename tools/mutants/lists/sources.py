@@ -47,7 +47,7 @@ MUTANTS = (
         "for bits in (8, 16, 32)]",
         "for bits in (8, 16)]",
         "hashes are in the order of their digits on every engine",
-        ("unit/sources/test_hash_order.py",),
+        ("unit/sources/test_hash_order.py::test_hashes_are_in_the_order_of_their_digits",),
     ),
     Mutant(
         "sources/sql/dialect.py",
@@ -68,7 +68,7 @@ MUTANTS = (
         "if len(weights) == 1 and clip not in self._kept:",
         "if clip not in self._kept:",
         "users with more items have less weight",
-        ("contract/sources/test_duckdb.py::TestArrow::test_all_rounds_read_pairs_that_are_kept_once",),
+        ("integration/sources/test_one_read.py::test_sums_with_one_weight_keep_no_table",),
     ),
     Mutant(
         "sources/clickhouse/source.py",
