@@ -7,11 +7,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.known.goals import DEFAULT, HINDSIGHT, SET
-from bench.page.tables import Report, markdown_table
+from bench.page.tables import Report, markdown_table, stated_facts
 
 __all__ = ["PAGES", "filled"]
 
-PAGES = (("planner-known.md", "known"), ("planner.md", "utility"), ("planner.md", "utility_regimes"))
+PAGES = (
+    ("planner-known.md", "known"),
+    ("planner-known.md", "known_rounds"),
+    ("planner.md", "utility"),
+    ("planner.md", "utility_regimes"),
+)
 """The pages, and a bench whose numbers each shows."""
 
 _PLACE = re.compile(r"(<!-- bench (?P<what>[^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -100,6 +105,7 @@ _TABLES: dict[str, Callable[[Report], str]] = {
     "known: recall, delta=0": lambda report: _recall(report, "0"),
     "known: recall, delta=1e-6": lambda report: _recall(report, "1e-6"),
     "known: hindsight": _hindsight,
+    "known_rounds: recall": lambda report: markdown_table(*stated_facts(report)),
     "utility: recall at epsilon=1, k=100": _defaults,
     "utility_regimes: rows": lambda report: _regimes(report, "rows"),
     "utility_regimes: k": lambda report: _regimes(report, "by_k"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET
 
-__all__ = ["SECTIONS", "Report", "Section", "Shown", "goal_rows", "markdown_table"]
+__all__ = ["SECTIONS", "Report", "Section", "Shown", "goal_rows", "markdown_table", "stated_facts"]
 
 Report = Mapping[str, Any]
 Row = list[str]
@@ -183,6 +183,23 @@ def _regimes(report: Report) -> list[Shown]:
     return shown
 
 
+def stated_facts(report: Report) -> tuple[tuple[str, ...], list[Row]]:
+    """Headings and rows of the bench of stated facts, which two pages show."""
+    names = list(report["cells"][0]["recall"])
+    rows = [
+        [
+            *(f"{cell[name]:,}" for name in ("users", "each", "size", "k")),
+            *(_number(cell["recall"][name]["mean"]) for name in names),
+        ]
+        for cell in report["cells"]
+    ]
+    return ("users", "items of each", "domain", "k", *names), rows
+
+
+def _stated(report: Report) -> list[Shown]:
+    return [Shown("Mean recall.", *stated_facts(report))]
+
+
 def _scans(cell: Report) -> str:
     """How many times a table was read; a dash in files that were written before it was counted."""
     return f"{cell['scans']:g}" if "scans" in cell else "-"
@@ -310,6 +327,13 @@ SECTIONS = (
         "Recall with a known domain",
         "The planner's choice beside the mechanism that was best by hindsight, which nobody knows for private data.",
         _known,
+    ),
+    Section(
+        "known_rounds",
+        "Stated facts",
+        "The default where a domain is stated, where a bound on items per user is, and where neither is, on synthetic "
+        "users; with it what the default for a known domain chooses among, each with all of epsilon.",
+        _stated,
     ),
     Section(
         "opendp_recall",

@@ -25,7 +25,7 @@ DEFAULT_KEPT = Path("bench/results")
 DEFAULT_DOCS = Path("docs")
 PAGE = "bench.md"
 
-_PRINTED_ONLY = ("accounting", "counts", "known_rounds", "load", "service", "timing")
+_PRINTED_ONLY = ("accounting", "counts", "load", "service", "timing")
 """Benches that leave no file."""
 
 _OWN_PAGE = "- `python -m bench scale` has [a page of its own](scale.md)."

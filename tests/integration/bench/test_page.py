@@ -126,6 +126,13 @@ REGIMES = {
     "goals": [],
 }
 WHO = (*HINDSIGHT, DEFAULT, SET)
+STATED = {
+    "bench": "known_rounds",
+    "machine": MACHINE,
+    "settings": {"mode": "quick"},
+    "cells": [{"users": 2000, "each": 3, "size": 4096, "k": 100, "recall": {"default": {"mean": 0.75, "error": 0.01}}}],
+    "goals": [{"name": "stated", "wanted": ">= -0.01", "measured": -0.002, "met": True, "where": "users 2,000"}],
+}
 KNOWN = {
     "machine": MACHINE,
     "settings": {"mode": "quick", "epsilons": ["0.1", "1"]},
@@ -194,6 +201,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "utility": UTILITY,
     "utility_regimes": REGIMES,
     "known": KNOWN,
+    "known_rounds": STATED,
     "opendp_recall": OPENDP_RECALL,
     "monitor": MONITOR,
     "startup": STARTUP,
@@ -219,6 +227,8 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
         "| subsamples | 0.500 | 0.400 | 0.200 | 0.100 | 0.300 | 2 | 5 |",
         "| 0 | 10 |" + " 0.500 |" * 9,
         "| msweb | 285 | 30 | 1e-4 | 0.780 ±0.010 | 0.770 ±0.020 | 16.000 |",
+        "| 2,000 | 3 | 4,096 | 100 | 0.750 |",
+        "| stated | >= -0.01 | -0.002 | met | users 2,000 |",
         "| 30 days | TopKMonitor | 0.900 | 0.500 | 0.800 | 0.010 |",
         "| podium --help | 12.500 | 0.250 |",
         "Spark: not measured, there is no Java.",

@@ -93,7 +93,7 @@ def test_nobody_is_counted_with_more_than_the_whole_domain() -> None:
     assert SizedKnownTopK(5, 1, 0, domain_size=10**9).first_edges == KNOWN_EDGES
     # What does not stand out of the noise is not believed, and the noise of no user at all is one item each.
     crowd = SizedKnownTopK(20, 1, "1e-6", domain_size=40)
-    assert crowd.branch_for([Fraction(1000), *[Fraction(79)] * 6])[0] is KnownBranch.LAPLACE
+    assert crowd.branch_for([Fraction(1000), *[Fraction(139)] * 6])[0] is KnownBranch.LAPLACE
     assert crowd.branch_for([Fraction(-1), *[Fraction(-2)] * 6])[0] is KnownBranch.LAPLACE
 
 

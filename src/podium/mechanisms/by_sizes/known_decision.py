@@ -19,11 +19,9 @@ KNOWN_EDGES = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257, 513)
 KNOWN_BUCKETS = ("1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65-128", "129-256", "257-512", "513+")
 _TYPICAL = (1.0, 2.0, 3.5, 6.3, 12.0, 23.0, 45.0, 90.0, 180.0, 360.0, 720.0)
 """About how many items a user of each bucket has."""
-_NOTICEABLE = 4.0
-"""A bucket counts if it is this many scales of its noise above 0."""
+_NOTICEABLE = 7.0
+"""A bucket counts if it is this many scales of its noise above 0: noise in a bucket of heavy users would mean a lot."""
 _LEAST_ENERGY = 0.25
-_ROUNDS = 1.2
-"""How much wider noise in rounds is than if all of it were one measurement of the border."""
 
 
 class KnownBranch(StrEnum):
@@ -70,5 +68,5 @@ def choose_known_branch(
         roots = sum(
             users * items * math.sqrt(energy) for users, items, energy in zip(kept, typical, energies, strict=True)
         )
-        found[KnownBranch.ROUNDS] = _ROUNDS * levels.rounds * roots / pairs
+        found[KnownBranch.ROUNDS] = levels.rounds * roots / pairs
     return min(found, key=lambda branch: found[branch])
