@@ -62,6 +62,9 @@ class AnswerOptions:
     counts: Annotated[
         bool, typer.Option("--counts", help="Also estimate the value of each item, with half of the budget.")
     ] = False
+    others: Annotated[
+        bool, typer.Option("--others", help="Also count users with none of the items, and all; implies --counts.")
+    ] = False
     clip: Clip = None
     unit: Unit = None
     at_least: AtLeast = None
@@ -85,6 +88,7 @@ class AnswerOptions:
         """The options as fields of a question."""
         return {
             "counts": self.counts,
+            "others": self.others,
             "ordered": not self.unordered,
             "at_least": self.at_least,
             "clip": parse_clip(self.clip),

@@ -18,6 +18,7 @@ from podium.sources import Source
 
 if TYPE_CHECKING:
     from podium.estimates import MeasureCounts, MeasureTogether
+    from podium.planning.strategy import Strategy
 
 __all__ = ["answer", "keep_at_least", "strip_origin"]
 
@@ -91,7 +92,7 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
     mechanism: Any = strategy.mechanism
     if mechanism.reads is Reads.ROUNDS:
         with reader.keeping_pairs():
-            return mechanism.release(reader)  # type: ignore[no-any-return]
+            return _with_others(mechanism.release(reader), strategy, reader)
     if mechanism.reads is Reads.WEIGHTED_COUNTS:
         with reader.keeping_pairs():
             found = reader.discover(mechanism, ()) if planned.domain is None else reader.rank_known(mechanism)
@@ -105,7 +106,19 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
         release = mechanism.release(reader.tally() if strategy.rows is None else reader.top_rows(strategy.rows))
         if strategy.measure is not None:
             release = _measure(release, strategy.measure, reader)
-        return release if planned.domain is None else reader.name(release)
+        return _with_others(release if planned.domain is None else reader.name(release), strategy, reader)
+
+
+def _with_others(release: Release, strategy: Strategy, reader: SourceReader) -> Release:
+    """The release with the numbers of users beside its list, which is final and named by now."""
+    step = strategy.others
+    if step is None:
+        return release
+    final = keep_at_least(release, strategy.facts.at_least)
+    users = reader.users()
+    beside = step.release(users - reader.users_with(final.items), users)
+    paid = Receipt((*final.paid.events, *step.events))
+    return replace(final, beside=beside, paid=paid, theorem=f"{final.theorem}; {step.proof}: users beside a list")
 
 
 def _measure(release: Release, measure: MeasureCounts | MeasureTogether, reader: SourceReader) -> Release:

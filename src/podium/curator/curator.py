@@ -141,8 +141,9 @@ class Curator:
             epsilon: The privacy loss of this answer; by default the owner's plan sets an epsilon for each item.
             analyst: Who asks, where the budget has caps per analyst.
             idempotency_key: A name for this attempt: a retry with the same key is paid for once.
-            options: ``k`` (10), ``by``, ``clip``, ``unit``, ``where``, ``counts``, ``at_least``, ``ordered``,
-                ``domain``, ``domain_size``, ``max_items_per_user``, ``k_bar`` and ``mechanism``: see ``podium.top``.
+            options: ``k`` (10), ``by``, ``clip``, ``unit``, ``where``, ``counts``, ``at_least``, ``others``,
+                ``ordered``, ``domain``, ``domain_size``, ``max_items_per_user``, ``k_bar`` and ``mechanism``: see
+                ``podium.top``.
 
         Example:
             >>> with podium.Curator("views.parquet", dataset="views", user="user_id", ledger="ledger.db") as curator:

@@ -56,7 +56,8 @@ def top(
             item, with half of the budget. ``ordered=False``: the order does not matter, which can be answered better
             from a known domain. ``domain`` (a list, or a file) or ``domain_size`` (the numbers below it): the items
             that can come back; otherwise they are found in the data, which needs a delta above 0. ``at_least``: leave
-            out items with less than that, near but not exactly, because noise decides. ``max_items_per_user``,
+            out items with less than that, near but not exactly, because noise decides. ``others``: also the numbers of
+            users with none of the items, and of all; a tenth of epsilon pays for them. ``max_items_per_user``,
             ``k_bar``, ``mechanism``: for those who know more than the planner. How the source is read: ``table`` names
             the table of a database, ``types`` the types of columns of CSV and JSON files, such as {"user_id":
             "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records; ``encoding`` is

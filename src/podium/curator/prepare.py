@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podium.errors import InvalidArgument, QuestionRefused
+from podium.errors import InvalidArgument, QuestionRefused, SourceUnavailable
 from podium.histogram import Item
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import MAX_ROUND_WEIGHT, Weights
@@ -110,7 +110,7 @@ class PlannedQuestion:
             )
             return Plan.of(self.strategy, queries=queries, user=self.user, groups=groups)
         rows = self._first_rows() if ranking is None else len(ranking.graph.comparisons)
-        in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS
+        in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS or self.strategy.others is not None
         queries = source.queries(
             self.first_query(), limit=rows, domain=self.domain, keep_pairs=in_rounds, shown_as=shown_as
         )
@@ -211,6 +211,7 @@ def count_facts(
         ordered=asked.ordered,
         measure=None if measure is None else MeasureFacts(measure.by, measure.unit, measure.clip, measure.floor),
         at_least=question.at_least,
+        others=asked.others,
     )
     return facts, plain
 
@@ -238,3 +239,13 @@ def require_readable(source: Source, planned: PlannedQuestion, accepted: CountQu
     query = planned.first_query()
     if query != accepted:
         source.check(query, domain=planned.domain, refresh=accepted is None)
+    if planned.strategy.others is not None:
+        # Users beside the list are counted on pairs that are kept, as rounds keep them.
+        kept = planned.weighted_query(Weights.bounded(1), (), PLACEHOLDER_SALT)
+        try:
+            source.check(kept, domain=planned.domain, refresh=False)
+        except SourceUnavailable:
+            raise InvalidArgument(
+                "others", True, allowed="False on a source that cannot keep pairs in temporary tables",
+                hint="Ask for the values alone: counts=True.",
+            ) from None  # fmt: skip

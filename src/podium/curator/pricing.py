@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -21,7 +21,7 @@ from podium.planning.question_budget import (
     require_delta_for_rounds,
 )
 from podium.planning.strategy import Strategy, strategy_for
-from podium.privacy import bounded_range_rho, calibrate_sigma, worst_case
+from podium.privacy import Guarantee, bounded_range_rho, calibrate_sigma, total, worst_case
 from podium.privacy.rounding import display
 
 if TYPE_CHECKING:
@@ -34,12 +34,16 @@ AnyFacts: TypeAlias = "Facts | RankingFacts"
 
 _MAX_SHORT_LIST_IN_EPSILONS = 10
 """Up to this k, selections stay where a plan adds up epsilons, in which rounds are dear."""
+_OTHERS_SHARE = Fraction(1, 10)
+"""Of the epsilon of a question, for the users beside its list."""
 _TRIES = 4
 _DIGITS = Context(prec=2, rounding=ROUND_CEILING)
 
 
 def single_strategy(facts: AnyFacts, *, epsilon: Number, delta: Number) -> Strategy:
     """The strategy of a question that is (epsilon, delta)-private by itself."""
+    if isinstance(facts, Facts) and facts.others:
+        return _with_others(facts, epsilon, lambda rest, less: single_strategy(rest, epsilon=less, delta=delta), delta)
     # The scores of a ranking are no counts, and rounds are for counts only.
     budget = question_budget if isinstance(facts, Facts) else divided_budget
     return _choose(facts, budget(_question_facts(facts), epsilon=epsilon, delta=delta))
@@ -75,7 +79,38 @@ def selections_strategy(facts: Facts, requested: Mapping[str, str]) -> Strategy:
     return strategy_for(selecting, _planned_budget(selecting, single, delta))
 
 
+def _with_others(
+    facts: Facts, epsilon: Number, choose: Callable[[Facts, Fraction], Strategy], delta: Number | None = None
+) -> Strategy:
+    """A tenth of epsilon is for the users beside the list; with a delta the question has a guarantee of its own."""
+    from podium.estimates import MeasureOthers  # noqa: PLC0415 - few questions ask for them
+
+    whole = positive_fraction(epsilon, "epsilon")
+    share = whole * _OTHERS_SHARE
+    chosen = replace(choose(replace(facts, others=False), whole - share), others=MeasureOthers(epsilon=share))
+    promise = total(chosen.worst_case) if delta is None else Guarantee.of(epsilon, delta)
+    return replace(chosen, guarantee=promise)
+
+
+def _with_planned_others(totals: Totals, facts: Facts) -> Strategy:
+    """Each of the two numbers costs what the count of an item costs in the owner's plan."""
+    from podium.estimates import MeasureOthers  # noqa: PLC0415 - few questions ask for them
+
+    single = totals.epsilon_per_item
+    chosen = _strategy_within(totals, replace(facts, others=False), None)
+    if totals.budget.pure:
+        beside = MeasureOthers(epsilon=2 * single)
+    else:
+        beside = MeasureOthers(sigma=calibrate_sigma(bounded_range_rho(single)))
+    added = replace(chosen, others=beside)
+    return replace(added, guarantee=total(added.worst_case))
+
+
 def _strategy_within(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
+    if isinstance(facts, Facts) and facts.others:
+        if epsilon is None:
+            return _with_planned_others(totals, facts)
+        return _with_others(facts, epsilon, lambda rest, less: _strategy_within(totals, rest, less))
     question = _question_facts(facts)
     in_rounds = question.long_and_known and isinstance(facts, Facts) and not totals.budget.pure
     if in_rounds and (epsilon is not None or _is_planned_in_rho(totals)):

@@ -59,6 +59,7 @@ def record_of(planned: PlannedQuestion) -> QuestionRecord:
         counts=strategy.facts.counts,
         ranking=planned.ranking_options,
         at_least=_stored_least(question),
+        others=strategy.others is not None,
         **_stored_measure(question.measure),
     )
 
@@ -102,7 +103,10 @@ class Reusable:
         other = QuestionRecord.from_text(text)
         if other is None or other.k < self.k:
             return False
-        if not other.ordered and (self.ordered or other.k != self.k):
+        if other.k != self.k and (other.others or not other.ordered):
+            # A shorter list has other users beside it.
+            return False
+        if not other.ordered and self.ordered:
             return False
         rows = other.k_bar if other.format == 1 else _stored_rows(other)
         if other.format > 1 and other.k_bar == self.k_bar:
@@ -156,7 +160,7 @@ def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
 def older_key(planned: PlannedQuestion) -> str | None:
     """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
     question, strategy = planned.question, planned.strategy
-    if question.measure is not None or question.at_least is not None:
+    if question.measure is not None or question.at_least is not None or strategy.others is not None:
         return None
     if planned.budget and _was_by_selections(strategy):
         strategy = selections_strategy(strategy.facts, planned.budget)

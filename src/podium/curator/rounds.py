@@ -45,7 +45,15 @@ class SourceReader:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Keep the snapshot of the plain count open while the block runs."""
+        """Keep the snapshot of the plain count open while the block runs; on kept pairs, if more is read from them."""
+        if self.planned.strategy.others is not None:
+            with self.keeping_pairs():
+                self._snapshot = self._kept_pairs().snapshot(self.planned.count_query(self.salt))
+                try:
+                    yield
+                finally:
+                    self._snapshot = None
+            return
         with self.source.snapshot(self.planned.count_query(self.salt), domain=self.planned.domain) as snapshot:
             self._snapshot = snapshot
             try:
@@ -121,6 +129,14 @@ class SourceReader:
         """Run the mechanism on the plain counts of the top rows."""
         snapshot = self._snapshot_of(self.planned.count_query(self.salt))
         return mechanism.release(snapshot.top_rows(mechanism.max_rows))
+
+    def users(self) -> int:
+        """How many users have an item."""
+        return self.user_sizes((1,))[0]
+
+    def users_with(self, items: tuple[Item, ...]) -> int:
+        """How many users have one of these items or more."""
+        return self.sizes(items, (1,))[0] if items else 0
 
     def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] items."""

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from podium.estimates.gaps import gap_confidence, gap_estimates, gap_margin, lower_bounds
     from podium.estimates.linear import Estimate, blue, blue_error_ratio, gap_noise_ratio, inverse_variance
     from podium.estimates.measure import Interval, MeasureCounts, selected_items
+    from podium.estimates.others import MeasureOthers
     from podium.estimates.together import MeasureTogether
 
 __all__ = [
     "Estimate",
     "Interval",
     "MeasureCounts",
+    "MeasureOthers",
     "MeasureTogether",
     "blue",
     "blue_error_ratio",
@@ -40,6 +42,7 @@ __getattr__ = late_names(
         "Estimate": "linear",
         "Interval": "measure",
         "MeasureCounts": "measure",
+        "MeasureOthers": "others",
         "MeasureTogether": "together",
         "blue": "linear",
         "blue_error_ratio": "linear",

@@ -56,7 +56,7 @@ class Facts:
     planner; a known domain has rounds too ("adaptive"). If the order does not matter (``ordered`` is False), the answer
     from a known domain can be more accurate. ``measure`` is None where distinct users are counted. ``at_least`` leaves
     out items with less, in units of the measure: rounds do that by the values that they measure, so there they imply
-    ``counts``.
+    ``counts``. ``others``: users beside the list are measured too.
     """
 
     k: int
@@ -68,6 +68,7 @@ class Facts:
     ordered: bool = True
     measure: MeasureFacts | None = None
     at_least: int | None = None
+    others: bool = False
 
     def __post_init__(self) -> None:
         self._bound("k", minimum=1, maximum=MAX_K)

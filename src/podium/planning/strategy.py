@@ -23,7 +23,7 @@ from podium.privacy import Event, Guarantee, Theorem, bounded_range_rho, total, 
 from podium.privacy.rounding import display
 
 if TYPE_CHECKING:
-    from podium.estimates import MeasureCounts, MeasureTogether
+    from podium.estimates import MeasureCounts, MeasureOthers, MeasureTogether
     from podium.mechanisms.by_sizes.sized_known import SizedKnownTopK
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
@@ -64,6 +64,8 @@ class Strategy:
     ordered: bool = True
     paths: str = ""
     """Which way is taken when, and how often the table is counted."""
+    others: MeasureOthers | None = None
+    """What is measured beside the list, once it is public."""
     whole: bool = False
     """Whether the mechanism uses up (epsilon, delta) as a whole, so that rho says little."""
 
@@ -71,7 +73,8 @@ class Strategy:
     def worst_case(self) -> tuple[Event, ...]:
         """The events to reserve before data is read."""
         counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
-        return (*self.mechanism.worst_case, *counts)
+        beside = () if self.others is None else self.others.events
+        return (*self.mechanism.worst_case, *counts, *beside)
 
     @property
     def rows(self) -> int | None:
@@ -83,6 +86,7 @@ class Strategy:
         shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
         parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
         counts = "" if self.measure is None else f", then {self.measure.describe_noise(self.facts.k)}"
+        counts += "" if self.others is None else f", then {self.others.describe_noise()}"
         return f"{type(self.mechanism).__name__}({parameters}){counts}"
 
     def cost_sentence(self) -> str:

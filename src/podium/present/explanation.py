@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from podium.exact import ball
 from podium.present.all_lists import counting_sentence
-from podium.present.measures import shown_measure
+from podium.present.beside import list_remarks
 from podium.present.text.names import printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
 from podium.privacy.guarantee import unit_name
@@ -98,7 +98,7 @@ def _run(release: Release) -> str:
     entry = release.paid.entry
     receipt = "" if entry is None else f" The ledger's receipt is {printable(entry)}."
     theorems = "; ".join(theorem_texts(release))
-    counted = "".join(f" {sentence}" for sentence in shown_measure(release).remarks)
+    counted = "".join(f" {sentence}" for sentence in list_remarks(release))
     if isinstance(release, GroupedRelease) and (groups := counting_sentence(release)):
         counted = f"{counted} {groups}"
     return f"{mechanism_text(release)}, by {theorems}.{counted} It cost {paid_sentence(release)}.{receipt}"

@@ -13,6 +13,7 @@ from typing import Final
 
 from podium.ledger import Status
 from podium.present.all_lists import all_items, all_values, group_parts
+from podium.present.beside import list_remarks
 from podium.present.intervals import Margin, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.accounts import status_facts
@@ -155,7 +156,7 @@ def _remarks(release: Release, margin: Margin | None) -> list[str]:
         remarks.append(why_fewer(release))
     if margin is not None and release.items:
         remarks.append(margin.sentence)
-    return [*remarks, *shown_measure(release).remarks]
+    return [*remarks, *list_remarks(release)]
 
 
 def _facts(release: Release) -> str:

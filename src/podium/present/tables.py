@@ -26,7 +26,9 @@ import pyarrow.parquet as pq
 
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.estimates import selected_items
+from podium.exact import float_above, float_below
 from podium.present.all_lists import all_items, all_values, group_columns
+from podium.present.beside import beside_lines, shares
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import printable, spreadsheet_text
@@ -50,6 +52,8 @@ def arrow_table(release: Release, *, item: Names = None) -> pa.Table:
     places = {"rank": pa.array(ranks, pa.int64())} if release.ordered else {}
     numbers = {name: _numbers(column) for name, column in _value_columns(listed, values).items()}
     items = {name: _array(column) for name, column in _item_columns(listed, item).items()}
+    if release.beside is not None:
+        places, items, numbers = _with_lines(release, places, items, numbers)
     own = {*places, *numbers}
     named = {_beside(name, own | items.keys(), own): column for name, column in items.items()}
     columns = _group_columns(release, {*own, *named}) | places | named | numbers
@@ -128,6 +132,33 @@ def _rows(release: Release) -> tuple[Release, Sequence[int], list[Fraction | Non
     return release, range(1, len(release.items) + 1), [*values, *missing]
 
 
+def _with_lines(
+    release: Release, places: dict[str, pa.Array], items: dict[str, pa.Array], numbers: dict[str, pa.Array]
+) -> tuple[dict[str, pa.Array], dict[str, pa.Array], dict[str, pa.Array]]:
+    """The same columns with the shares of the items, and a line for the others and one for the total: no items."""
+    lines, part, name = beside_lines(release), shares(release), _value_column(release)
+    kinds = pa.array([*["item"] * len(release.items), *(line.name for line in lines)], pa.string())
+    ends = {
+        name: [line.value for line in lines],
+        f"{name}_low": [line.low for line in lines],
+        f"{name}_high": [line.high for line in lines],
+    }
+    longer = {
+        label: pa.concat_arrays([column, pa.array(ends.get(label, [None] * len(lines)), column.type)])
+        for label, column in numbers.items()
+    }
+    if part is not None:
+        gaps = [None] * (len(kinds) - len(part))
+        longer["share"] = pa.array([*(float(one.value) for one in part), *gaps], pa.float64())
+        longer["share_low"] = pa.array([*(float_below(one.low) for one in part), *gaps], pa.float64())
+        longer["share_high"] = pa.array([*(float_above(one.high) for one in part), *gaps], pa.float64())
+    return {"line": kinds, **_lengthened(places, len(lines))}, _lengthened(items, len(lines)), longer
+
+
+def _lengthened(columns: dict[str, pa.Array], number: int) -> dict[str, pa.Array]:
+    return {name: pa.concat_arrays([found, pa.nulls(number, found.type)]) for name, found in columns.items()}
+
+
 def _group_columns(release: Release, taken: Set[str]) -> dict[str, pa.Array]:
     """A column for each part of the groups, under the name that it has in the table."""
     columns: dict[str, pa.Array] = {}
@@ -189,7 +220,7 @@ def _value_columns(release: Release, values: list[Fraction | None]) -> dict[str,
 def _value_column(release: Release) -> str:
     """What the question calls its values, unless another column of ours has that name; or what they measure."""
     named = _text(release.value_name or "")
-    return shown_measure(release).column if named in ("", "rank") else named
+    return shown_measure(release).column if named in ("", "rank", "line", "share") else named
 
 
 def _beside(name: str, taken: Set[str], own: Set[str]) -> str:

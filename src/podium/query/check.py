@@ -42,6 +42,11 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
         raise InvalidArgument(
             "at_least", question.at_least, allowed="None with per", hint="Ask for each list without a minimum."
         )
+    if question.others and (measure is not None or parsed.per):
+        raise InvalidArgument(
+            "others", True, allowed="False with per, and where events or sums rank",
+            hint="Ask for others of one list by users: by='users'.",
+        )  # fmt: skip
     if isinstance(question.groups, tuple):
         question = replace(question, groups=typed_groups(question.groups, parsed.per, schema))
     return CheckedQuestion(
@@ -51,8 +56,8 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
         question,
         measure,
         parsed.per,
-        counts=question.counts or parsed.values,
+        counts=question.counts or parsed.values or question.others,
         value_name=parsed.value_name,
-        list_only=None if question.counts else parsed.list_only,
+        list_only=None if question.counts or question.others else parsed.list_only,
         at_least=max(least, default=None),
     )

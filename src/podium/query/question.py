@@ -20,7 +20,6 @@ __all__ = [
 _DEFAULT_K = 10
 GIVEN_BY_SQL = ("k", "where", "by", "per")
 UNSUPPORTED: Mapping[str, tuple[object, str]] = {
-    "others": (False, "False: nothing is said about the other items"),
     "join": (None, "None: a question is about one table"),
 }
 """Fields that are not supported yet: their only value, and what it means."""
@@ -57,7 +56,8 @@ class Question:
     one user adds to one item, or None if it is to be chosen privately; ``unit`` is what values are rounded down to.
     ``per`` asks for one list for each value of these columns; ``groups`` states the values, and None means those that
     enough users have. A user counts in at most ``groups_per_user`` of them, or in "all".
-    ``at_least`` leaves out items with less than that, near but not exactly.
+    ``at_least`` leaves out items with less than that, near but not exactly. ``others`` implies ``counts``, and measures
+    how many users have none of the items of the list.
     Columns are checked against a table's schema later. ``domain`` states the items that can come back;
     ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. Fields that podium does not support yet
     are refused here.
@@ -100,7 +100,7 @@ class Question:
         require_groups(self.item, self.per, self.groups, self.groups_per_user)
         if self.sql is None:
             require_per(self.per, self.groups, self.groups_per_user, sql=False)
-        for name in ("ordered", "counts"):
+        for name in ("ordered", "counts", "others"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidArgument(name, getattr(self, name), allowed="True or False")
         if self.mechanism == "set":

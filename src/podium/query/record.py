@@ -39,7 +39,7 @@ class QuestionRecord:
     a shorter question. ``schedule`` names the schedule, the period and the role of a monitor's question. ``format``
     is 1 for entries that name the mechanism's class. ``by``, ``clip`` and ``unit`` are written only where items are not
     ranked by distinct users; ``per``, ``groups`` and ``groups_per_user`` only where there is a list for each group, and
-    ``at_least`` only where it is stated.
+    ``at_least`` and ``others`` only where they are stated.
     ``groups`` is not part of the key: what was released about some groups answers for fewer of them.
     """
 
@@ -63,6 +63,7 @@ class QuestionRecord:
     groups: Any = None
     groups_per_user: int | str = 1
     at_least: str | None = None
+    others: bool = False
     format: int = _FORMAT
 
     @property
@@ -84,6 +85,8 @@ class QuestionRecord:
             measured |= {"per": list(self.per), "groups_per_user": self.groups_per_user}
         if self.at_least is not None:
             measured["at_least"] = self.at_least
+        if self.others:
+            measured["others"] = True
         return {**shared, **measured, "items": list(self.items), "budget": dict(self.budget)}
 
     @classmethod
@@ -108,6 +111,8 @@ class QuestionRecord:
             known["per"] = tuple(map(str, found["per"]))
         if "at_least" in found:
             known["at_least"] = str(found["at_least"])
+        if "others" in found:
+            known["others"] = bool(found["others"])
         return cls(**{**known, "items": tuple(map(str, found["items"]))}, schedule=_schedule(found))
 
     @classmethod

@@ -4,6 +4,7 @@ A release is the only thing that leaves a private computation. It is plain data,
 through JSON, and carries its own receipt.
 """
 
+from podium.release.beside import Beside
 from podium.release.grouped_release import GroupedRelease
 from podium.release.groups import Group, GroupLists, RankedList
 from podium.release.item_json import ValueKind
@@ -11,6 +12,6 @@ from podium.release.outcome import BOTTOM, Bottom, ItemSet, Outcome
 from podium.release.release import Receipt, Release
 
 __all__ = [
-    "BOTTOM", "Bottom", "Group", "GroupLists", "GroupedRelease", "ItemSet", "Outcome", "RankedList", "Receipt",
-    "Release", "ValueKind",
+    "BOTTOM", "Beside", "Bottom", "Group", "GroupLists", "GroupedRelease", "ItemSet", "Outcome", "RankedList",
+    "Receipt", "Release", "ValueKind",
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from podium.privacy.costs import Cost, actual_cost
 from podium.privacy.encoding import decode_events, encode_event
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
+from podium.release.beside import Beside
 from podium.release.item_json import (
     LONGEST_TEXT,
     ValueKind,
@@ -86,7 +87,8 @@ class Release:
     order of the outcome.
     ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out. ``user`` is the
     column whose values it protects, ``columns`` are those of the items; None for a mechanism that was run without a
-    table. ``value_name`` is what the question calls the values, where it is SQL.
+    table. ``value_name`` is what the question calls the values, where it is SQL. ``beside`` says
+    how many users have none of the items, and how many there are, where that was asked for.
     """
 
     mechanism: str
@@ -101,6 +103,7 @@ class Release:
     user: str | None = None
     columns: tuple[str, ...] | None = None
     value_name: str | None = None
+    beside: Beside | None = None
 
     @property
     def promise(self) -> str:
@@ -161,6 +164,7 @@ class Release:
             **({} if self.user is None else {"user": self.user}),
             **({} if self.columns is None else {"columns": list(self.columns)}),
             **({} if self.value_name is None else {"value_name": self.value_name}),
+            **({} if self.beside is None else {"beside": self.beside.to_dict()}),
             # What a ledger is given to settle has none yet.
             **({} if self.paid.entry is None else {"entry": self.paid.entry}),
         }
@@ -302,6 +306,7 @@ class Release:
             "user": optional_text(raw, "user"),
             "columns": decode_columns(raw.get("columns")),
             "value_name": optional_text(raw, "value_name"),
+            "beside": Beside.from_dict(raw.get("beside")),
         }
 
 

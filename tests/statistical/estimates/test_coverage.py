@@ -12,6 +12,7 @@ from tests.support.distributions import FALSE_ALARM
 from podium.estimates import MeasureCounts, blue, blue_error_ratio, gap_noise_ratio, lower_bounds, selected_items
 from podium.histogram import Histogram
 from podium.mechanisms.sparse_vector.technique import SparseVector
+from podium.present.beside import share_interval
 from podium.randomness import discrete_laplace, noisy_values
 from podium.randomness.replay import ReplayableBits
 
@@ -58,3 +59,20 @@ def test_blue_has_the_promised_error() -> None:
     promised = float(blue_error_ratio(k, ratio))
     assert abs(found / promised - 1) < 0.06
     assert abs(float(np.mean(errors))) < 0.4
+
+
+def test_shares_are_covered_unless_the_total_is_taken_as_exact() -> None:
+    """docs/proofs/others.md, section 2: both counts are noisy, and both intervals are used."""
+    runs, part, whole, step = 2000, 500, 600, MeasureCounts(sigma=60)
+    names = tuple(f"{i:04}" for i in range(runs))
+    parts = step.release(Histogram(dict.fromkeys(names, part)), names, bits=ReplayableBits(5)).values or ()
+    wholes = step.release(Histogram(dict.fromkeys(names, whole)), names, bits=ReplayableBits(6)).values or ()
+    wide, narrow, true = step.margin("0.975"), step.margin("0.95"), Fraction(part, whole)
+    covered = exact = 0
+    for a, b in zip(parts, wholes, strict=True):
+        box = share_interval(a, Fraction(wide), b, Fraction(wide))
+        covered += box.low <= true <= box.high
+        wrong = share_interval(a, Fraction(narrow), b, Fraction(0))
+        exact += wrong.low <= true <= wrong.high
+    assert stats.binom.cdf(covered, runs, 0.95) > FALSE_ALARM
+    assert stats.binom.cdf(exact, runs, 0.95) < FALSE_ALARM

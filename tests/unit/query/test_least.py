@@ -81,6 +81,10 @@ def test_a_ledger_stores_it_only_where_it_is_stated() -> None:
         max_items_per_user=None, mechanism="auto", budget={"epsilon": "1"}, counts=False,
     )  # fmt: skip
     assert "at_least" not in plain.to_text()
+    assert "others" not in plain.to_text()
+    beside = replace(plain, others=True)
+    assert QuestionRecord.from_text(beside.to_text()) == beside
+    assert beside.key != plain.key
     stated = replace(plain, at_least="50")
     assert QuestionRecord.from_text(stated.to_text()) == stated
     assert len({plain.key, stated.key, replace(stated, at_least="51").key}) == 3

@@ -30,7 +30,7 @@ def test_plain_data_makes_the_question_again() -> None:
         Question.of(["a", "b"], k=3, where=["c > 1", "d < 2"], counts=True, ordered=False),
         Question.of("a", domain=["x", "y"], k_bar=None, mechanism="auto"),
         Question.of(sql="SELECT 1", max_items_per_user=3),
-        Question.of("a", at_least="2.50"),
+        Question.of("a", at_least="2.50", others=True),
     ):
         assert Question(**question.to_dict()) == question
     assert Question.of("a").to_dict() == {"item": "a", "k": 10}
@@ -64,7 +64,7 @@ def test_a_ranking_is_stored_with_the_mechanism_that_was_requested() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("others", True), ("others", 0), ("join", "users"),
+        ("join", "users"),
     ],
 )  # fmt: skip
 def test_what_is_not_built_yet_is_refused_by_its_name(name: str, value: Any) -> None:
@@ -81,6 +81,7 @@ def test_what_is_not_built_yet_is_refused_by_its_name(name: str, value: Any) -> 
         ({"item": "a", "sql": "SELECT 1"}, "either item and k, or sql, and not both"),
         ({"sql": "SELECT 1", "k": 3}, "k=3 is not valid. Allowed: None where the question is SQL. Say it in the SQL."),
         ({"sql": "SELECT 1", "where": "a = 1"}, "None where the question is SQL"),
+        ({"item": "a", "others": 0}, "others=0 is not valid. Allowed: True or False."),
         ({"item": "a", "at_least": 0}, "at_least=0 is not valid"),
         ({"item": "a", "at_least": "many"}, "at_least='many' is not valid"),
         ({}, "one or more distinct columns"),

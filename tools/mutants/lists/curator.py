@@ -9,6 +9,27 @@ __all__ = ["MUTANTS"]
 MUTANTS = (
     Mutant(
         "curator/answer.py",
+        "paid = Receipt((*final.paid.events, *step.events))",
+        "paid = final.paid",
+        "the users beside a list are measured, and paid",
+        ("integration/curator/test_others.py::test_what_is_reserved_covers_what_is_paid",),
+    ),
+    Mutant(
+        "estimates/others.py",
+        'positive_fraction(epsilon, "epsilon") / _NUMBERS',
+        'positive_fraction(epsilon, "epsilon")',
+        "two numbers share the epsilon",
+        ("unit/estimates/test_others.py::test_two_numbers_cost_what_was_stated",),
+    ),
+    Mutant(
+        "curator/pricing.py",
+        "choose(replace(facts, others=False), whole - share)",
+        "choose(replace(facts, others=False), whole)",
+        "what is beside the list is paid from the epsilon of the question",
+        ("integration/curator/test_others.py::test_a_single_question_divides_its_epsilon",),
+    ),
+    Mutant(
+        "curator/answer.py",
         "Receipt((*release.paid.events, *measured.paid.events))",
         "Receipt(release.paid.events)",
         "counts are paid",

@@ -8,6 +8,7 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from podium.present.beside import list_remarks
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
 from podium.present.drawing.style import font
 from podium.present.intervals import Margin, margin_of
@@ -77,7 +78,7 @@ def _remarks(release: Release, margin: Margin | None, *, counted: bool) -> list[
         remarks.append(f"{NO_ORDER} They are drawn {order}.")
     if counted:
         remarks.append(_NO_INTERVALS if margin is None else margin.sentence)
-    return [*remarks, *shown_measure(release).remarks]
+    return [*remarks, *list_remarks(release)]
 
 
 def _facts(release: Release) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from podium.present.beside import shares
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import item_columns, printable
@@ -21,7 +23,17 @@ def ranking(release: Release, heading: str | None = None) -> list[tuple[str, lis
     places = [str(place) if release.ordered else "-" for place in range(1, len(release.items) + 1)]
     columns = [("rank", places), *item_columns(release, heading)]
     values = release.values or ()
-    return [*columns, *value_columns(release, [*values, *[None] * (len(release.items) - len(values))])]
+    columns += value_columns(release, [*values, *[None] * (len(release.items) - len(values))])
+    if part := shares(release):
+        texts = [f"{_percent(one.value)} ({_percent(one.low)} to {_percent(one.high, up=True)})" for one in part]
+        columns.append(("share of users", [*texts, *[""] * (len(release.items) - len(texts))]))
+    return columns
+
+
+def _percent(share: Fraction, *, up: bool = False) -> str:
+    """Tenths of a percent, rounded down, or up at the high end of an interval."""
+    tenths = math.ceil(share * 1000) if up else math.floor(share * 1000)
+    return f"{tenths // 10}.{tenths % 10}%"
 
 
 def value_columns(release: Release, values: Sequence[Fraction | None]) -> list[tuple[str, list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
-from podium.present.measures import shown_measure
+from podium.present.beside import list_remarks
 from podium.present.text.columns import ranking_lines
 from podium.present.text.group_lines import group_remarks, grouped_ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
@@ -46,7 +46,7 @@ def _list_lines(release: Release, heading: str | None) -> list[str]:
         lines.append(f"\n{NO_ORDER}")
     if not release.complete:
         lines.append(f"\n{why_fewer(release)}")
-    return [*lines, *(f"\n{sentence}" for sentence in shown_measure(release).remarks)]
+    return [*lines, *(f"\n{sentence}" for sentence in list_remarks(release))]
 
 
 def paid_sentence(release: Release) -> str:

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from podium.present.measures import shown_measure
+from podium.present.beside import list_remarks
 from podium.present.text.columns import ranking
 from podium.present.text.group_lines import group_remarks, grouped_ranking
 from podium.present.text.names import NO_ORDER, why_fewer
@@ -80,7 +80,7 @@ def _list_parts(release: Release, heading: str | None) -> list[RenderableType]:
         table = rich_table([name for name, _ in columns], rows, right=1)
         remarks = [NO_ORDER] * (not release.ordered and release.k > 1)
         remarks += [] if release.complete else [why_fewer(release)]
-        remarks += shown_measure(release).remarks
+        remarks += list_remarks(release)
     return [table, *(Padding(Text(remark, style="italic"), (0, 0, 1, 0)) for remark in remarks)]
 
 

@@ -57,8 +57,9 @@ def _parse_form(fields: Form) -> QuestionRequest:
     for name in _NUMBERS:
         if name in given:
             given[name] = parse_integer(given[name], name)
-    if "counts" in given:
-        given["counts"] = given["counts"] == "yes"
+    for name in ("counts", "others"):
+        if name in given:
+            given[name] = given[name] == "yes"
     for name in ("domain", "groups"):
         if name in given:
             given[name] = [line.strip() for line in given[name].splitlines() if line.strip()]
@@ -90,7 +91,7 @@ def _require_sendable(question: QuestionRequest) -> None:
 
 _FIELDS = (
     "item", "k", "sql", "by", "clip", "unit", "where", "epsilon", "counts", "max_items_per_user", "domain",
-    "domain_size", "k_bar", "at_least", "per", "groups", "groups_per_user",
+    "domain_size", "k_bar", "at_least", "others", "per", "groups", "groups_per_user",
 )  # fmt: skip
 
 

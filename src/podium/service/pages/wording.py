@@ -58,6 +58,7 @@ def request_of(question: str, planned: str) -> QuestionRequest | None:
         epsilon=epsilon,
         counts=asked.counts,
         at_least=asked.at_least,
+        others=asked.others or None,
         max_items_per_user=asked.max_items_per_user,
         domain_size=None if size is None else int(size[1]) + 1,
         k_bar=None if size is not None or usual else asked.k_bar,

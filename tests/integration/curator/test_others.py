@@ -1,0 +1,117 @@
+"""``others`` from end to end: the users beside a list on every path, what they cost, and asked again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.support.curator.tables import PURE
+
+import podium
+from podium import Budget, Curator
+from podium.errors import InvalidArgument
+from podium.privacy import worst_case
+
+USERS = {"both": 900, "a only": 600, "b only": 300, "c only": 200, "d only": 100}
+"""Users by what they have; a has 1500 users, b 1200, c 200, d 100, and 2100 users have something."""
+KNOWN = ["a", "b", "c"]
+COST: dict[str, Any] = {"user": "user_id", "epsilon": 20, "delta": "1e-6"}
+PLENTY = Budget(epsilon=60, delta="1e-4", items=40, questions=10)
+TOLERANCE = 25
+"""Laplace noise of scale 1 is larger than this with probability below 1e-10."""
+
+
+@pytest.fixture(name="table", scope="module")
+def _table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("others") / "views.parquet"
+    rows: list[tuple[int, str]] = []
+    for number, (name, count) in enumerate(USERS.items()):
+        items = "ab" if name == "both" else name[0]
+        rows += [(10_000 * number + user, item) for user in range(count) for item in items]
+    pq.write_table(pa.table({"user_id": [user for user, _ in rows], "article": [item for _, item in rows]}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("how", "others", "total"),
+    [
+        ({"k": 1}, 600, 2100),
+        ({"k": 2}, 300, 2100),
+        ({"k": 3}, 100, 2100),
+        ({"k": 2, "max_items_per_user": 1}, 300, 2100),
+        ({"k": 2, "mechanism": "adaptive"}, 300, 2100),
+        ({"k": 2, "domain": KNOWN}, 200, 2000),
+        ({"k": 2, "domain": KNOWN, "delta": 0}, 200, 2000),
+        ({"k": 2, "domain": KNOWN, "mechanism": "adaptive"}, 200, 2000),
+        ({"k": 4, "at_least": 700}, 300, 2100),
+        ({"k": 2, "where": "article <> 'd'"}, 200, 2000),
+        ({"k": 1, "where": "article = 'nothing'"}, 0, 0),
+    ],
+)
+def test_users_with_none_of_the_items(table: Path, how: dict[str, Any], others: int, total: int) -> None:
+    release = podium.top(table, item="article", others=True, **{**COST, **how})
+    assert release.beside is not None
+    # 1500 + 1200 counts more users than there are: a difference would be negative.
+    assert abs(release.beside.others - others) < TOLERANCE
+    assert abs(release.beside.total - total) < TOLERANCE
+    assert release.value_kind == "counts"
+    assert "docs/proofs/others.md, Theorem 1" in release.theorem
+
+
+def test_a_single_question_divides_its_epsilon(table: Path) -> None:
+    for options in ({"k": 2}, {"k": 5}, {"k": 2, "domain": KNOWN}):
+        with_others = podium.plan(table, item="article", others=True, **options, **COST)
+        rest = podium.plan(table, item="article", counts=True, **options, **{**COST, "epsilon": 18})
+        assert with_others.parameters == rest.parameters
+        assert with_others.guarantee.epsilon() == 20
+        assert "on the numbers of other and of all users" in with_others.description
+        assert with_others.at_most.rho > rest.at_most.rho
+
+
+@pytest.mark.parametrize("epsilon", [None, 5])
+@pytest.mark.parametrize("options", [{"k": 2}, {"k": 5}, {"k": 2, "domain": KNOWN}])
+def test_what_is_reserved_covers_what_is_paid(
+    table: Path, tmp_path: Path, options: dict[str, Any], epsilon: int | None
+) -> None:
+    with Curator(table, dataset="views", user="user_id", ledger=tmp_path / "ledger.db", budget=PLENTY) as asked:
+        plain = asked.plan("article", counts=True, epsilon=epsilon, **options)
+        plan = asked.plan("article", others=True, epsilon=epsilon, **options)
+        release = asked.top("article", others=True, epsilon=epsilon, **options)
+        assert release.paid.rho <= plan.at_most.rho
+        if epsilon is None:
+            assert plan.at_most.rho > plain.at_most.rho
+        assert len(release.paid.events) >= 3
+        beside = plan.strategy.others
+        assert beside is not None
+        assert release.paid.events[-2:] == beside.events
+        assert worst_case(plan.strategy.worst_case).rho == plan.at_most.rho
+
+
+def test_a_pure_ledger_has_them_too(table: Path, tmp_path: Path) -> None:
+    with Curator(table, dataset="views", user="user_id", ledger=tmp_path / "pure.db", budget=PURE) as asked:
+        release = asked.top("article", k=2, domain=KNOWN, others=True)
+        assert release.beside is not None
+        assert release.beside.noise == "laplace"
+        plain = asked.plan("article", k=2, domain=KNOWN, counts=True).at_most.epsilon
+        assert plain is not None
+        assert release.paid.epsilon == plain + 2 * asked.status.totals.epsilon_per_item
+
+
+def test_asking_again_is_free_for_the_same_list_only(table: Path, tmp_path: Path) -> None:
+    with Curator(table, dataset="views", user="user_id", ledger=tmp_path / "ledger.db", budget=PLENTY) as asked:
+        paid = asked.top("article", k=3, others=True)
+        assert asked.top("article", k=3, others=True).beside == paid.beside
+        assert asked.top("article", k=3, others=True, counts=True).paid.events == ()
+        assert asked.top("article", k=2, others=True).paid.events != ()
+        assert asked.top("article", k=3, counts=True).paid.events != ()
+
+
+def test_where_it_is_not_offered_it_is_refused(table: Path) -> None:
+    for how in ({"by": "events"}, {"per": "article", "item": "user_id"}):
+        with pytest.raises(InvalidArgument):
+            podium.plan(table, **{"item": "article", "others": True, **how, **COST})
+    with pytest.raises(InvalidArgument, match="others=True is not valid"):
+        podium.plan(table, item="article", others=True, by="events", **COST)

@@ -1,0 +1,82 @@
+"""Shares of users, and what stands beside a list, in text, frames and files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from podium import Release
+from podium.estimates import MeasureCounts
+from podium.histogram import Histogram
+from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
+from podium.present import release_text
+from podium.present.beside import beside_lines, list_remarks, share_interval, shares
+from podium.randomness.replay import ReplayableBits
+from podium.release import Beside
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+def counted() -> Release:
+    histogram = Histogram({"a": 2120, "b": 900}, known=False)
+    step = MeasureCounts(sigma=30)
+    release = LimitedDomain(2, 10, 1, "1e-6").release(histogram, bits=ReplayableBits(1))
+    values = (Fraction(2120), Fraction(900))
+    parameters = {**release.parameters, **step.count_parameters(2)}
+    return replace(
+        release, values=values, value_kind="counts", parameters=parameters, columns=("page",),
+        beside=Beside(1300, 4000, "gaussian", "30"),
+    )  # fmt: skip
+
+
+def test_the_interval_of_the_formulas() -> None:
+    """``share-box``: a = 212, b = 985, sigma 30 on both, half-width 68 at 97.5 %."""
+    assert MeasureCounts(sigma=30).margin("0.975") == 68
+    found = share_interval(Fraction(212), Fraction(68), Fraction(985), Fraction(68))
+    assert (found.low, found.high) == (Fraction(16, 117), Fraction(40, 131))
+
+
+def test_ends_stay_in_order_between_0_and_1() -> None:
+    assert share_interval(Fraction(5), Fraction(9), Fraction(8), Fraction(9)).low == ZERO
+    assert share_interval(Fraction(5), Fraction(9), Fraction(8), Fraction(9)).high == ONE
+    assert share_interval(Fraction(-90), Fraction(9), Fraction(100), Fraction(9)).high == ZERO
+    assert share_interval(Fraction(500), Fraction(9), Fraction(100), Fraction(9)).low == ONE
+    assert share_interval(Fraction(5), Fraction(1), Fraction(-8), Fraction(1)).value == ZERO
+    for part in range(-3, 12):
+        for whole in range(-3, 12):
+            found = share_interval(Fraction(part), Fraction(2), Fraction(whole), Fraction(3))
+            assert ZERO <= found.low <= found.high <= ONE
+            assert ZERO <= found.value <= ONE
+
+
+def test_text_frames_and_files_have_lines_of_their_own() -> None:
+    release = counted()
+    others, whole = beside_lines(release)
+    assert (others.value, others.low, others.high) == (1300, 1241, 1359)
+    assert (whole.name, whole.value) == ("total", 4000)
+    text = release_text(release)
+    assert "Others: 1,300 users (1,241 to 1,359) have none of these items. In all, 4,000" in text
+    assert "53.0% (50.4% to 55.7%)" in text
+    assert "do not add up" in text
+    frame = release.to_arrow()
+    assert frame.column("line").to_pylist() == ["item", "item", "others", "total"]
+    assert frame.column("rank").to_pylist() == [1, 2, None, None]
+    assert frame.column("page").to_pylist() == ["a", "b", None, None]
+    assert frame.column("count").to_pylist() == [2120, 900, 1300, 4000]
+    assert frame.column("count_low").to_pylist()[2:] == [1241, 3941]
+    low, high = (frame.column(name).to_pylist()[0] for name in ("share_low", "share_high"))
+    part = shares(release)
+    assert part is not None
+    # Doubles are rounded outwards.
+    assert Fraction(low) <= part[0].low < part[0].high <= Fraction(high)
+    assert (release.to_csv() or "").splitlines()[-1].startswith('"total","","",4000,')
+    assert Release.from_json(release.to_json()) == release
+    assert "1,300 users" in release._repr_html_()
+
+
+def test_no_share_where_luck_decided_what_is_shown() -> None:
+    chosen = replace(counted(), parameters={**counted().parameters, "at_least": "500"})
+    assert shares(chosen) is None
+    assert len(list_remarks(chosen)) == 3
+    assert "share_low" not in chosen.to_arrow().column_names
+    assert shares(replace(counted(), beside=None)) is None
