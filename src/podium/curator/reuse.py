@@ -103,10 +103,10 @@ class Reusable:
         other = QuestionRecord.from_text(text)
         if other is None or other.k < self.k:
             return False
-        if other.k != self.k and (other.others or not other.ordered):
-            # A shorter list has other users beside it.
+        if not other.ordered and (self.ordered or other.k != self.k):
             return False
-        if not other.ordered and self.ordered:
+        # A shorter list has other users beside it.
+        if other.others and other.k != self.k:
             return False
         rows = other.k_bar if other.format == 1 else _stored_rows(other)
         if other.format > 1 and other.k_bar == self.k_bar:

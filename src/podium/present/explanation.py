@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from podium.exact import ball
 from podium.present.all_lists import counting_sentence
-from podium.present.beside import list_remarks
 from podium.present.text.names import printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
+from podium.present.user_shares import list_remarks
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import above, certified_bound, display
 from podium.release import GroupedRelease, Release

@@ -13,13 +13,13 @@ from typing import Final
 
 from podium.ledger import Status
 from podium.present.all_lists import all_items, all_values, group_parts
-from podium.present.beside import list_remarks
 from podium.present.intervals import Margin, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.accounts import status_facts
 from podium.present.text.group_lines import group_remarks
 from podium.present.text.names import item_columns, printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
+from podium.present.user_shares import list_remarks
 from podium.release import GroupedRelease, Release
 
 __all__ = ["release_html", "status_html"]

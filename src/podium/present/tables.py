@@ -28,10 +28,10 @@ from podium.errors import InvalidArgument, MissingLibrary
 from podium.estimates import selected_items
 from podium.exact import float_above, float_below
 from podium.present.all_lists import all_items, all_values, group_columns
-from podium.present.beside import beside_lines, shares
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import printable, spreadsheet_text
+from podium.present.user_shares import beside_lines, shares
 from podium.release import GroupedRelease, Release
 
 __all__ = [

@@ -12,7 +12,7 @@ from tests.support.distributions import FALSE_ALARM
 from podium.estimates import MeasureCounts, blue, blue_error_ratio, gap_noise_ratio, lower_bounds, selected_items
 from podium.histogram import Histogram
 from podium.mechanisms.sparse_vector.technique import SparseVector
-from podium.present.beside import share_interval
+from podium.present.user_shares import share_interval
 from podium.randomness import discrete_laplace, noisy_values
 from podium.randomness.replay import ReplayableBits
 

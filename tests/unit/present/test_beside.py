@@ -10,7 +10,7 @@ from podium.estimates import MeasureCounts
 from podium.histogram import Histogram
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.present import release_text
-from podium.present.beside import beside_lines, list_remarks, share_interval, shares
+from podium.present.user_shares import beside_lines, list_remarks, share_interval, shares
 from podium.randomness.replay import ReplayableBits
 from podium.release import Beside
 

@@ -18,10 +18,10 @@ from typing import Any, Final
 
 from podium.exact import float_above
 from podium.present.all_lists import all_items, counting_sentence
-from podium.present.beside import list_remarks
 from podium.present.intervals import margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.release_text import mechanism_text, paid_sentence
+from podium.present.user_shares import list_remarks
 from podium.privacy import encode_event
 from podium.privacy.documents import Document
 from podium.privacy.guarantee import unit_name

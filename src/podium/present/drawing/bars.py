@@ -8,13 +8,13 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from podium.present.beside import list_remarks
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
 from podium.present.drawing.style import font
 from podium.present.intervals import Margin, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import NO_ORDER, item_texts, why_fewer
 from podium.present.text.release_text import paid_sentence, release_text
+from podium.present.user_shares import list_remarks
 from podium.release import Release
 
 __all__ = ["draw_ranking"]

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from podium.present.beside import shares
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import item_columns, printable
+from podium.present.user_shares import shares
 from podium.privacy.rounding import display
 from podium.release import Release
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
-from podium.present.beside import list_remarks
 from podium.present.text.columns import ranking_lines
 from podium.present.text.group_lines import group_remarks, grouped_ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
+from podium.present.user_shares import list_remarks
 from podium.privacy.costs import Cost
 from podium.privacy.events import BottomEvent, HiddenItems, Selection
 from podium.privacy.guarantee import unit_name

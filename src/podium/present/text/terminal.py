@@ -11,11 +11,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from podium.present.beside import list_remarks
 from podium.present.text.columns import ranking
 from podium.present.text.group_lines import group_remarks, grouped_ranking
 from podium.present.text.names import NO_ORDER, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
+from podium.present.user_shares import list_remarks
 from podium.release import GroupedRelease, Release
 
 __all__ = ["fact_lines", "facts_table", "plain_table", "release_drawing", "rich_table"]
