@@ -37,7 +37,7 @@ assert callable(providers._get_local_constants)
 providers._get_local_constants = lambda: providers._local_constants
 
 
-_WITH_SPARK = ("test_spark", "test_hostile_rows")
+_WITH_SPARK = ("test_spark", "test_hostile_rows", "test_one_read")
 
 
 class ByModuleOneSpark(LoadScopeScheduling):  # type: ignore[misc]

@@ -43,9 +43,16 @@ SMALL: dict[str, bool | float | int | str | None] = {
 }
 """For an application on a machine that has other things to do."""
 
+# Tables are tiny: 4 MiB for each broadcast, pages for large aggregates, and what protects and compresses files of a
+# shuffle take longer than their rows.
 _SETTINGS = SMALL | {
     "spark.app.name": "podium's tests",
+    "spark.broadcast.blockSize": "64k",
+    "spark.broadcast.compress": "false",
+    "spark.buffer.pageSize": "1m",
     "spark.cores.max": "2",
+    "spark.shuffle.checksum.enabled": "false",
+    "spark.shuffle.compress": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
