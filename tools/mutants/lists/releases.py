@@ -22,6 +22,27 @@ MUTANTS = (
         ("unit/test_item_sets.py::test_which_of_equal_items_stays_is_not_decided_by_who_came_first[decimals]",),
     ),
     Mutant(
+        "release/groups.py",
+        "return iter(self._groups)",
+        "return reversed(self._groups)",
+        "lists come in the order of their groups",
+        ("unit/test_grouped_release.py::test_lists_come_in_the_order_of_their_groups_however_they_were_put_in",),
+    ),
+    Mutant(
+        "release/groups.py",
+        "if isinstance(self.outcome, AbstractSet) and type(self.outcome) is not ItemSet:",
+        "if False:",
+        "the set of a group is listed in the order of its items",
+        ("unit/test_grouped_release.py::test_a_set_in_each_group",),
+    ),
+    Mutant(
+        "release/grouped_release.py",
+        "if type(self.lists) is not GroupLists:",
+        "if False:",
+        "every release has its lists in the order of the groups",
+        ("unit/test_grouped_release.py::test_what_is_written",),
+    ),
+    Mutant(
         "release/release.py",
         "if isinstance(self.outcome, Set) and type(self.outcome) is not ItemSet:",
         "if False:",

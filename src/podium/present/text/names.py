@@ -83,6 +83,6 @@ def _why_fewer_in_groups(release: GroupedRelease) -> str:
         return "No group had an item that stood out enough to be named at this budget."
     short = sum(not found.complete for found in release.lists.values())
     return (
-        f"{short:,} of {len(release.lists):,} lists have fewer than {release.k}: "
+        f"{short:,} of {len(release.lists):,} lists {'has' if short == 1 else 'have'} fewer than {release.k}: "
         "no other item of those groups stood out enough to be named at this budget."
     )
