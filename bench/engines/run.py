@@ -1,10 +1,11 @@
 """The engines bench: a private top k against the same query without privacy, on the same engine, in one run.
 
-    python -m bench engines [--quick | --full] [--json FILE]
+    python -m bench engines [--quick | --medium | --full] [--json FILE]
 
 The engine should stay as fast as it was. Prints the tables and the goals, and writes the same numbers (every
 repetition) as JSON. The goals are ratios, computed from this run alone, and only reported: a shared machine is too
-noisy to fail a build on. The tables are made once, half a gigabyte of Parquet, and kept in build/bench/data.
+noisy to fail a build on. The tables are made once, half a gigabyte of Parquet, and kept in build/bench/data. What a
+run has measured is kept in build/bench/engines until it ends, so that an interrupted run goes on when it is repeated.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from rich.console import Console
 from bench.engines import questions, report
 from bench.engines.data import Events, wide_table
 from bench.engines.goals import ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, goals
+from bench.engines.parts import Parts
 from bench.engines.questions import SETTINGS, K, Ours
 from bench.engines.scans import Job
 from bench.engines.servers import Opened, missing, open_clickhouse, open_duckdb, open_postgresql, open_spark
@@ -34,10 +37,11 @@ from bench.selection import report as selection_report
 from bench.selection.goals import Goal
 from podium.sources import DuckDBSource
 
-__all__ = ["FULL", "QUICK", "Plan", "Results", "main", "run", "write_json"]
+__all__ = ["FULL", "MEDIUM", "QUICK", "Plan", "Results", "main", "run", "write_json"]
 
 DEFAULT_JSON = Path("build/bench/engines.json")
 DEFAULT_DATA = Path("build/bench/data")
+DEFAULT_PARTS = Path("build/bench/engines")
 
 Progress = Callable[[str], None]
 
@@ -101,6 +105,19 @@ QUICK = dataclasses.replace(
     servers=("PostgreSQL", "ClickHouse"),
     in_rounds=(100,),
 )
+MEDIUM = dataclasses.replace(
+    FULL,
+    mode="medium",
+    rows=10_000_000,
+    text_rows=4_000_000,
+    bounded_rows=10_000_000,
+    repetitions=3,
+    bounded_repetitions=3,
+    round_repetitions=3,
+    server_repetitions=5,
+    server_round_repetitions=3,
+    wide_items=(10**5, 10**6),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,57 +159,73 @@ class _Metered:
         self.processor.seconds.append(time.process_time() - before)
 
 
-def run(plan: Plan, folder: Path, progress: Progress = lambda _: None) -> Results:
-    """Measures every cell of the plan. ``progress`` is told what comes next."""
-    events = plan.events(folder)
+def run(plan: Plan, folder: Path, progress: Progress = lambda _: None, *, kept: Path | None = None) -> Results:
+    """Measures every cell of the plan. ``progress`` is told what comes next, ``kept`` has parts of a run that ended."""
+    events, parts = plan.events(folder), Parts(kept, repr(plan))
     progress("writing the tables")
     events.files(max(plan.rows, plan.text_rows, plan.bounded_rows, plan.server_rows))
     load = os.getloadavg()[0]
-    cells = _duckdb_cells(plan, events, progress)
-    memory = _memory_cells(plan, folder, progress)
+    cells = _duckdb_cells(plan, events, parts, progress)
+    memory = parts.memory("memory", lambda: _memory_cells(plan, folder, progress))
     absent = {engine: f"not part of the {plan.mode} mode" for engine in _SERVERS if engine not in plan.servers}
     for engine in plan.servers:
         reason = missing(engine)
         if reason is not None:
             absent[engine] = reason
-            continue
-        progress(f"starting {engine}")
-        with _SERVERS[engine](events, plan.server_rows) as opened:
-            cells += _server_cells(plan, engine, opened, progress)
+        else:
+            cells += parts.cells(engine, partial(_server_cells, plan, engine, events, progress))
+    parts.forget()
     facts = {**machine(), "duckdb": duckdb.__version__, "load_average_at_start": round(load, 1)}
     return Results(facts, plan, cells, memory, absent, goals(cells, memory))
 
 
-def _duckdb_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
-    cells = []
+def _duckdb_cells(plan: Plan, events: Events, parts: Parts, progress: Progress) -> list[Cell]:
+    cells = parts.cells("DuckDB", partial(_few_cells, plan, events, progress))
+    for k in plan.in_rounds:
+        cells += parts.cells(f"DuckDB-{k}", partial(_round_cells, plan, events, progress, k))
+    cells += parts.cells("DuckDB-text", partial(_text_cells, plan, events, progress))
+    return cells + parts.cells("DuckDB-bounded", partial(_bounded_cells, plan, events, progress))
+
+
+def _few_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, {plan.rows:,} rows")
+    with open_duckdb(events, plan.rows) as opened, questions.paid_question(opened.source) as paid:
+        table = _Table("DuckDB", opened, plan.rows)
+        return table.cells([*questions.few(opened.source, plan.items), paid], plan.repetitions)
+
+
+def _round_cells(plan: Plan, events: Events, progress: Progress, k: int) -> list[Cell]:
+    progress(f"DuckDB, k={k}, {plan.rows:,} rows")
     with open_duckdb(events, plan.rows) as opened:
         table = _Table("DuckDB", opened, plan.rows)
-        with questions.paid_question(opened.source) as paid:
-            cells += table.cells([*questions.few(opened.source, plan.items), paid], plan.repetitions)
-        for k in plan.in_rounds:
-            progress(f"DuckDB, k={k}, {plan.rows:,} rows")
-            cells += table.cells(questions.in_rounds(opened.source, k), plan.round_repetitions, k=k)
+        return table.cells(questions.in_rounds(opened.source, k), plan.round_repetitions, k=k)
+
+
+def _text_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, text, {plan.text_rows:,} rows")
     with open_duckdb(events, plan.text_rows) as opened:
         table = _Table("DuckDB", opened, plan.text_rows)
-        cells += table.cells(questions.text(opened.source), plan.repetitions, item="article")
+        return table.cells(questions.text(opened.source), plan.repetitions, item="article")
+
+
+def _bounded_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     progress(f"DuckDB, bounded, {plan.bounded_rows:,} rows")
     with open_duckdb(events, plan.bounded_rows) as opened:
         table = _Table("DuckDB", opened, plan.bounded_rows)
-        cells += table.cells(questions.bounded(opened.source), plan.bounded_repetitions)
-    return cells
+        return table.cells(questions.bounded(opened.source), plan.bounded_repetitions)
 
 
-def _server_cells(plan: Plan, engine: str, opened: Opened, progress: Progress) -> list[Cell]:
-    table, source = _Table(engine, opened, plan.server_rows), opened.source
-    progress(engine)
-    cells = table.cells(questions.few(source, plan.items), plan.server_repetitions)
-    progress(f"{engine}, bounded")
-    cells += table.cells(questions.bounded(source), plan.server_round_repetitions)
-    for k in plan.in_rounds:
-        progress(f"{engine}, k={k}")
-        cells += table.cells(questions.in_rounds(source, k), plan.server_round_repetitions, k=k)
+def _server_cells(plan: Plan, engine: str, events: Events, progress: Progress) -> list[Cell]:
+    progress(f"starting {engine}")
+    with _SERVERS[engine](events, plan.server_rows) as opened:
+        table, source = _Table(engine, opened, plan.server_rows), opened.source
+        progress(engine)
+        cells = table.cells(questions.few(source, plan.items), plan.server_repetitions)
+        progress(f"{engine}, bounded")
+        cells += table.cells(questions.bounded(source), plan.server_round_repetitions)
+        for k in plan.in_rounds:
+            progress(f"{engine}, k={k}")
+            cells += table.cells(questions.in_rounds(source, k), plan.server_round_repetitions, k=k)
     return cells
 
 
@@ -250,13 +283,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench engines", description=__doc__.partition("\n")[0])
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--quick", action="store_true", help="about two minutes: 2 million rows, 1 to 3 runs, no Spark")
+    mode.add_argument(
+        "--medium", action="store_true", help="about a quarter of an hour: 10 million rows, every question"
+    )
     mode.add_argument("--full", action="store_true", help="under an hour: every table and every goal (the default)")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, report.WIDTH))
-    plan = QUICK if options.quick else FULL
+    plan = QUICK if options.quick else MEDIUM if options.medium else FULL
     with console.status("engines bench") as status:
-        results = run(plan, DEFAULT_DATA, lambda cell: status.update(f"engines bench: {cell}"))
+        results = run(plan, DEFAULT_DATA, lambda cell: status.update(f"engines bench: {cell}"), kept=DEFAULT_PARTS)
     report.show(results.machine, plan.mode, results.cells, results.memory, results.absent, console)
     selection_report.show_goals(results.goals, plan.mode, console)
     write_json(results, options.json)

@@ -12,6 +12,7 @@ import pytest
 from bench.engines import questions, report, run, servers
 from bench.engines.data import COUNTRIES, Events, wide_table
 from bench.engines.goals import BOUNDED, ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
+from bench.engines.parts import Parts
 from bench.measure import Timing
 from bench.selection import report as selection_report
 from rich.console import Console
@@ -35,6 +36,27 @@ TINY = dataclasses.replace(
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> run.Results:
     return run.run(TINY, tmp_path_factory.mktemp("data"))
+
+
+def test_an_interrupted_run_goes_on_where_it_ended(results: run.Results, tmp_path: Path) -> None:
+    folder, measured = tmp_path / "parts", []
+    parts = Parts(folder, "plan")
+
+    def measure() -> list[Cell]:
+        measured.append(1)
+        return results.cells
+
+    assert parts.cells("DuckDB", measure) == results.cells
+    assert parts.memory("memory", lambda: results.memory) == results.memory
+    again = Parts(folder, "plan")
+    assert again.cells("DuckDB", measure) == results.cells
+    assert again.memory("memory", list) == results.memory
+    assert len(measured) == 1
+    # Another plan, or a run after one that ended, measures anew.
+    assert Parts(folder, "another").cells("DuckDB", measure) == results.cells
+    again.forget()
+    assert again.cells("DuckDB", measure) == results.cells
+    assert len(measured) == 3
 
 
 def test_the_json_has_every_cell_and_goal(results: run.Results, tmp_path: Path) -> None:
