@@ -30,21 +30,23 @@ _SIGNED, _UNSIGNED = range(-(2**63), 2**63), range(2**64)
 _MAX_DIGITS, _MAX_PLACES = 131_072, 16_383
 
 
-def check_listed(domain: DomainItems | DomainFile, columns: tuple[Column, ...], dialect: Dialect) -> None:
+def check_listed(
+    domain: DomainItems | DomainFile, columns: tuple[Column, ...], dialect: Dialect, role: str = "domain"
+) -> None:
     """Raise unless the items, or the columns of the file, are of the kinds of the item columns."""
     if isinstance(domain, DomainItems):
-        listed_rows(domain, columns, dialect)
+        listed_rows(domain, columns, dialect, role)
     else:
-        _open_file(domain, columns).close()
+        _open_file(domain, columns, role).close()
 
 
 def listed_rows(
-    domain: DomainItems | DomainFile, columns: tuple[Column, ...], dialect: Dialect | None = None
+    domain: DomainItems | DomainFile, columns: tuple[Column, ...], dialect: Dialect | None = None, role: str = "domain"
 ) -> list[tuple[Item, ...]]:
     """The items as rows whose values have exactly the kinds of the item columns."""
     if isinstance(domain, DomainFile):
-        return _file_rows(domain, columns)
-    return item_rows(domain.items, columns, "domain", dialect)
+        return _file_rows(domain, columns, role)
+    return item_rows(domain.items, columns, role, dialect)
 
 
 def item_rows(
@@ -108,38 +110,40 @@ def _python_integer(value: Item) -> Item:
         return value
 
 
-def match_columns(relation: Relation, names: tuple[str, ...] | None, columns: tuple[Column, ...]) -> ItemTable:
+def match_columns(
+    relation: Relation, names: tuple[str, ...] | None, columns: tuple[Column, ...], role: str = "domain"
+) -> ItemTable:
     """A table as a domain: its columns in the order of the item columns, and of their kinds."""
     chosen = names or tuple(column.name for column in columns)
     if len(chosen) != len(columns):
-        raise InvalidArgument("domain", chosen, allowed=f"{len(columns)} columns, one for each item column")
+        raise InvalidArgument(role, chosen, allowed=f"{len(columns)} columns, one for each item column")
     for name, column in zip(chosen, columns, strict=True):
-        declared = relation.schema.column(name, role="domain")
+        declared = relation.schema.column(name, role=role)
         if declared.kind is not column.kind:
             raise InvalidArgument(
-                "domain",
+                role,
                 name,
                 allowed=f"a column of kind {column.kind.value}, as {column.name!r} is",
-                hint=f"Column {name!r} of the domain is of kind {declared.kind.value}.",
+                hint=f"Column {name!r} there is of kind {declared.kind.value}.",
             )
     return ItemTable(relation, chosen)
 
 
-def _open_file(domain: DomainFile, columns: tuple[Column, ...]) -> DuckDBSource:
+def _open_file(domain: DomainFile, columns: tuple[Column, ...], role: str) -> DuckDBSource:
     """The file, opened by DuckDB whichever engine has the data; text is read as the items' kinds."""
     from podium.sources.duckdb.source import DuckDBSource  # noqa: PLC0415 - the engine itself reads domains
 
     try:
         source = DuckDBSource(domain.path)
     except SourceUnavailable as error:
-        raise SourceUnavailable(str(error).replace("source=", "domain=", 1)) from None
+        raise SourceUnavailable(str(error).replace("source=", f"{role}=", 1)) from None
     names = domain.columns or tuple(column.name for column in columns)
-    found = [source.schema().column(name, role="domain") for name in names]
+    found = [source.schema().column(name, role=role) for name in names]
     types = {name: _type_of(column) for name, column in zip(names, columns, strict=False)}
     if source.untyped and any(there.kind is not column.kind for there, column in zip(found, columns, strict=False)):
         source.close()
         source = DuckDBSource(domain.path, types=types)
-    match_columns(source.relation(), domain.columns, columns)
+    match_columns(source.relation(), domain.columns, columns, role)
     return source
 
 
@@ -147,8 +151,8 @@ def _type_of(column: Column) -> str:
     return f"decimal({column.scale})" if column.kind is Kind.DECIMAL else column.kind.value
 
 
-def _file_rows(domain: DomainFile, columns: tuple[Column, ...]) -> list[tuple[Item, ...]]:
-    source = _open_file(domain, columns)
+def _file_rows(domain: DomainFile, columns: tuple[Column, ...], role: str) -> list[tuple[Item, ...]]:
+    source = _open_file(domain, columns, role)
     try:
         names = domain.columns or tuple(column.name for column in columns)
         query = CountQuery(names, names[0])

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from typing import TypeVar
 
 from podium.errors import PodiumError, SourceFailure, SourceUnavailable
 
-__all__ = ["Process", "attempt", "run_guarded", "run_interruptibly"]
+__all__ = ["BATCH", "Process", "attempt", "run_guarded", "run_in_batches", "run_interruptibly"]
 
 T = TypeVar("T")
+
+BATCH = 10_000
+"""How many rows of a long answer come at once."""
 
 _PAUSE = 0.05
 
@@ -61,6 +64,12 @@ def run_guarded(action: Callable[[], T]) -> T:
     except Exception:  # noqa: BLE001 - drivers raise anything, and all of it may quote data
         failed = SourceFailure()
     raise failed
+
+
+def run_in_batches(fetch: Callable[[], Sequence[T]]) -> Iterator[Sequence[T]]:
+    """What the engine gives until it gives nothing, each time guarded."""
+    while batch := run_guarded(fetch):
+        yield batch
 
 
 def run_interruptibly(action: Callable[[], T], stop: Callable[[], object]) -> T:

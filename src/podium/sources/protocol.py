@@ -206,7 +206,7 @@ Domain: TypeAlias = DomainSize | DomainItems | DomainTable | DomainFile
 """A known domain: public, enumerable, stated by the caller. Items outside it are dropped silently."""
 
 
-class Snapshot(Protocol):
+class Snapshot(GroupedSnapshot, Protocol):
     """A consistent view of the data for one question.
 
     ``top_rows`` is a single query that keeps nothing: call it once, and not together with the next two.
@@ -261,7 +261,7 @@ class NamedPairs(Protocol):
         ...
 
 
-class KeptPairs(Protocol):
+class KeptPairs(GroupedKeptPairs, Protocol):
     """The distinct pairs of one question, computed once and kept in the engine: one state of the table.
 
     Whatever several rounds read comes from here. The pairs are private rows, so they are in temporary storage of the
@@ -347,6 +347,10 @@ class Source(Protocol):
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         """How many items a known domain has. Only the domain is read, never the data."""
+        ...
+
+    def known_groups(self, query: CountQuery) -> tuple[Group, ...]:
+        """The groups that the query lists, in their order. Only this list is read, never the data."""
         ...
 
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:

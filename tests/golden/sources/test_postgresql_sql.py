@@ -14,11 +14,11 @@ from sqlglot import exp
 from tests.support.postgres import new_database
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Wildcard
-from podium.sources import CountQuery, DomainItems, DomainSize, DomainTable
+from podium.sources import CountQuery, DomainItems, DomainSize, DomainTable, GroupCut
 from podium.sources.postgresql.source import PostgreSQLSource
 
 SALT = "0123456789abcdef" * 2
-TEXTS = ("name", "label", "code", "kind", "tags", "item0")
+TEXTS = ("name", "label", "code", "kind", "tags", "item0", "group0")
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,13 @@ WHERE = And(
         (CountQuery(("label",), "name", max_items_per_user=1, salt=SALT), DomainTable("labels")),
         (CountQuery(("id",), "name", where=WHERE), DomainSize(10)),
         (CountQuery(("label", "kind"), "name", without=(("a", "b"),)), None),
+        (
+            CountQuery(
+                ("tags",), "name", salt=SALT, groups=GroupCut(("code",), known=DomainTable("labels", ("label",)))
+            ),
+            None,
+        ),
+        (CountQuery(("label",), "name", salt=SALT, groups=GroupCut(("kind", "id"))), DomainItems(("a",))),
         (CountQuery(("tags",), "name", max_items_per_user=1, salt=SALT, weights=((1, 1),), without=("a",)), None),
     ],
 )

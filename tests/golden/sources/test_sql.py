@@ -21,10 +21,11 @@ from tests.support.sources.data import utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Wildcard
 from podium.query.schema import Column, Kind, Schema
-from podium.sources import CountQuery, DomainSize, PairValue
+from podium.sources import CountQuery, DomainSize, GroupCut, PairValue
 from podium.sources.clickhouse.dialect import ClickHouse
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import Dialect, DuckDB, Postgres, Spark
+from podium.sources.sql.groups.queries import GroupedSql, listed_texts
 from podium.sources.sql.relation import ItemTable, Relation
 from podium.sources.sqlalchemy.sqlite_sql import SQLite
 
@@ -109,12 +110,51 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     yield "weighted sums of some items", found.weighted_sums("by_size", weights)
     yield "sums of some items with one weight for all", found.equal_sums(3)
     yield from measures(views, dialect)
+    yield from groups(views, listed, dialect)
     computed = replace(views, computed=frozenset(SCHEMA.names))
     viewed = SqlBuilder(computed, CountQuery(("article",), "user_id", where=Missing("day")))
     if dialect.keeps_rows:
-        viewed, first = viewed.keep_computed("kept", "listed")
+        viewed, first = viewed.keep_computed("kept", "listed", "known")
         yield "the rows of a view, kept", dialect.keep("kept", first["kept"])
     yield "a view", viewed.top_rows(11)
+
+
+def groups(views: Relation, listed: ItemTable, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
+    def asked(*items: str, per: tuple[str, ...] = ("day",), per_user: int | None = 1, **more: Any) -> CountQuery:
+        cut = GroupCut(per, per_user, within_group="weights" in more)
+        return CountQuery(items or ("article",), "user_id", salt=SALT, groups=cut, **more)
+
+    def kept(query: CountQuery) -> SqlBuilder:
+        return replace(SqlBuilder(views, query), kept="kept", kept_sizes=dialect.keeps_sizes)
+
+    known = ItemTable(Relation(exp.to_table("articles"), SCHEMA, dialect), ("article",))
+    top = GroupedSql(SqlBuilder(views, asked()))
+    yield "the top rows of each group, one of each user", top.top_rows(11)
+    two = SqlBuilder(views, asked("tags", per=("article", "paid"), per_user=2, max_items_per_user=3), groups=None)
+    yield "three items of each user in two groups of two columns", GroupedSql(two).top_rows(11)
+    cents = asked("paid", per=("article",), value=PairValue("price", Fraction(1, 100), 5000))
+    yield "sums in known groups", GroupedSql(SqlBuilder(views, cents, groups=known)).top_rows(11)
+    inside = GroupedSql(SqlBuilder(views, asked(), listed))
+    yield "the counts of a listed domain in each group, kept", dialect.keep("counts", inside.builder.kept_counts())
+    for title, query in zip(("tallies", "names", "unused names"), inside.shown("counts", "places"), strict=True):
+        yield f"{title} of each group", query
+    numbers = GroupedSql(SqlBuilder(views, asked("user_id", per=("article",)), DomainSize(1000)))
+    yield "items that nobody in a group has, by rank", numbers.unused_shifts("counts", "places")
+    yield "the size of a domain in groups", inside.domain_size(listed)
+    yield "the rows of each group, kept", dialect.keep("counts", top.ranked(11))
+    yield "the kept counts without names", top.ranked_counts("counts")
+    yield "the kept rows of some groups", top.rows_of("counts", "wanted")
+    yield "the pairs of all groups and rounds, kept", dialect.keep("kept", SqlBuilder(views, asked()).pairs_to_keep())
+    weighted = kept(asked(max_items_per_user=1000, weights=((1, 1024), (2, 724), (1000, 32))))
+    yield "weights within groups, kept", dialect.keep("counts", weighted.kept_counts())
+    rounds = GroupedSql(replace(weighted, kept="among", kept_sizes=False))
+    yield (
+        "some items of each group by how many of them users have, kept",
+        dialect.keep("by_size", rounds.builder.items_by_size()),
+    )
+    yield "users of each group by how many of its items they have", rounds.users_by_size("by_size")
+    yield "weighted sums in each group", rounds.weighted_sums("by_size", "weights")
+    yield "groups that a table lists", listed_texts(known, (SCHEMA.column("article"),))
 
 
 def measures(views: Relation, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
@@ -158,7 +198,9 @@ def test_text_is_always_compared_by_its_bytes() -> None:
         assert 'rows_."article"' in text
         for after in text.split('rows_."article" ')[1:]:
             # Inside the unnesting of a list, or a fence, the raw column is only handed on.
-            assert after.startswith((collation, "AS u", "AS item", 'AS "article"', 'END AS "article"')), after[:40]
+            assert after.startswith((collation, "AS u", "AS item", "AS group", 'AS "article"', 'END AS "article"')), (
+                after[:40]
+            )
 
 
 def test_names_at_many_places_are_no_deep_expression() -> None:

@@ -28,7 +28,7 @@ import podium
 from podium.histogram import Item
 from podium.sources import CountQuery, DuckDBSource, open_source
 from podium.sources.spark.connection import SparkQuestion
-from podium.sources.sql.kept_pairs import _NamedPairs
+from podium.sources.sql.kept_pairs import SqlNamedPairs
 
 COUNTS = {f"item {number:02}": 410 - 8 * number for number in range(40)}
 PAIRS = [
@@ -204,7 +204,7 @@ def test_sums_with_one_weight_keep_no_table() -> None:
     table = pa.table({"user_id": users, "article": items})
     with closing(DuckDBSource(table)) as source, source.keep_pairs(query) as pairs:
         named = pairs.among(("b", "a"))
-        assert isinstance(named, _NamedPairs)
+        assert isinstance(named, SqlNamedPairs)
         kept = []
         # The user of a and c has one of these items.
         for weights, sums in ((((2, 5),), (5, 15)), (((1, 5), (2, 3)), (3, 13)), (((2, 7),), (7, 21))):

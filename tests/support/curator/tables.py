@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,7 +16,17 @@ import pyarrow.parquet as pq
 from podium import Budget, Curator
 from podium.histogram import Item
 from podium.query import Schema
-from podium.sources import CountQuery, Domain, KeptPairs, NamedPairs, Snapshot, Source, open_source
+from podium.sources import (
+    CountQuery,
+    Domain,
+    Group,
+    GroupedPairs,
+    KeptPairs,
+    NamedPairs,
+    Snapshot,
+    Source,
+    open_source,
+)
 
 __all__ = ["BUDGET", "COUNTS", "PURE", "Watched", "curator", "events", "views"]
 
@@ -64,6 +74,9 @@ class _WatchedPairs:
     def among(self, items: tuple[Item, ...]) -> NamedPairs:
         self.watched.note_round(items)
         return self.inner.among(items)
+
+    def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
+        return self.inner.grouped_among(items)
 
     def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return self.inner.value_histograms(buckets, resolution)
@@ -115,6 +128,9 @@ class Watched:
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         return self.inner.domain_size(query, domain)
+
+    def known_groups(self, query: CountQuery) -> tuple[Group, ...]:
+        return self.inner.known_groups(query)
 
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         self.readings.append(query)

@@ -16,7 +16,7 @@ from podium.estimates import MeasureTogether
 from podium.ledger import Ledger, open_ledger, reservations, single_flight
 from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain
 from podium.sources import DuckDBSource
-from podium.sources.sql.kept_pairs import _NamedPairs
+from podium.sources.sql.kept_pairs import SqlNamedPairs
 from podium.sources.sql.snapshot import SqlSnapshot
 
 __all__ = ["DOMAIN", "STEPS", "Step", "ask", "spend"]
@@ -70,7 +70,7 @@ STEPS: dict[str, Step] = {
     "after selecting in a known domain": after(ExponentialTopK, "release"),
     "after selecting in an unknown domain": after(LimitedDomain, "release"),
     "after measuring": after(MeasureTogether, "release"),
-    "after measuring its sizes": after(_NamedPairs, "sizes"),
+    "after measuring its sizes": after(SqlNamedPairs, "sizes"),
     "after all rounds": after(AdaptiveTopK, "release"),
     "before naming": before(SqlSnapshot, "names"),
     "after naming": after(SqlSnapshot, "names"),

@@ -11,7 +11,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.metering.groups import MeteredGroupNames, MeteredGroups
 
 from podium import randomness
 from podium.curator.prepare import fresh_salt
@@ -38,7 +39,17 @@ from podium.query.schema import Schema
 from podium.randomness.bits import Words
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
-from podium.sources import CountQuery, Domain, KeptPairs, NamedPairs, PairNorm, Snapshot, Source
+from podium.sources import (
+    CountQuery,
+    Domain,
+    Group,
+    GroupedPairs,
+    KeptPairs,
+    NamedPairs,
+    PairNorm,
+    Snapshot,
+    Source,
+)
 
 __all__ = ["Draw", "Meter", "MeteredReader", "MeteredSource", "Read", "Steps"]
 
@@ -241,10 +252,13 @@ class MeteredReader:
 
 
 @dataclass(frozen=True, slots=True)
-class _MeteredSnapshot:
+class _MeteredSnapshot(MeteredGroups):
     meter: Meter
     inner: Snapshot
     query: CountQuery
+
+    def note(self, what: str, numbers: Any) -> None:
+        self.meter.note(what, numbers, self.query.weights)
 
     def top_rows(self, limit: int) -> Histogram:
         rows = self.inner.top_rows(limit)
@@ -278,6 +292,9 @@ class _MeteredPairs:
 
     def among(self, items: tuple[Item, ...]) -> NamedPairs:
         return _MeteredNames(self.meter, self.inner.among(items))
+
+    def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
+        return MeteredGroupNames(self.meter.note, self.inner.grouped_among(items))
 
     def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         found = self.inner.value_histograms(buckets, resolution)
@@ -356,6 +373,9 @@ class MeteredSource:
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         return self.inner.domain_size(query, domain)
+
+    def known_groups(self, query: CountQuery) -> tuple[Group, ...]:
+        return self.inner.known_groups(query)
 
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         return self._metered(query, domain)

@@ -10,7 +10,7 @@ from tests.support.sources.data import Table
 
 from podium.sources import CountQuery, Domain, Snapshot, Source
 
-__all__ = ["SALT", "SCALARS", "Load", "check_groups", "check_top", "rows_of"]
+__all__ = ["SALT", "SCALARS", "Load", "check_groups", "check_top", "kind_of", "rows_of"]
 
 SALT = "00112233445566778899aabbccddeeff"
 SCALARS = ("label", "number", "amount", "flag", "day", "moment")

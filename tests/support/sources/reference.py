@@ -17,9 +17,19 @@ from typing import Any
 from tests.support.sources.data import Table, utc
 
 from podium.query.predicate import And, Between, Compare, Like, Missing, Not, OneOf, Operator, Or, Predicate, Wildcard
-from podium.sources import CountQuery, PairValue
+from podium.sources import CountQuery, DomainItems, PairValue
 
-__all__ = ["counts_of_counts", "encoded", "histogram", "ordered", "ranked_names", "sizes", "value_histograms"]
+__all__ = [
+    "counts_of_counts",
+    "encoded",
+    "grouped",
+    "grouped_pairs",
+    "histogram",
+    "ordered",
+    "ranked_names",
+    "sizes",
+    "value_histograms",
+]
 
 _COMPARE = {
     Operator.EQUAL: operator.eq,
@@ -95,11 +105,11 @@ def pairs(table: Table, query: CountQuery) -> dict[tuple[Any, tuple[Any, ...]], 
         row = dict(zip(names, cells, strict=True))
         if row[query.user] is None or (query.where is not None and holds(query.where, row) is not True):
             continue
-        values = [row[name] for name in query.items]
+        values = [row[name] for name in query.keys]
         choices = [value if isinstance(value, tuple) else (value,) for value in values]
         for item in {item for item in product(*choices) if None not in item}:
             found[row[query.user], item] += 1 if query.value is None else units(row, query.value)
-    left_out = {item if len(query.items) > 1 else (item,) for item in query.without}
+    left_out = {item if len(query.keys) > 1 else (item,) for item in query.without}
     kept = {pair: clipped(value, query.value) for pair, value in found.items() if pair[1] not in left_out}
     return {pair: value for pair, value in kept.items() if value}
 
@@ -172,6 +182,59 @@ def histogram(table: Table, query: CountQuery, domain: Iterable[Any] | None = No
     return {item[0] if single else item: count for item, count in scores.items() if count or known is not None}
 
 
+def grouped_pairs(
+    table: Table, query: CountQuery, domain: Iterable[Any] | None = None
+) -> dict[tuple[Any, tuple[Any, ...]], int]:
+    """The pairs (user, group and item) of the groups that each user keeps."""
+    assert query.groups is not None
+    width, known = len(query.groups.columns), query.groups.known
+    listed = None if domain is None else {tuple_of(item, len(query.items)) for item in domain}
+    groups = {tuple_of(group, width) for group in known.items} if isinstance(known, DomainItems) else None
+    found = {
+        (user, full): value
+        for (user, full), value in pairs(table, query).items()
+        if (groups is None or full[:width] in groups) and (listed is None or full[width:] in listed)
+    }
+    of_users = defaultdict(set)
+    for user, full in found:
+        of_users[user].add(full[:width])
+    kept = {user: chosen_groups(user, some, query) for user, some in of_users.items()}
+    return {(user, full): value for (user, full), value in found.items() if full[:width] in kept[user]}
+
+
+def tuple_of(values: Any, width: int) -> tuple[Any, ...]:
+    return values if width > 1 else (values,)
+
+
+def chosen_groups(user: Any, groups: Iterable[tuple[Any, ...]], query: CountQuery) -> set[tuple[Any, ...]]:
+    assert query.groups is not None
+    if query.groups.per_user is None:
+        return set(groups)
+    return set(sorted(groups, key=lambda group: hashed(user, group, query))[: query.groups.per_user])
+
+
+def grouped(table: Table, query: CountQuery, domain: Iterable[Any] | None = None) -> dict[Any, dict[Any, int]]:
+    """For each group its items with their counts, in the order of the groups; no item without a count."""
+    assert query.groups is not None
+    width = len(query.groups.columns)
+    values = grouped_pairs(table, query, domain)
+    of_owners = defaultdict(list)
+    for user, full in values:
+        of_owners[user, full[:width] if query.groups.within_group else None].append(full)
+    counts: dict[Any, Counter[Any]] = defaultdict(Counter)
+    for (user, _), some in of_owners.items():
+        kept = bounded(user, some, query)
+        for full in kept:
+            counts[full[:width]][full[width:]] += weight(len(kept), query) * values[user, full]
+    found = {}
+    for group in sorted(counts, key=order):
+        scores = {item: score(count, query.value) for item, count in counts[group].items()}
+        if any(scores.values()):
+            name = group if width > 1 else group[0]
+            found[name] = {(item if len(query.items) > 1 else item[0]): n for item, n in scores.items() if n}
+    return found
+
+
 def score(count: int, value: PairValue | None) -> int:
     """What a sum counts: nothing below 0, and whole steps of the grid."""
     if value is None or value.grid_bits is None:
@@ -183,11 +246,12 @@ def bounded(user: Any, items: list[Any], query: CountQuery) -> list[Any]:
     if query.max_items_per_user is None:
         return items
 
-    def place(item: tuple[Any, ...]) -> Any:
-        text = ":".join([str(query.salt), encoded(user), *map(encoded, item)])
-        return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(), order(item)
+    return sorted(items, key=lambda item: hashed(user, item, query))[: query.max_items_per_user]
 
-    return sorted(items, key=place)[: query.max_items_per_user]
+
+def hashed(user: Any, item: tuple[Any, ...], query: CountQuery) -> Any:
+    text = ":".join([str(query.salt), encoded(user), *map(encoded, item)])
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(), order(item)
 
 
 def weight(size: int, query: CountQuery) -> int:

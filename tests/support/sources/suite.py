@@ -22,17 +22,18 @@ from tests.support.sources.checks import SALT, SCALARS, Load, check_groups, chec
 from tests.support.sources.conditions import CONDITIONS
 from tests.support.sources.contributions import ContributionContract, weighted
 from tests.support.sources.data import DOMAIN, EMPTY, EVENTS, FLOATS, NAMES, WIDE, utc
+from tests.support.sources.groups import GroupContract
 from tests.support.sources.measures import MeasureContract
 from tests.support.sources.norms import NormContract
 
 from podium.errors import InvalidArgument, UnknownColumn
 from podium.query.predicate import And, Compare, Like, Missing, Operator, Predicate
-from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, Source
+from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable, GroupCut, Source
 
 __all__ = ["SourceContract"]
 
 
-class SourceContract(ContributionContract, MeasureContract, NormContract):
+class SourceContract(ContributionContract, MeasureContract, NormContract, GroupContract):
     """Subclasses give ``load``, and say what their engine cannot have at all."""
 
     has_lists = True
@@ -276,6 +277,7 @@ class SourceContract(ContributionContract, MeasureContract, NormContract):
             (CountQuery(("labels",), "user_id"), "item='labels'"),
             (CountQuery(("label",), "user"), "user='user'"),
             (CountQuery(("label",), "user_id", where=Missing("labels")), "where='labels'"),
+            (CountQuery(("label",), "user_id", groups=GroupCut(("labels",), None)), "per='labels'"),
         ],
     )
     def test_unknown_columns_are_refused(self, events: Source, query: CountQuery, name: str) -> None:

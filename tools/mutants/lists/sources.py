@@ -6,18 +6,20 @@ from tools.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS"]
 
+_GROUPS = "contract/sources/test_duckdb.py::TestParquet"
+
 MUTANTS = (
     Mutant(
-        "sources/sql/contribution_bounding.py",
-        "parts: list[exp.Expr] = [exp.Literal.string(str(pairs.query.salt))]",
+        "sources/sql/salted_hash.py",
+        "parts: list[exp.Expr] = [exp.Literal.string(str(salt))]",
         'parts: list[exp.Expr] = [exp.Literal.string("")]',
         "which items a user keeps depends on the salt",
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
     ),
     Mutant(
         "sources/sql/contribution_bounding.py",
-        "for place, kind in zip((USER, *pairs.places), declared, strict=True):",
-        "for place, kind in zip((USER, *pairs.places)[1:], declared[1:], strict=True):",
+        "values = zip((column(place, table) for place in (USER, *pairs.places)), declared, strict=True)",
+        "values = zip((column(place, table) for place in pairs.places), declared[1:], strict=True)",
         "each user keeps items of their own",
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
     ),
@@ -90,5 +92,54 @@ MUTANTS = (
         "if False:",
         "weights end where users are cut",
         ("unit/sources/test_count_query.py::test_weights_that_make_no_sense_are_refused",),
+    ),
+    Mutant(
+        "sources/sql/groups/bounding.py",
+        "return users.having(rows() > self.per_user)",
+        "return users.having(rows() > self.per_user + 1)",
+        "a user counts in no more groups than stated, also where one goes without saying",
+        (f"{_GROUPS}::test_a_user_in_two_countries_counts_in_one",),
+    ),
+    Mutant(
+        "sources/sql/groups/bounding.py",
+        "where(column(_PLACE, _RANKED) <= self.per_user)",
+        "where(column(_PLACE, _RANKED) <= self.per_user + 1)",
+        "a user counts in no more groups than stated, where windows number them",
+        ("golden/sources/test_sql.py::test_the_sql_is_the_one_we_mean",),
+    ),
+    Mutant(
+        "sources/sql/groups/bounding.py",
+        "values = zip((column(name, table) for name in self._keys()), declared, strict=True)",
+        "values = zip((column(name, table) for name in self.pairs.group_places), declared[1:], strict=True)",
+        "each user keeps groups of their own",
+        (f"{_GROUPS}::test_a_user_in_two_countries_counts_in_one",),
+    ),
+    Mutant(
+        "sources/sql/groups/bounding.py",
+        "return hash_of(pairs.query.salt, values, pairs.dialect)",
+        'return hash_of("", values, pairs.dialect)',
+        "which groups a user keeps depends on the salt",
+        (f"{_GROUPS}::test_a_user_in_two_countries_counts_in_one",),
+    ),
+    Mutant(
+        "sources/sql/pairs.py",
+        "if self.kept is None and self.groups is not None:",
+        "if False:",
+        "rows of groups that are not listed do not count",
+        (f"{_GROUPS}::test_known_groups_are_chosen_from",),
+    ),
+    Mutant(
+        "sources/sql/groups/named_pairs.py",
+        "there.per_user is not None and query.salt != kept.salt",
+        "False",
+        "all rounds see the same groups of a user",
+        (f"{_GROUPS}::test_rounds_of_all_groups",),
+    ),
+    Mutant(
+        "sources/protocol.py",
+        "if query.weights is not None and not groups.within_group:",
+        "if False:",
+        "weights count the items of one group",
+        ("unit/sources/test_count_query.py::test_weights_count_the_items_of_one_group",),
     ),
 )

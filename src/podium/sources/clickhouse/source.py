@@ -6,7 +6,7 @@ import datetime as dt
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from threading import Lock
@@ -178,6 +178,13 @@ class ClickHouseSession:
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
         return _run(lambda: [tuple(row) for row in self._client.query(query).result_rows])
+
+    def stream(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """The rows of a query in the engine's blocks, of which some may be empty."""
+        with ExitStack() as open_stream:
+            blocks = _run(lambda: iter(open_stream.enter_context(self._client.query_row_block_stream(query))))
+            while (block := _run(lambda: next(blocks, None))) is not None:
+                yield [tuple(row) for row in block]
 
     def explain(self, query: str) -> None:
         """Plan a query."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import duckdb
@@ -11,7 +11,7 @@ from sqlglot import exp
 from podium.errors import PodiumError, SourceUnavailable
 from podium.histogram import Item
 from podium.query.schema import Column
-from podium.sources.isolation import run_guarded, run_interruptibly
+from podium.sources.isolation import BATCH, run_guarded, run_in_batches, run_interruptibly
 from podium.sources.sql.dialect import DuckDB
 
 __all__ = [
@@ -117,6 +117,11 @@ class DuckDBSession:
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
         return run_guarded(lambda: self._run(lambda: self._cursor.execute(query).fetchall()))
+
+    def stream(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """The rows of a query in batches."""
+        run_guarded(lambda: self._run(lambda: self._cursor.execute(query)))
+        return run_in_batches(lambda: self._run(lambda: self._cursor.fetchmany(BATCH)))
 
     def explain(self, query: str) -> None:
         """Plan a query."""

@@ -225,7 +225,7 @@ class DuckDBSource(SqlSource):
         if self._files is None or not self._json:
             return self._relation
         measured = () if query.value is None or query.value.column is None else (query.value.column,)
-        used = dict.fromkeys((query.user, *query.items, *measured, *columns_of(query.where)))
+        used = dict.fromkeys((query.user, *query.keys, *measured, *columns_of(query.where)))
         return json_relation(self._files, tuple(used), self._declared)
 
     def domain_relation(self, table: str) -> Relation:

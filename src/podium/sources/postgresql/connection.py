@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.isolation import attempt, run_guarded
+from podium.sources.isolation import BATCH, attempt, run_guarded, run_in_batches
 from podium.sources.quiet import silence_loggers
 from podium.sources.sql.dialect import Postgres
 
@@ -31,6 +31,7 @@ T = TypeVar("T")
 _Connection = psycopg.Connection[tuple[Any, ...]]
 
 _CONNECT_SECONDS = 10
+_CURSOR = "podium_rows_to_come"
 _TEMPORARY_FIRST = (
     "SELECT pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_temp', "
     "nullif(pg_catalog.current_setting('search_path'), '')), true)"
@@ -130,6 +131,14 @@ class PostgreSQLSession:
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
         return run_guarded(lambda: self._execute(query, "READ ONLY").fetchall())
+
+    def stream(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """The rows of a query in batches: the server keeps what has not come yet."""
+        run_guarded(lambda: self._execute(f"DECLARE {_CURSOR} NO SCROLL CURSOR FOR {query}", "READ ONLY"))
+        yield from run_in_batches(
+            lambda: self._execute(f"FETCH FORWARD {BATCH} FROM {_CURSOR}", "READ ONLY").fetchall()
+        )
+        run_guarded(lambda: self._execute(f"CLOSE {_CURSOR}", "READ ONLY"))
 
     def explain(self, query: str) -> None:
         """Plan a query."""

@@ -90,7 +90,7 @@ class PostgreSQLSource(SqlSource):
                 "needs. Allowed: a primary server and the right TEMPORARY on the database. Grant it: GRANT TEMPORARY "
                 f"ON DATABASE ... TO ..., or ask {instead}."
             )
-        hashes = query.max_items_per_user is None or self._server.ask(_md5)
+        hashes = query.salt is None or self._server.ask(_md5)
         if not hashes:
             raise SourceUnavailable(
                 f"source={self.name!r} has no MD5, which max_items_per_user={query.max_items_per_user} needs. "
@@ -124,6 +124,8 @@ def _reason_for_tables(query: CountQuery, domain: Domain | None) -> str | None:
     """Why a query needs temporary tables; None if it does not."""
     if domain is not None:
         return "a domain"
+    if query.groups is not None:
+        return "groups"
     if query.without:
         return "items left out"
     if query.weights is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from sqlglot import exp
 
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.isolation import run_guarded
+from podium.sources.isolation import BATCH, run_guarded, run_in_batches
 from podium.sources.quiet import silence_loggers
 from podium.sources.spark.types import type_of
 from podium.sources.sql.dialect import Spark
@@ -46,6 +47,11 @@ class SparkQuestion:
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
         return _run(lambda: [tuple(row) for row in self._session.sql(query).collect()])
+
+    def stream(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """The rows of a query in batches, partition by partition."""
+        rows = _run(lambda: iter(self._session.sql(query).toLocalIterator()))
+        return run_in_batches(lambda: quietly(lambda: [tuple(row) for row in islice(rows, BATCH)]))
 
     def explain(self, query: str) -> None:
         """Plan a query; the statement EXPLAIN would return errors as text. Spark Connect checks names only."""

@@ -52,7 +52,7 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 
 @dataclass(frozen=True, slots=True)
 class SqlBuilder:
-    """The SQL of one question; ``without`` is a table of the items that its query excludes.
+    """The SQL of one question; ``without`` is a table of the items that its query excludes, ``groups`` of known groups.
 
     ``kept`` is the table that keeps its pairs, if several queries share them; ``kept_sizes`` is as in Pairs.
     """
@@ -63,15 +63,16 @@ class SqlBuilder:
     without: ItemTable | None = None
     kept: str | None = None
     kept_sizes: bool = False
+    groups: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The item columns; a list column is replaced by its elements."""
+        """The group and item columns; a list column is replaced by its elements."""
         return self._pairs.columns
 
     @property
     def _pairs(self) -> Pairs:
-        return Pairs(self.relation, self.query, self.domain, self.without, self.kept, self.kept_sizes)
+        return Pairs(self.relation, self.query, self.domain, self.without, self.kept, self.kept_sizes, self.groups)
 
     @property
     def _dialect(self) -> Dialect:
@@ -79,41 +80,44 @@ class SqlBuilder:
 
     def computes(self) -> bool:
         """Whether a user-defined expression computes a column that the query, or its domain, reads."""
-        listed = isinstance(self.domain, ItemTable) and self.domain.computes
+        listed = any(isinstance(table, ItemTable) and table.computes for table in (self.domain, self.groups))
         return listed or self.relation.computes(self._pairs.names)
 
-    def keep_computed(self, rows: str, listed: str) -> tuple[SqlBuilder, dict[str, exp.Select]]:
+    def keep_computed(self, rows: str, listed: str, grouped: str) -> tuple[SqlBuilder, dict[str, exp.Select]]:
         """The same queries on computed rows kept in tables of these names, and the rows to keep there first."""
-        first, relation, domain = {}, self.relation, self.domain
+        first, relation, domain, groups = {}, self.relation, self.domain, self.groups
         if relation.computes(self._pairs.names):
             first[rows] = relation.fence(self._pairs.names)
             relation = relation.kept_as(rows)
         if isinstance(domain, ItemTable) and domain.computes:
             first[listed] = domain.relation.fence(domain.columns)
             domain = replace(domain, relation=domain.relation.kept_as(listed))
-        return replace(self, relation=relation, domain=domain), first
+        if groups is not None and groups.computes:
+            first[grouped] = groups.relation.fence(groups.columns)
+            groups = replace(groups, relation=groups.relation.kept_as(grouped))
+        return replace(self, relation=relation, domain=domain, groups=groups), first
 
     def top_rows(self, limit: int) -> exp.Select:
         """The ``limit`` items with the most users, ties in the order of the items, names as text."""
-        best = self._counts().limit(limit, copy=False)
-        best = best.order_by(descending(COUNT), *map(ascending, self._places()), copy=False)
+        best = self.counts().limit(limit, copy=False)
+        best = best.order_by(descending(COUNT), *map(ascending, self.places), copy=False)
         return (
-            exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT))
+            exp.select(*self.texts(_BEST), column(COUNT, _BEST).as_(COUNT))
             .from_(best.subquery(_BEST, copy=False), copy=False)
-            .order_by(descending(COUNT, _BEST), *(ascending(item, _BEST) for item in self._places()), copy=False)
+            .order_by(descending(COUNT, _BEST), *(ascending(item, _BEST) for item in self.places), copy=False)
         )
 
     def kept_counts(self) -> exp.Select:
-        """Every item with its count; with a listed domain also items without users."""
-        if not isinstance(self.domain, ItemTable):
-            return self._counts()
+        """Every item with its count; with a listed domain also items without users, unless there are groups."""
+        if not isinstance(self.domain, ItemTable) or self.query.groups is not None:
+            return self.counts()
         # Items outside the domain go in the join below, unless they must go before a user's items are chosen.
-        counted = self._counts(within=self.query.max_items_per_user is not None)
+        counted = self.counts(within=self.query.max_items_per_user is not None)
         count = exp.Coalesce(this=column(COUNT, _COUNTED), expressions=[_ZERO.copy()])
         return (
-            exp.select(*(column(item, LISTED).as_(item) for item in self._places()), count.as_(COUNT))
-            .from_(items_of(self.domain, self._places()).subquery(LISTED))
-            .join(counted.subquery(_COUNTED), on=same_items(LISTED, _COUNTED, self._places()), join_type="left")
+            exp.select(*(column(item, LISTED).as_(item) for item in self.places), count.as_(COUNT))
+            .from_(items_of(self.domain, self.places).subquery(LISTED))
+            .join(counted.subquery(_COUNTED), on=same_items(LISTED, _COUNTED, self.places), join_type="left")
         )
 
     def pairs(self) -> exp.Select:
@@ -148,11 +152,11 @@ class SqlBuilder:
             total = self._dialect.total(exp.Mul(this=column(MEMBERS), expression=step))
         else:
             total = self._dialect.arithmetic.total(exp.Mul(this=column(VALUE), expression=step))
-        items = [column(item) for item in self._places()]
+        items = [column(item) for item in self.places]
         summed = exp.select(*items, exp.alias_(total, COUNT, copy=False), copy=False)
         summed = summed.from_(exp.to_table(kept), copy=False).group_by(*items, copy=False)
         best = summed.subquery(_BEST, copy=False)
-        return exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(best, copy=False)
+        return exp.select(*self.texts(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(best, copy=False)
 
     def equal_sums(self, weight: int) -> exp.Select:
         """The count of each item if all users have this weight, in any order, names as text."""
@@ -161,13 +165,9 @@ class SqlBuilder:
         else:
             term = exp.Mul(this=column(VALUE), expression=exp.Literal.number(weight))
             total = self._dialect.arithmetic.total(term)
-        items = [column(item) for item in self._places()]
+        items = [column(item) for item in self.places]
         summed = exp.select(*items, total.as_(COUNT)).from_(self.pairs().subquery(PAIRS)).group_by(*items)
-        return exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(summed.subquery(_BEST))
-
-    def domain_size(self, domain: ItemTable) -> exp.Select:
-        """How many items a listed domain has: a public number; no row of the data is read."""
-        return exp.select(rows().as_(COUNT)).from_(items_of(domain, self._places()).subquery(LISTED))
+        return exp.select(*self.texts(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(summed.subquery(_BEST))
 
     def counts_of_counts(self, kept: str) -> exp.Select:
         """How many items have each count, in any order: sorting on a cluster would cost another pass."""
@@ -226,11 +226,11 @@ class SqlBuilder:
 
     def norm_sums(self, norm: PairNorm) -> exp.Select:
         """The sum of weighted parts of each named item, in any order, names as text."""
-        summed = normed_sums(self._named_parts(norm), self._named_squares(norm), self._places(), norm, COUNT)
-        return exp.select(*self._names(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(summed.subquery(_BEST))
+        summed = normed_sums(self._named_parts(norm), self._named_squares(norm), self.places, norm, COUNT)
+        return exp.select(*self.texts(_BEST), column(COUNT, _BEST).as_(COUNT)).from_(summed.subquery(_BEST))
 
     def _named_parts(self, norm: PairNorm) -> exp.Select:
-        return parts_of(self.pairs(), (USER, *self._places()), norm, self._dialect)
+        return parts_of(self.pairs(), (USER, *self.places), norm, self._dialect)
 
     def _named_squares(self, norm: PairNorm) -> exp.Select:
         return named_squares(self._named_parts(norm), norm.named or 1, self._dialect)
@@ -241,11 +241,9 @@ class SqlBuilder:
         wanted: dict[tuple[int, ...], list[int]] = {}
         for count, ranks in groupby(sorted(places), lambda pair: pair[0]):
             wanted.setdefault(tuple(rank for _, rank in ranks), []).append(count)
-        rank = exp.Sub(
-            this=row_number([column(COUNT)], [column(item) for item in self._places()]), expression=_ONE.copy()
-        )
+        rank = exp.Sub(this=row_number([column(COUNT)], [column(item) for item in self.places]), expression=_ONE.copy())
         ranked = (
-            exp.select(*map(column, (*self._places(), COUNT)), rank.as_(_RANK), copy=False)
+            exp.select(*map(column, (*self.places, COUNT)), rank.as_(_RANK), copy=False)
             .from_(exp.to_table(kept), copy=False)
             .where(number_among(column(COUNT), [count for counts in wanted.values() for count in counts]), copy=False)
         )
@@ -261,7 +259,7 @@ class SqlBuilder:
             for ranks, counts in wanted.items()
         ]
         return (
-            exp.select(column(COUNT, _RANKED), column(_RANK, _RANKED), *self._names(_RANKED), copy=False)
+            exp.select(column(COUNT, _RANKED), column(_RANK, _RANKED), *self.texts(_RANKED), copy=False)
             .from_(ranked.subquery(_RANKED, copy=False), copy=False)
             .where(any_of(at_places), copy=False)
         )
@@ -274,7 +272,7 @@ class SqlBuilder:
         Bisection assigns each seen item to the first rank that it precedes. The result has rows (index of that rank,
         number of items), without empty ones; the sum up to the index of r is the number wanted.
         """
-        (item,) = self._places()
+        (item,) = self.places
         place = exp.Sub(this=row_number([], [column(item)]), expression=_ONE.copy())
         before = exp.Sub(this=column(item), expression=exp.paren(place, copy=False))
         shifts = exp.select(before.as_(_UNSEEN)).from_(exp.to_table(kept))
@@ -286,10 +284,10 @@ class SqlBuilder:
 
     def listed_items(self) -> exp.Select:
         """The distinct items of the table as text: for a table that is itself a domain."""
-        distinct = items_of(ItemTable(self.relation, self.query.items), self._places())
-        return exp.select(*self._names(LISTED)).from_(distinct.subquery(LISTED))
+        distinct = items_of(ItemTable(self.relation, self.query.items), self.places)
+        return exp.select(*self.texts(LISTED)).from_(distinct.subquery(LISTED))
 
-    def _counts(self, *, within: bool = True) -> exp.Select:
+    def counts(self, *, within: bool = True) -> exp.Select:
         """Every item with its count; with ``within`` only items of a listed domain."""
         norm, most, value = self.query.norm, self.query.max_items_per_user, self.query.value
         if norm is not None and most is not None:
@@ -301,18 +299,26 @@ class SqlBuilder:
         else:
             weights = self.query.weights
             count = rows() if weights is None else self._dialect.total_of_weights(column(WEIGHT), weights[0][1])
-        grouped = [column(item) for item in self._places()]
+        grouped = [column(item) for item in self.places]
         counted = exp.select(*grouped, count.as_(COUNT)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
         counted = counted.group_by(*grouped, copy=False)
         return counted if value is None else counted.having(count.copy() > 0, copy=False)
 
-    def _places(self) -> tuple[str, ...]:
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names of the group and item columns in the queries."""
         return self._pairs.places
 
-    def _names(self, table: str) -> list[exp.Expr]:
+    @property
+    def group_places(self) -> tuple[str, ...]:
+        """The names of the group columns in the queries."""
+        return self._pairs.group_places
+
+    def texts(self, table: str) -> list[exp.Expr]:
+        """The group and item columns of a table as text."""
         return [
             self._dialect.encode(column(item, table), kind).as_(f"name{place}")
-            for place, (item, kind) in enumerate(zip(self._places(), self.columns, strict=True))
+            for place, (item, kind) in enumerate(zip(self.places, self.columns, strict=True))
         ]
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from podium.query.schema import Kind
 from podium.sources.sql.expressions import ROWS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
+from podium.sources.sql.salted_hash import hash_of
 
 __all__ = ["HASH", "bounded_pairs", "salted_hash", "weight_by_size", "with_hash"]
 
@@ -22,7 +22,6 @@ _KEPT, _USERS = "podium_pairs", "podium_users"
 _PLACE = "place"
 HASH = "h"
 """The column of ``with_hash``."""
-_COLON = exp.Literal.string(":")
 
 
 def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
@@ -83,12 +82,13 @@ class _ContributionBound:
 
     def _users(self) -> exp.Select:
         """Users, their number of items, and their weight; without weights only those who are cut, who are few."""
-        user = column(USER, _KEPT)
-        sizes = exp.select(user.as_(USER), rows().as_(SIZE)).from_(_KEPT).group_by(user.copy())
+        owner = [column(name, _KEPT) for name in self.pairs.owner]
+        sizes = exp.select(*(key.as_(key.name) for key in owner), rows().as_(SIZE)).from_(_KEPT)
+        sizes = sizes.group_by(*(key.copy() for key in owner))
         weight = self._weight()
         if weight is None:
             return sizes.having(rows() > self.max_items)
-        named = (column(name, _SIZED).as_(name) for name in (USER, SIZE))
+        named = (column(name, _SIZED).as_(name) for name in (*self.pairs.owner, SIZE))
         # Without copies, here and below: weights are long.
         named_weight = exp.alias_(weight, WEIGHT, copy=False)
         return exp.select(*named, named_weight, copy=False).from_(sizes.subquery(_SIZED, copy=False), copy=False)
@@ -97,21 +97,21 @@ class _ContributionBound:
         """The items of users who have at most ``max_items``."""
         items = exp.select(*self._columns(_KEPT)).from_(_KEPT)
         if self.pairs.query.weights is None:
-            cut = exp.select("1").from_(_USERS).where(self._same_user())
+            cut = exp.select("1").from_(_USERS).where(self._same_owner())
             return items.where(exp.not_(exp.Exists(this=cut)))
-        items = items.select(column(WEIGHT, _USERS).as_(WEIGHT)).join(_USERS, on=self._same_user())
+        items = items.select(column(WEIGHT, _USERS).as_(WEIGHT)).join(_USERS, on=self._same_owner())
         return items.where(column(SIZE, _USERS) <= self.max_items)
 
     def _pairs_of_cut_users(self) -> exp.Select:
         """The pairs of users who have more than ``max_items``."""
-        pairs = exp.select(*self._columns(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_user())
+        pairs = exp.select(*self._columns(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_owner())
         return pairs.where(column(SIZE, _USERS) > self.max_items)
 
     def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None) -> exp.Select:
         """At most ``max_items`` items of each user, the smallest in ``order``."""
         keys = [order, *(column(place, _SIZED) for place in self.pairs.places)]
         kept = self._weighted_columns(weight)
-        place = row_number([column(USER, _SIZED)], keys).as_(_PLACE)
+        place = row_number([column(name, _SIZED) for name in self.pairs.owner], keys).as_(_PLACE)
         ranked = exp.select(*kept, place, copy=False).from_(pairs.subquery(_SIZED, copy=False), copy=False)
         names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
         placed = exp.select(*names).from_(ranked.subquery(_RANKED, copy=False), copy=False)
@@ -120,8 +120,8 @@ class _ContributionBound:
     def _distinct(self) -> exp.Select:
         return self.pairs.within(user_first=True)
 
-    def _same_user(self) -> exp.Expr:
-        return column(USER, _KEPT).eq(column(USER, _USERS))
+    def _same_owner(self) -> exp.Expr:
+        return exp.and_(*(column(name, _KEPT).eq(column(name, _USERS)) for name in self.pairs.owner))
 
     def _columns(self, table: str, *, user: bool = False) -> list[exp.Expr]:
         places = (USER, *self.pairs.held) if user else self.pairs.held
@@ -155,13 +155,7 @@ def with_hash(pairs: Pairs, chosen: exp.Select, columns: Sequence[exp.Expr]) -> 
 
 
 def salted_hash(pairs: Pairs, table: str) -> exp.Expr:
-    """Of salt:user:item, unambiguous: text is preceded by its length, and nothing else contains a colon."""
-    dialect = pairs.dialect
-    parts: list[exp.Expr] = [exp.Literal.string(str(pairs.query.salt))]
+    """Of salt, user and item."""
     declared = [pairs.relation.schema.column(pairs.query.user), *pairs.columns]
-    for place, kind in zip((USER, *pairs.places), declared, strict=True):
-        value = column(place, table)
-        if kind.kind is Kind.TEXT:
-            parts += [_COLON.copy(), dialect.text(dialect.length(value.copy()))]
-        parts += [_COLON.copy(), dialect.encode(value, kind)]
-    return dialect.md5(dialect.concat(parts))
+    values = zip((column(place, table) for place in (USER, *pairs.places)), declared, strict=True)
+    return hash_of(pairs.query.salt, values, pairs.dialect)

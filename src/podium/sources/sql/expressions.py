@@ -58,8 +58,9 @@ def descending(name: str, table: str | None = None) -> exp.Expr:
 
 
 def row_number(groups: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
-    """The position of each row in its group, from 1."""
-    by = exp.Order(expressions=[exp.Ordered(this=key, desc=False) for key in order])
+    """The position of each row in its group, from 1; the smallest first, unless a key says otherwise."""
+    keys = [key if isinstance(key, exp.Ordered) else exp.Ordered(this=key, desc=False) for key in order]
+    by = exp.Order(expressions=keys)
     return exp.Window(this=exp.RowNumber(), partition_by=list(groups), order=by)
 
 

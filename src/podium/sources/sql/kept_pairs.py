@@ -11,25 +11,27 @@ Later rounds ask about fewer items than earlier ones, so each takes its pairs fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from sqlglot import exp
 
-from podium.errors import InvalidArgument, SourceFailure
+from podium.errors import InvalidArgument
 from podium.exact import positive_integer
 from podium.histogram import Item
 from podium.sources.domains import item_rows
-from podium.sources.item_text import decode_item
+from podium.sources.group_cut import Group
 from podium.sources.pair_norm import PairNorm
 from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.builder import SqlBuilder
+from podium.sources.sql.groups.grouped_lists import GroupedSqlSnapshot
+from podium.sources.sql.groups.named_pairs import SqlGroupedPairs, counting, flat_items, require_groups
 from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
 from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable
-from podium.sources.sql.snapshot import COUNTS, Session, SqlSnapshot, exact_edges
+from podium.sources.sql.snapshot import COUNTS, Session, decoded, exact_edges
 
 __all__ = ["KEPT_PAIRS", "SqlKeptPairs"]
 
@@ -46,22 +48,32 @@ class SqlKeptPairs:
         self._builder = builder.reading_kept(KEPT_PAIRS)
         self._session = session
         self._numbers = count(1)
-        self._named: list[_NamedPairs] = []
+        self._named: list[SqlNamedPairs] = []
 
-    def snapshot(self, query: CountQuery) -> SqlSnapshot:
+    def snapshot(self, query: CountQuery) -> GroupedSqlSnapshot:
         """The pairs as this query bounds, weighs and excludes them."""
         kept = self._builder.query
         if (query.items, query.user, query.where) != (kept.items, kept.user, kept.where):
             raise InvalidArgument("query", "another question", allowed="the columns and condition of the kept pairs")
+        require_groups(query, kept)
         _require_value(query.value, kept.value)
         if query.value is not None:
             check_value(query, query.value, self._builder.relation.schema, self._builder.relation.dialect)
-        builder, number = replace(self._builder, query=query), next(self._numbers)
+        builder, number = self._asking(query), next(self._numbers)
         if query.without:
             builder = replace(builder, without=self._load(f"{LEFT_OUT}_{number}", query.without))
-        return SqlSnapshot(builder, self._session, table=f"{COUNTS}_{number}")
+        return GroupedSqlSnapshot(builder, self._session, table=f"{COUNTS}_{number}")
 
-    def among(self, items: tuple[Item, ...]) -> _NamedPairs:
+    def _asking(self, query: CountQuery) -> SqlBuilder:
+        """The builder of a query of the kept pairs; kept sizes are of one way to count the items of a user."""
+        sized = query.groups is None or query.groups == self._builder.query.groups
+        return replace(self._builder, query=query, kept_sizes=self._builder.kept_sizes and sized)
+
+    def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> SqlGroupedPairs:
+        """The pairs of these items of each group alone."""
+        return SqlGroupedPairs(self.among(flat_items(self._builder, items)), items)
+
+    def among(self, items: tuple[Item, ...]) -> SqlNamedPairs:
         """The pairs of these items alone, kept the first time that they are asked for."""
         wanted = frozenset(items)
         for named in self._named:
@@ -71,8 +83,10 @@ class SqlKeptPairs:
         tables = (named.table for named in reversed(self._named) if named.kept and wanted <= named.among)
         number = next(self._numbers)
         listed = self._load(f"{LISTED_ITEMS}_{number}", items)
-        builder = replace(self._builder, kept=next(tables, KEPT_PAIRS), kept_sizes=False, domain=listed, without=None)
-        named = _NamedPairs(items, builder, self._session, f"{_AMONG}_{number}", f"{_BY_SIZE}_{number}")
+        query = counting(self._builder.query, within_group=True)
+        kept = next(tables, KEPT_PAIRS)
+        builder = replace(self._builder, query=query, kept=kept, kept_sizes=False, domain=listed, without=None)
+        named = SqlNamedPairs(items, builder, self._session, f"{_AMONG}_{number}", f"{_BY_SIZE}_{number}")
         self._named.append(named)
         return named
 
@@ -86,7 +100,8 @@ class SqlKeptPairs:
             raise InvalidArgument("resolution", resolution, allowed="an integer from 1 to 2^31")
         fetch, sql = self._session.fetch, self._builder.relation.dialect.sql
         shares = {int(j): int(total) for j, total in fetch(sql(self._builder.value_sizes(buckets, resolution)))}
-        (users,) = fetch(sql(self._builder.sizes([1, *(2**j + 1 for j in range(buckets - 1))])))
+        builder = self._asking(counting(self._builder.query, within_group=False))
+        (users,) = fetch(sql(builder.sizes([1, *(2**j + 1 for j in range(buckets - 1))])))
         return tuple(shares.get(j, 0) for j in range(buckets)), tuple(map(int, users))
 
     def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -108,7 +123,7 @@ class SqlKeptPairs:
 
 
 @dataclass(slots=True)
-class _NamedPairs:
+class SqlNamedPairs:
     """The pairs of some items, and how often each occurs among the users who have t of them.
 
     Both are kept as soon as t matters; until then ``builder`` finds the pairs in the table of more items.
@@ -121,6 +136,7 @@ class _NamedPairs:
     by_size: str
     kept: bool = False
     among: frozenset[Item] = field(init=False)
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _kept: dict[int | None, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -130,7 +146,7 @@ class _NamedPairs:
         """For each edge, the number of users with at least ``edge`` of the items and fewer than the next edge."""
         lower = exact_edges(edges)
         numbers = [0] * len(lower)
-        for size, pairs in self._fetch(self.builder.users_by_size(self._by_size(None))):
+        for size, pairs in self._fetch(self.builder.users_by_size(self.by_size_at(None))):
             place = sum(edge <= int(size) for edge in lower) - 1
             if place >= 0:
                 # Every user with t items has t of these pairs.
@@ -141,12 +157,12 @@ class _NamedPairs:
         """The weighted count of each item, in the given order."""
         if weights[-1][0] < len(self.among):
             raise InvalidArgument("weights", tuple(weights), allowed=f"steps that reach all {len(self.among)} items")
-        self._require_exact(weights[0][1], clip)
+        self.require_exact(weights[0][1], clip)
         if len(weights) == 1 and clip not in self._kept:
             # Whoever has how many of the items adds the same.
             query = replace(self.builder, query=self._query_at(clip)).equal_sums(weights[0][1])
         else:
-            query = self.builder.weighted_sums(self._by_size(clip), weights)
+            query = self.builder.weighted_sums(self.by_size_at(clip), weights)
         return self._in_order(self._fetch(query))
 
     def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> tuple[int, ...]:
@@ -168,20 +184,17 @@ class _NamedPairs:
             raise InvalidArgument("norm", norm.named, allowed="the number of the items, of pairs that have a value")
 
     def _in_order(self, rows: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
-        try:
-            found = {decode_item(self.builder.columns, tuple(row[:-1])): int(row[-1]) for row in rows}
-        except (ValueError, ArithmeticError, TypeError):
-            # The reason would quote the value.
-            raise SourceFailure from None
+        found = {decoded(self.builder.columns, tuple(row[:-1])): int(row[-1]) for row in rows}
         return tuple(found.get(item, 0) for item in self.items)
 
-    def _require_exact(self, weight: int, clip: int | None) -> None:
+    def require_exact(self, weight: int, clip: int | None) -> None:
+        """Raise if a sum with this weight and clip may be more than the engine adds up."""
         value, most = self.builder.query.value, self.builder.relation.dialect.arithmetic.max_term
         if value is not None and weight * (clip or value.clip) > most:
             allowed = f"a clip times the largest weight of at most {most} on this engine"
             raise InvalidArgument("clip", clip, allowed=allowed)
 
-    def _by_size(self, clip: int | None) -> str:
+    def by_size_at(self, clip: int | None) -> str:
         """The table of how often each item occurs among users with t items, and of the sums of values at this clip."""
         if clip not in self._kept:
             query, table = self._query_at(clip), self.by_size if clip is None else f"{self.by_size}_{clip}"

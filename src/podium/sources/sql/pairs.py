@@ -16,6 +16,7 @@ from podium.sources.protocol import CountQuery, DomainSize, PairValue
 from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, VALUE, column, row_column, rows
+from podium.sources.sql.groups.bounding import bounded_groups
 from podium.sources.sql.pair_values import clipped, pair_sum
 from podium.sources.sql.relation import ItemTable, Relation
 
@@ -27,10 +28,11 @@ _ELEMENTS, _SIZED, _SUMMED, _LEFT_OUT = "elements", "sized", "summed", "left_out
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The pairs of one question before contribution bounding; ``without`` has the excluded items.
+    """The pairs of one question before items are cut; ``without`` has the excluded items, ``groups`` the known groups.
 
-    ``kept`` is the table that keeps them, if they were computed before; ``kept_sizes`` says that each of its rows has
-    the number of items of its user.
+    With groups a pair is (user, group, item), and a user has those of the groups that it keeps. ``kept`` is the table
+    that keeps the pairs, if they were computed before; ``kept_sizes`` says that each of its rows has the number of
+    items of its user.
     """
 
     relation: Relation
@@ -39,21 +41,33 @@ class Pairs:
     without: ItemTable | None = None
     kept: str | None = None
     kept_sizes: bool = False
+    groups: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The item columns; a list column is replaced by its elements."""
-        return tuple(element_of(self.relation.schema.column(name, role="item")) for name in self.query.items)
+        """The group and item columns; a list column is replaced by its elements."""
+        return tuple(element_of(self.relation.schema.column(name, role="item")) for name in self.query.keys)
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The names of the item columns in the queries."""
-        return tuple(f"item{place}" for place in range(len(self.query.items)))
+        """The names of the group and item columns in the queries."""
+        return (*self.group_places, *(f"item{place}" for place in range(len(self.query.items))))
+
+    @property
+    def group_places(self) -> tuple[str, ...]:
+        """The names of the group columns in the queries."""
+        return () if self.query.groups is None else tuple(f"group{n}" for n in range(len(self.query.groups.columns)))
+
+    @property
+    def owner(self) -> tuple[str, ...]:
+        """Whose items are counted and cut: a user's, or a user's within a group."""
+        within = self.query.groups is not None and self.query.groups.within_group
+        return (USER, *self.group_places) if within else (USER,)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every column of the table that is read."""
-        return (self.query.user, *self.query.items, *self._measured, *columns_of(self.query.where))
+        return (self.query.user, *self.query.keys, *self._measured, *columns_of(self.query.where))
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -80,7 +94,7 @@ class Pairs:
             sizes = exp.select(size.as_(SIZE), members.as_(MEMBERS)).from_(kept, copy=False)
             return sizes.group_by(size.copy(), copy=False)
         pairs = self.within(user_first=True).subquery(PAIRS, copy=False)
-        users = exp.select(rows().as_(SIZE)).from_(pairs, copy=False).group_by(column(USER), copy=False)
+        users = exp.select(rows().as_(SIZE)).from_(pairs, copy=False).group_by(*map(column, self.owner), copy=False)
         sizes = exp.select(column(SIZE), rows().as_(MEMBERS)).from_(users.subquery(_SIZED, copy=False), copy=False)
         return sizes.group_by(column(SIZE), copy=False)
 
@@ -94,16 +108,17 @@ class Pairs:
         return select.select(self.dialect.arithmetic.total(column(VALUE)).as_(VALUE))
 
     def _sized_by_window(self) -> exp.Select:
-        size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
+        size = exp.Window(this=rows(), partition_by=[column(name, PAIRS) for name in self.owner])
         pairs = self.within(user_first=True).subquery(PAIRS)
         return exp.select(*(column(place, PAIRS).as_(place) for place in self.held), size.as_(SIZE)).from_(pairs)
 
     def _sized_by_join(self) -> exp.Select:
         pairs = self.within(user_first=True)
-        users = exp.select(column(USER, PAIRS).as_(USER), rows().as_(SIZE))
-        users = users.from_(pairs.copy().subquery(PAIRS)).group_by(column(USER, PAIRS))
+        owner = [column(name, PAIRS) for name in self.owner]
+        users = exp.select(*(key.as_(key.name) for key in owner), rows().as_(SIZE))
+        users = users.from_(pairs.copy().subquery(PAIRS)).group_by(*(key.copy() for key in owner))
         sized = exp.select(*(column(place, PAIRS).as_(place) for place in self.held), column(SIZE, _SIZED).as_(SIZE))
-        same = column(USER, PAIRS).eq(column(USER, _SIZED))
+        same = exp.and_(*(column(name, PAIRS).eq(column(name, _SIZED)) for name in self.owner))
         return sized.from_(pairs.subquery(PAIRS)).join(users.subquery(_SIZED), on=same)
 
     @property
@@ -115,7 +130,7 @@ class Pairs:
         """These pairs, each with its user's number of items."""
         if self.dialect.collects_items and len(self.held) == 1:
             return self._sized_by_lists(pairs)
-        size = exp.Window(this=rows(), partition_by=[column(USER, PAIRS)])
+        size = exp.Window(this=rows(), partition_by=[column(name, PAIRS) for name in self.owner])
         named = (column(place, PAIRS).as_(place) for place in (USER, *self.held))
         return exp.select(*named, size.as_(SIZE)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
 
@@ -157,7 +172,7 @@ class Pairs:
             select = select.where(*self.dialect.usable(value.copy(), kind), copy=False)
         if isinstance(self.domain, DomainSize):
             first, last = self.dialect.integer(0), self.dialect.integer(self.domain.size - 1)
-            select = select.where(exp.Between(this=values[1].copy(), low=first, high=last), copy=False)
+            select = select.where(exp.Between(this=values[-1].copy(), low=first, high=last), copy=False)
         if self.without is not None:
             select = select.where(self._not_left_out(values[1:], self.without), copy=False)
         return select if self.query.value is None else self._summed(select, values, measured, self.query.value)
@@ -191,32 +206,38 @@ class Pairs:
         return select if self.without is None else select.where(self._not_left_out(values[1:], self.without))
 
     def within(self, *, user_first: bool = False) -> exp.Select:
-        """The pairs whose item is in the domain, if that is listed."""
+        """The pairs whose item is in the domain, if that is listed, and of the groups that their user keeps."""
         pairs = self.distinct(user_first=user_first)
-        if not isinstance(self.domain, ItemTable):
+        if self.kept is None and self.groups is not None:
+            pairs = self._joined(pairs, self.groups, self.group_places)
+        if isinstance(self.domain, ItemTable):
+            # A domain lists items of every group, or each with its group.
+            pairs = self._joined(pairs, self.domain, self.places[len(self.places) - len(self.domain.columns) :])
+            # Of kept pairs only items that a round released are asked for; a stated domain may be long.
+            pairs = pairs if self.kept is None else self.dialect.join_few(pairs, LISTED)
+        per_user = None if self.query.groups is None else self.query.groups.per_user
+        if self.kept is not None or per_user is None:
             return pairs
-        joined = (
+        return bounded_groups(self, pairs, per_user)
+
+    def _joined(self, pairs: exp.Select, listed: ItemTable, places: Sequence[str]) -> exp.Select:
+        """The pairs that the table lists by these of their columns."""
+        return (
             exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.held)))
             .from_(pairs.subquery(PAIRS, copy=False), copy=False)
-            .join(
-                items_of(self.domain, self.places).subquery(LISTED),
-                on=same_items(PAIRS, LISTED, self.places),
-                copy=False,
-            )
+            .join(items_of(listed, places).subquery(LISTED), on=same_items(PAIRS, LISTED, places), copy=False)
         )
-        # Of kept pairs only items that a round released are asked for; a stated domain may be long.
-        return joined if self.kept is None else self.dialect.join_few(joined, LISTED)
 
     def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None, exp.Expr | None]:
         """The table, its raw user and item columns, the one that is summed, and the condition if not applied yet."""
-        names = (self.query.user, *self.query.items, *self._measured)
+        names = (self.query.user, *self.query.keys, *self._measured)
         declared = [self.relation.schema.column(name) for name in names]
         table = self.relation.rows(self.names)
         raw: list[exp.Expr] = [row_column(name) for name in names]
         where = None
         if self.query.where is not None:
             where = condition(self.query.where, self.relation.column, self.dialect)
-        keys = 1 + len(self.query.items)
+        keys = 1 + len(self.query.keys)
         if all(kind.kind is not Kind.LIST for kind in declared):
             return table, raw[:keys], raw[keys] if self._measured else None, where
         places = (USER, *self.places, *(VALUE for _ in self._measured))

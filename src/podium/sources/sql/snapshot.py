@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from podium.sources.item_text import decode_item
 from podium.sources.protocol import DomainSize
 from podium.sources.sql.builder import SqlBuilder
 
-__all__ = ["COUNTS", "Session", "SqlSnapshot", "exact_edges"]
+__all__ = ["COUNTS", "Session", "SqlSnapshot", "decoded", "exact_edges"]
 
 COUNTS = "podium_counts"
 _NAMES_AT_ONCE = 2_000
@@ -28,6 +28,10 @@ class Session(Protocol):
 
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query: names are texts, counts are integers."""
+        ...
+
+    def stream(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """The same in batches; nothing else is asked before the last of them has come."""
         ...
 
     def explain(self, query: str) -> None:
@@ -121,11 +125,16 @@ class SqlSnapshot:
         return self._session.fetch(self._dialect.sql(query))
 
     def _item(self, texts: tuple[Any, ...]) -> Item:
-        try:
-            return decode_item(self._builder.columns, texts)
-        except (ValueError, ArithmeticError, TypeError):
-            # The reason would quote the value.
-            raise SourceFailure from None
+        return decoded(self._builder.columns, texts)
+
+
+def decoded(columns: tuple[Column, ...], texts: tuple[Any, ...]) -> Item:
+    """The item of these columns."""
+    try:
+        return decode_item(columns, texts)
+    except (ValueError, ArithmeticError, TypeError):
+        # The reason would quote the value.
+        raise SourceFailure from None
 
 
 def exact_edges(edges: Sequence[int]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
@@ -11,18 +11,22 @@ from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.exact import positive_integer
+from podium.histogram import item_order
 from podium.query.schema import Column, Kind, Schema
 from podium.sources.domains import check_listed, item_rows, listed_rows, match_columns
+from podium.sources.group_cut import Group, GroupCut
 from podium.sources.item_text import COUNTABLE, element_of
 from podium.sources.protocol import CountQuery, Domain, DomainFile, DomainItems, DomainSize, DomainTable
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.conditions import check_condition, depth_of
 from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.groups.grouped_lists import GroupedSqlSnapshot
+from podium.sources.sql.groups.queries import GroupedSql, listed_texts
 from podium.sources.sql.kept_pairs import KEPT_PAIRS, SqlKeptPairs
-from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
+from podium.sources.sql.loaded_items import KNOWN_GROUPS, LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
 from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable, Relation
-from podium.sources.sql.snapshot import COUNTS, Session, SqlSnapshot, exact_edges
+from podium.sources.sql.snapshot import COUNTS, Session, decoded, exact_edges
 
 __all__ = ["SqlSource"]
 
@@ -94,6 +98,8 @@ class SqlSource(ABC):
         schema = self.schema()
         user = schema.column(query.user, role="user")
         _require_countable("user", user)
+        if query.groups is not None:
+            self._check_groups(query.groups, schema)
         items = [schema.column(name, role="item") for name in query.items]
         for item in items:
             _require_countable("item", item)
@@ -106,17 +112,29 @@ class SqlSource(ABC):
         if query.value is not None:
             check_value(query, query.value, schema, self.sql_dialect)
         if query.without:
-            _check_without(query, tuple(map(element_of, items)), domain, self.sql_dialect)
-        if query.groups is not None:
-            raise InvalidArgument("per", query.groups.columns, allowed="None: no engine counts groups yet")
+            groups = [schema.column(name) for name in query.keys[: len(query.keys) - len(items)]]
+            _check_without(query, tuple(map(element_of, (*groups, *items))), domain, self.sql_dialect)
+
+    def _check_groups(self, groups: GroupCut, schema: Schema) -> None:
+        """Raise unless groups can be told apart, and those that are listed are of the columns' kinds."""
+        columns = tuple(schema.column(name, role="per") for name in groups.columns)
+        for column in columns:
+            _require_countable("per", column)
+        if isinstance(groups.known, DomainSize):
+            raise InvalidArgument("groups", groups.known, allowed="a list, a file or a table of groups")
+        if isinstance(groups.known, DomainTable):
+            match_columns(self.domain_relation(groups.known.table), groups.known.columns, columns, "groups")
+        elif groups.known is not None:
+            check_listed(groups.known, columns, self.sql_dialect, "groups")
 
     def _check_plannable(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the engine can plan the queries: engines limit their length and depth."""
-        columns = tuple(element_of(self.relation_for(query).schema.column(name)) for name in query.items)
+        keys = tuple(element_of(self.relation_for(query).schema.column(name)) for name in query.keys)
+        groups, items = keys[: -len(query.items)], keys[-len(query.items) :]
         with self.session() as session:
-            for table in (LISTED_ITEMS, LEFT_OUT):
+            for table, columns in ((LISTED_ITEMS, items), (LEFT_OUT, keys), (KNOWN_GROUPS, groups)):
                 # Without rows: their content does not change whether a plan is refused.
-                if _needs_tables(query, domain):
+                if columns and _needs_tables(query, domain):
                     session.load(table, loaded_columns(columns), ())
             try:
                 for select in self._query_shapes(query, domain):
@@ -134,6 +152,10 @@ class SqlSource(ABC):
     def _query_shapes(self, query: CountQuery, domain: Domain | None) -> Iterator[exp.Query]:
         """A query of each shape that reads the table; later rounds read kept pairs, whatever the condition was."""
         builder = self._builder(query, domain)
+        if query.groups is not None:
+            yield GroupedSql(builder).top_rows(2)
+            yield builder.pairs_to_keep()
+            return
         yield builder.top_rows(2) if domain is None and query.weights is None else builder.kept_counts()
         if query.weights is not None or query.value is not None:
             yield builder.pairs_to_keep()
@@ -176,6 +198,8 @@ class SqlSource(ABC):
             if limit is not None:
                 raise InvalidArgument("limit", limit, allowed="None where edges are given")
             sent.append(builder.sizes(exact_edges(edges)))
+        elif query.groups is not None:
+            sent += self._grouped_queries(builder, limit)
         elif limit is not None:
             sent.append(builder.top_rows(positive_integer(limit, "limit") + 1))
         else:
@@ -185,6 +209,15 @@ class SqlSource(ABC):
                 sent.append(builder.unseen(COUNTS, [0]))
         return tuple(map(self.sql_dialect.sql, sent))
 
+    def _grouped_queries(self, builder: SqlBuilder, limit: int | None) -> Iterator[exp.Expr]:
+        """What is sent for the top rows of all groups, or for their tallies and names."""
+        grouped = GroupedSql(builder)
+        if limit is not None:
+            yield grouped.top_rows(positive_integer(limit, "limit") + 1)
+            return
+        yield self.sql_dialect.keep(COUNTS, builder.kept_counts())
+        yield from grouped.shown(COUNTS, f"{COUNTS}_places")
+
     def _fenced_builder(
         self, query: CountQuery, domain: Domain | None, shown_as: str | None = None
     ) -> tuple[SqlBuilder, dict[str, exp.Select]]:
@@ -193,12 +226,15 @@ class SqlSource(ABC):
         if shown_as is not None:
             table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
             builder = replace(builder, relation=replace(builder.relation, table=table))
-        return builder.keep_computed(_ROWS, LISTED_ITEMS) if self.sql_dialect.keeps_rows else (builder, {})
+        return (
+            builder.keep_computed(_ROWS, LISTED_ITEMS, KNOWN_GROUPS) if self.sql_dialect.keeps_rows else (builder, {})
+        )
 
     def _builder(self, query: CountQuery, domain: Domain | None) -> SqlBuilder:
         relation = self.relation_for(query)
-        columns = tuple(element_of(relation.schema.column(name)) for name in query.items)
-        without = loaded_table(LEFT_OUT, columns, self.sql_dialect) if query.without else None
+        keys = tuple(element_of(relation.schema.column(name)) for name in query.keys)
+        columns = keys[-len(query.items) :]
+        without = loaded_table(LEFT_OUT, keys, self.sql_dialect) if query.without else None
         listed: DomainSize | ItemTable | None
         if domain is None or isinstance(domain, DomainSize):
             listed = domain
@@ -206,7 +242,32 @@ class SqlSource(ABC):
             listed = match_columns(self.domain_relation(domain.table), domain.columns, columns)
         else:
             listed = loaded_table(LISTED_ITEMS, columns, self.sql_dialect)
-        return SqlBuilder(relation, query, listed, without)
+        return SqlBuilder(relation, query, listed, without, groups=self._known_groups(query, keys))
+
+    def _known_groups(self, query: CountQuery, keys: tuple[Column, ...]) -> ItemTable | None:
+        """The groups that the query lists, as a table."""
+        if query.groups is None or query.groups.known is None:
+            return None
+        known, columns = query.groups.known, keys[: -len(query.items)]
+        if isinstance(known, DomainTable):
+            return match_columns(self.domain_relation(known.table), known.columns, columns, "groups")
+        return loaded_table(KNOWN_GROUPS, columns, self.sql_dialect)
+
+    def known_groups(self, query: CountQuery) -> tuple[Group, ...]:
+        """The groups that the query lists, in their order. Only this list is read, never the data."""
+        self._check_query(query, None)
+        if query.groups is None or query.groups.known is None:
+            raise InvalidArgument("groups", None, allowed="a list, a file or a table of groups")
+        schema, known = self.relation_for(query).schema, query.groups.known
+        columns = tuple(map(schema.column, query.groups.columns))
+        if isinstance(known, DomainItems | DomainFile):
+            rows = listed_rows(known, columns, self.sql_dialect, "groups")
+            return _in_order(row[0] if len(columns) == 1 else row for row in rows)
+        with self._counting_session(query, None, data=False) as (builder, session):
+            if builder.groups is None:
+                raise InvalidArgument("groups", known, allowed="groups that the engine can list")
+            texts = session.fetch(self.sql_dialect.sql(listed_texts(builder.groups, columns)))
+        return _in_order(decoded(columns, row) for row in texts)
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         """How many items a known domain has. Only the domain is read, never the data."""
@@ -215,15 +276,16 @@ class SqlSource(ABC):
         with self._counting_session(query, domain, data=False) as (builder, session):
             if not isinstance(builder.domain, ItemTable):
                 raise InvalidArgument("domain", domain, allowed="a domain that the engine can list")
-            ((size,),) = session.fetch(self.sql_dialect.sql(builder.domain_size(builder.domain)))
+            size_query = GroupedSql(builder).domain_size(builder.domain)
+            ((size,),) = session.fetch(self.sql_dialect.sql(size_query))
         return int(size)
 
     @contextmanager
-    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[SqlSnapshot]:
+    def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[GroupedSqlSnapshot]:
         """A view of the data for one question."""
         self._check_query(query, domain)
         with self._counting_session(query, domain) as (builder, session):
-            yield SqlSnapshot(builder, session)
+            yield GroupedSqlSnapshot(builder, session)
 
     @contextmanager
     def keep_pairs(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[SqlKeptPairs]:
@@ -245,9 +307,13 @@ class SqlSource(ABC):
             for table, select in first.items():
                 if data or table != _ROWS:
                     session.keep(table, select)
+            groups, items = builder.columns[: -len(query.items)], builder.columns[-len(query.items) :]
             if isinstance(domain, DomainItems | DomainFile):
-                rows = listed_rows(domain, builder.columns, self.sql_dialect)
-                session.load(LISTED_ITEMS, loaded_columns(builder.columns), rows)
+                rows = listed_rows(domain, items, self.sql_dialect)
+                session.load(LISTED_ITEMS, loaded_columns(items), rows)
+            if query.groups is not None and isinstance(query.groups.known, DomainItems | DomainFile):
+                rows = listed_rows(query.groups.known, groups, self.sql_dialect, "groups")
+                session.load(KNOWN_GROUPS, loaded_columns(groups), rows)
             if query.without:
                 rows = item_rows(query.without, builder.columns, "without", self.sql_dialect)
                 session.load(LEFT_OUT, loaded_columns(builder.columns), rows)
@@ -256,7 +322,12 @@ class SqlSource(ABC):
 
 def _needs_tables(query: CountQuery, domain: Domain | None) -> bool:
     """Whether a query that reads the table compares it with items that are put into tables."""
-    return isinstance(domain, DomainItems | DomainFile) or bool(query.without)
+    known = None if query.groups is None else query.groups.known
+    return any(isinstance(listed, DomainItems | DomainFile) for listed in (domain, known)) or bool(query.without)
+
+
+def _in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
+    return tuple(sorted(set(groups), key=item_order))
 
 
 def _require_countable(role: str, column: Column) -> None:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
-from podium.sources.isolation import attempt, run_guarded
+from podium.sources.isolation import BATCH, attempt, run_guarded, run_in_batches
 from podium.sources.quiet import silence_loggers
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sqlalchemy import sqlite_sql
@@ -139,6 +139,12 @@ class SQLAlchemySession:
             return rows
 
         return run_guarded(fetched)
+
+    def stream(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """The rows of a query in batches; some drivers hold all of them nevertheless."""
+        cursor = run_guarded(lambda: _execute(self._connection, query))
+        yield from run_in_batches(lambda: [tuple(row) for row in cursor.fetchmany(BATCH)])
+        run_guarded(cursor.close)
 
     def explain(self, query: str) -> None:
         """Plan a query, if the engine is known to do so without reading rows."""

@@ -93,8 +93,8 @@ class SQLAlchemySource(SqlSource):
             self._require_exact(kind)
         if query.where is not None and _has_patterns(query.where):
             self._require("match patterns as other engines do", patterns_are_exact)
-        if query.max_items_per_user is not None:
-            self._require("hash as other engines do, which max_items_per_user needs", hashes_alike)
+        if query.salt is not None:
+            self._require("hash as other engines do, which max_items_per_user and groups need", hashes_alike)
         if query.weights is not None:
             self._require("sum as other engines do, which weights need", weighs_alike)
         if query.value is not None and not self._flavour.sums:
@@ -103,8 +103,9 @@ class SQLAlchemySource(SqlSource):
                 "a row. Allowed: distinct users on this engine. Copy the table to DuckDB, Parquet or PostgreSQL."
             )
         # Weighted queries keep their counts in a table, and questions about events or sums their pairs.
-        if domain is not None or query.without or query.weights is not None or query.value is not None:
-            self._require("keep temporary tables, which a question with a domain or in rounds needs", keeps_tables)
+        listed = domain is not None or bool(query.without) or query.groups is not None
+        if listed or query.weights is not None or query.value is not None:
+            self._require("keep temporary tables, which a question with a domain, groups or rounds needs", keeps_tables)
 
     def _require_fences(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise if a column is computed on read and this engine's fences are not known to hold."""
@@ -177,7 +178,7 @@ def _address(url: sa.URL) -> str:
 
 
 def _kinds(schema: Schema, query: CountQuery) -> set[Kind]:
-    names = (query.user, *query.items, *columns_of(query.where))
+    names = (query.user, *query.keys, *columns_of(query.where))
     return {element_of(schema.column(name)).kind for name in names} & set(COUNTABLE)
 
 

@@ -1,0 +1,1 @@
+"""Groups: every list of a question in the same queries, however many there are."""
