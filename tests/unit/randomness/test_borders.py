@@ -10,6 +10,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import flint
 import numpy as np
@@ -18,7 +19,16 @@ from numpy.typing import NDArray
 from tests.support.survival import SURVIVAL_BALL
 
 from podium.exact import ball, ball_precision, rational_bounds
-from podium.randomness import NoisyNumber, bernoulli_exp, choose, discrete_gaussian, geometric, noisy_value, race
+from podium.randomness import (
+    NoisyNumber,
+    bernoulli_exp,
+    choose,
+    discrete_gaussian,
+    geometric,
+    noisy_value,
+    noisy_values,
+    race,
+)
 from podium.randomness.bits import Words
 from podium.randomness.candidates import Lineup, Special
 from podium.randomness.float_filter import Candidates
@@ -102,6 +112,19 @@ def test_noisy_values(name: NoiseName, sign: int, distance: int) -> None:
         bits = Scripted(*words_at(border, sign, distance))
         expected = Fraction(steps if sign > 0 else steps - 1, 8)
         assert noisy_value(5, scale=3, noise=name, grid_bits=3, bits=bits) == expected
+
+
+@pytest.mark.parametrize("name", NOISES)
+@pytest.mark.parametrize("grid_bits", [-2, 0, 20])
+def test_values_that_floats_decide_are_those_of_their_digits(
+    name: NoiseName, grid_bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = [Fraction(number, 7) for number in range(-60, 60)]
+    parameters: dict[str, Any] = {"scale": Fraction(17, 3), "noise": name, "grid_bits": grid_bits}
+    by_floats = noisy_values(values, **parameters, bits=ReplayableBits(5))
+    # Now no float is small enough to decide.
+    monkeypatch.setattr(sys.modules[noisy_values.__module__], "_BIG", 0.0)
+    assert noisy_values(values, **parameters, bits=ReplayableBits(5)) == by_floats
 
 
 @either_side

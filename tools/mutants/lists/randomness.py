@@ -15,6 +15,13 @@ MUTANTS = (
         ("unit/randomness/test_borders.py::test_noisy_values",),
     ),
     Mutant(
+        "randomness/noisy_values.py",
+        "return whole // (offset.denominator * size * unit.denominator)",
+        "return -(-whole // (offset.denominator * size * unit.denominator))",
+        "a value is rounded down at both ends of its noise, or the ends may agree on the wrong step",
+        ("unit/randomness/test_borders.py::test_values_that_floats_decide_are_those_of_their_digits",),
+    ),
+    Mutant(
         "randomness/discrete.py",
         "center = variance / scale",
         "center = 2 * variance / scale",
