@@ -22,7 +22,11 @@ def text_of(path: Path) -> str:
 
 @cache
 def names_in(path: str) -> frozenset[str]:
-    return frozenset(re.findall(r"^ *def (test_\w+)\(", text_of(Path(path)), flags=re.MULTILINE))
+    """The tests of a file, those that it inherits from the contract of sources among them."""
+    text = text_of(Path(path))
+    if "(SourceContract)" in text:
+        text += "".join(text_of(found) for found in sorted((ROOT / "tests" / "support" / "sources").glob("*.py")))
+    return frozenset(re.findall(r"^ *def (test_\w+)\(", text, flags=re.MULTILINE))
 
 
 def test_there_are_enough_and_no_two_are_the_same() -> None:
