@@ -21,6 +21,7 @@ BENCHES = {
     "utility_regimes": "bench.utility.regimes.run",
     "counts": "bench.counts",
     "known": "bench.known.run",
+    "measures": "bench.measures.run",
     "known_rounds": "bench.known.rounds",
     "opendp_recall": "bench.opendp_recall",
     "service": "bench.service.run",

@@ -77,6 +77,19 @@ def test_thresholds_of_the_table(items: int, sigma: Fraction, equal: float, all_
     assert 0.98 < max(worst) / float(DELTA) < 1 + 1e-9
 
 
+def test_a_peak_within_a_cell_is_found() -> None:
+    """A chance that jumps at .3 and is flat: the bracket is largest there, and small at both ends."""
+    with ball_precision(128):
+
+        def jump(part: Fraction) -> flint.arb:
+            return ball(Fraction(part >= Fraction(3, 10), 2))
+
+        assert is_bounded(jump, 1, Fraction(142, 100), Fraction(1))
+        assert not is_bounded(jump, 1, Fraction(140, 100), Fraction(1))
+        assert is_bounded(jump, 2, Fraction(183, 100), Fraction(1))
+        assert not is_bounded(jump, 2, Fraction(181, 100), Fraction(1))
+
+
 def test_equal_parts_are_not_the_worst() -> None:
     equal, delta = TABLE[1][2], float(DELTA)
     assert failure(lump_and_dust(100, 0.998342), equal, Fraction(1)) / delta == pytest.approx(1.3552, abs=2e-4)

@@ -57,8 +57,8 @@ def test_a_clip_that_is_chosen_is_paid_for_and_said(parts: dict[str, Any]) -> No
     said = "length" if mechanism.normed else "clip"
     selecting, measuring = (int(release.parameters[name]) for name in (said, "value_clip"))
     assert (release.parameters["clip"] == "None") == mechanism.normed
-    # What bounds a user's amounts together is no clip of single amounts.
-    assert reader.asked == ([measuring] if mechanism.normed else [selecting, measuring])
+    # What bounds a user's amounts together leaves single amounts some room.
+    assert reader.asked == [selecting * (4 if mechanism.normed else 1), measuring]
     assert 4 <= selecting <= 32
     assert 4 <= measuring <= 32
     choice = NormChoice("0.05", values=True) if mechanism.normed else ClipChoice("0.05")

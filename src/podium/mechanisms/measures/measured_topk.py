@@ -33,6 +33,8 @@ __all__ = ["MeasuredTopK"]
 Finder = AdaptiveTopK | ExponentialTopK | LimitedDomain
 
 _DEFAULT_CAP = 1000
+_LENGTHS = 4
+"""So many lengths a single amount may have, before it is scaled: measured, not derived."""
 _PER_PLACE = 6
 """Three rounds may find twice as many items as wanted."""
 _OF_FINDING = Fraction(9, 10)
@@ -245,9 +247,9 @@ class MeasuredTopK:
             clip, value_clip = self._choose(choice, reader, bits)
             paid.append(choice.event)
         finder = self.finder(clip)
-        # A chosen length bounds all that a user adds, and no single amount.
+        # A chosen length bounds all that a user adds; single amounts far above it would leave nothing to the others.
         whole = self.normed and choice is not None
-        found = self._find(finder, reader if whole else reader.at_clip(clip), bits)
+        found = self._find(finder, reader.at_clip(clip * _LENGTHS if whole else clip), bits)
         paid.extend(found.paid.events)
         parameters = (
             describe(self) | ({} if whole else {"clip": str(clip)}) | ({"length": str(clip)} if self.normed else {})
