@@ -91,7 +91,10 @@ class ArrayReader:
 
     def _parts(self, weights: NormWeights) -> Numbers:
         large = self.amounts >= weights.clip << weights.headroom
-        return np.where(large, weights.most, (np.minimum(self.amounts, 2**40) << weights.bits) // weights.clip)
+        parts: Numbers = np.where(
+            large, weights.most, (np.minimum(self.amounts, 2**40) << weights.bits) // weights.clip
+        )
+        return parts
 
     def _squares(self, weights: NormWeights, keep: NDArray[np.bool_], parts: Numbers) -> Numbers:
         users, kept = self.table.users[keep], parts[keep]
@@ -101,7 +104,8 @@ class ArrayReader:
         largest = np.zeros(self._users, np.int64)
         np.maximum.at(largest, users, kept)
         spread = weights.items * squares - _sums(users, kept, self._users) ** 2
-        return np.maximum(spread, weights.items * largest * largest // 2)
+        larger: Numbers = np.maximum(spread, weights.items * largest * largest // 2)
+        return larger
 
     def _weighted(self, weights: NormWeights, keep: NDArray[np.bool_]) -> Numbers:
         parts = self._parts(weights)
@@ -119,4 +123,5 @@ def _sums(places: Numbers, values: Numbers, size: int) -> Numbers:
 
 def _buckets(values: Any, buckets: int) -> Numbers:
     exponents = np.ceil(np.log2(np.maximum(values, 1))).astype(np.int64)
-    return np.minimum(exponents, buckets - 1)
+    found: Numbers = np.minimum(exponents, buckets - 1)
+    return found

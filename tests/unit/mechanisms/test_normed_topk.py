@@ -50,7 +50,7 @@ def test_a_user_with_one_large_amount_keeps_the_others() -> None:
         kind(1, 1, "1e-6", clip=128).stage(Fraction(1), discovery=1) for kind in (NormedTopK, AdaptiveTopK)
     )
     found = [
-        float(AmountsTable(table).discover(stage, ()).values[0] / stage.count_sigma)  # type: ignore[arg-type,index]
+        float(AmountsTable(table).discover(stage, ()).values[0] / stage.count_sigma)  # type: ignore[index]
         for stage in (lengths, weights)
     ]
     assert found[0] > 2.5 * found[1]
@@ -62,10 +62,10 @@ def test_a_round_costs_its_share() -> None:
     for discovery, part in enumerate(parts, start=1):
         stage = mechanism.stage(Fraction(1, 4), discovery=discovery)
         noise, hidden = stage.worst_case
-        assert noise.rho <= Fraction(1, 24)  # type: ignore[union-attr]
-        assert hidden.delta == mechanism.delta * part  # type: ignore[union-attr]
+        assert noise.rho <= Fraction(1, 24)
+        assert hidden.delta == mechanism.delta * part
         assert stage.weights == NormWeights(9, 50)
-        assert stage.threshold == norm_cutoff(50, stage.sigma, hidden.delta)  # type: ignore[union-attr]
+        assert stage.threshold == norm_cutoff(50, stage.sigma, hidden.delta)
         assert (stage.count_sigma, stage.count_threshold) == (9 * stage.sigma, 9 * stage.threshold)
 
 
@@ -73,7 +73,7 @@ def test_a_round_costs_its_share() -> None:
 def test_what_is_drawn_at_the_border_is_what_is_paid(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     drawn: list[Fraction] = []
     for name in ("noisy_values", "centred_values"):
-        inner = getattr(normed_topk, name)
+        inner = vars(normed_topk)[name]
 
         def draw(values: Any, *, scale: Fraction, inner: Any = inner, **how: Any) -> Any:
             drawn.append(scale)
@@ -106,7 +106,7 @@ def test_the_noise_of_differences_is_that_of_the_length(monkeypatch: pytest.Monk
     rounds = NormedTopK(2, 2, "1e-6", clip=4)._rounds(AmountsTable(TABLE), None)  # type: ignore[arg-type]
     _, scale, (sizes, noise) = rounds.measure_border((0, 1, 2), Fraction(1000), Fraction(1, 2))
     assert seen["scale"] == scale == 16 * noise.sigma  # type: ignore[union-attr]
-    assert sizes.rho + noise.rho <= Fraction(1, 4)  # type: ignore[union-attr]
+    assert sizes.rho + noise.rho <= Fraction(1, 4)
     # Nearly the true sums: few users are longer than 16.
     for value, total in zip(seen["values"], sums(TABLE)[:3], strict=True):
         assert 0.9 * total < value <= total
@@ -142,7 +142,7 @@ def test_one_user_moves_the_histograms_by_no_more_than_is_paid() -> None:
 
 def test_the_histograms_get_the_noise_that_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
     scales: list[tuple[int, Fraction]] = []
-    inner = length_choice.noisy_values
+    inner: Any = vars(length_choice)["noisy_values"]
 
     def draw(values: Any, *, scale: Fraction, **how: Any) -> Any:
         scales.append((len(values), scale))
