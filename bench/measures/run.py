@@ -1,4 +1,4 @@
-"""What the choice of a clip loses: ``python -m bench measures [--quick] [--json FILE]``; the page: ``measures_page``.
+"""What the choice of a clip loses: ``python -m bench measures [--quick] [--json FILE]``; no engine, no wait.
 
 The k items that come back have a share of what the k largest sums have, before any clip. The loss of a rule is how
 many points that share is below the same mechanism with the best stated power of two for this table, known by
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.measure import machine
 from bench.measures.reader import ArrayReader
 from bench.measures.worlds import WORLDS, Amounts, steam
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
@@ -33,6 +34,7 @@ DOMAINS = ("unknown", "known")
 GOALS = {"mean": 0.5, "worst": 5.0}
 """Points of the sum of the true list."""
 _RUNS, _AGAIN, _HIGHEST = 2, 3, 14
+DEFAULT_FILE = Path("build/bench/measures.json")
 _STEAM_EPSILONS = ("0.2", "1")
 
 
@@ -104,12 +106,13 @@ def main() -> None:
     """Measure, print, and keep the numbers for the page."""
     parser = argparse.ArgumentParser(prog="python -m bench measures")
     parser.add_argument("--quick", action="store_true", help="six small worlds, one run")
-    parser.add_argument("--json", type=Path, help="where the numbers go; those that it has are kept")
-    parser.add_argument("--first", type=int, default=0, help="the first world, to measure in parts")
+    parser.add_argument("--json", type=Path, default=DEFAULT_FILE, help="where the numbers go (%(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="the first world; what the file has of others is kept")
     parser.add_argument("--last", type=int, default=len(WORLDS), help="the world to stop before")
     options = parser.parse_args()
-    kept = options.json if options.json is not None and options.json.is_file() else None
-    cells: list[dict[str, Any]] = [] if kept is None else json.loads(kept.read_text(encoding="utf-8"))["cells"]
+    cells: list[dict[str, Any]] = []
+    if options.first and options.json.is_file():
+        cells = json.loads(options.json.read_text(encoding="utf-8"))["cells"]
     for cell in _cells(1 if options.quick else _RUNS, options.quick, options.first, options.last):
         cells.append(cell)
         shown = " ".join(f"{rule}: {share:.3f}" for rule, share in cell["shares"].items())
@@ -117,8 +120,30 @@ def main() -> None:
     for domain in DOMAINS:
         for rule in RULES:
             print(domain, rule, summary(cells, domain, rule))
-    if options.json is not None:
-        options.json.write_text(json.dumps({"k": K, "delta": DELTA, "cells": cells}, indent=1), encoding="utf-8")
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(_report(cells, options.quick)) + "\n", encoding="utf-8")
+
+
+def _report(cells: list[dict[str, Any]], quick: bool) -> dict[str, Any]:
+    losses = {f"{domain}, {rule}": summary(cells, domain, rule) for domain in DOMAINS for rule in RULES}
+    goals = []
+    for domain in DOMAINS:
+        for what, wanted in GOALS.items():
+            measured = losses[f"{domain}, {RULES[0]}"][what]
+            goals.append(
+                {
+                    "name": f"points lost by choosing the clip, {domain} domain, {what}",
+                    "wanted": f"<= {wanted:g}",
+                    "measured": measured,
+                    "met": None if quick else measured <= wanted,
+                    "where": f"{sum(cell['domain'] == domain and cell['world'] != 'steam' for cell in cells)} tables",
+                }
+            )
+    settings = {"quick": quick, "k": K, "delta": DELTA}
+    return {
+        "bench": "measures", "machine": machine(), "settings": settings,
+        "cells": cells, "losses": losses, "goals": goals,
+    }  # fmt: skip
 
 
 if __name__ == "__main__":

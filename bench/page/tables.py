@@ -277,6 +277,23 @@ def _monitor(report: Report) -> list[Shown]:
     return [Shown(caption, ("stream", "way", "recall", "worst period", "last period", "budget left"), rows)]
 
 
+def _measures(report: Report) -> list[Shown]:
+    rows = [
+        [name, *(f"{values[what]:.2f}" for what in ("mean", "90 %", "worst"))]
+        for name, values in report["losses"].items()
+    ]
+    real = [
+        [cell["domain"], cell["epsilon"], f"{cell['best']:.3f}", *(f"{share:.3f}" for share in cell["shares"].values())]
+        for cell in report["cells"]
+        if cell["world"] == "steam"
+    ]
+    rules = tuple(next(iter(report["cells"]))["shares"])
+    return [
+        Shown("Points lost, over all generated tables:", ("domain, clip", "mean", "90 %", "worst"), rows),
+        Shown("Hours played on Steam, the share found:", ("domain", "epsilon", "best by hindsight", *rules), real),
+    ]
+
+
 SECTIONS = (
     Section(
         "selection",
@@ -334,6 +351,16 @@ SECTIONS = (
         "The default where a domain is stated, where a bound on items per user is, and where neither is, on synthetic "
         "users; with it what the default for a known domain chooses among, each with all of epsilon.",
         _stated,
+    ),
+    Section(
+        "measures",
+        "Lists by amounts: choosing the clip",
+        "The 20 items with the largest sums in 52 generated tables (5,000 to 200,000 users, lognormal amounts, epsilon "
+        "from .05 to 1; fixed beforehand) and on Steam. What comes back has a share of the sums of the true list; lost "
+        "are points of it, against the same mechanism with the best stated power of two, known by hindsight. Beside "
+        "it the 95 % quantile of the amounts of the table itself, which is not private, and a clip of 1. Where sums "
+        "hardly stand out of the noise (5,000 users, a small epsilon), the chosen clip is too large, and most is lost.",
+        _measures,
     ),
     Section(
         "opendp_recall",

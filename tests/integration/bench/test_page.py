@@ -181,6 +181,13 @@ OPENDP_RECALL = {
         }
     ],
 }
+MEASURES = {
+    "machine": MACHINE,
+    "settings": {"quick": False, "k": 20, "delta": "1e-6"},
+    "losses": {"unknown, chosen": {"mean": 0.25, "90 %": 1.5, "worst": 7.5}},
+    "cells": [{"world": "steam", "domain": "known", "epsilon": "1", "best": 0.875, "shares": {"chosen": 0.75}}],
+    "goals": [],
+}
 MONITOR = {
     "machine": MACHINE,
     "settings": {"mode": "full", "runs": 2, "k": 10, "epsilon": "1", "delta": "1e-6"},
@@ -202,6 +209,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "utility_regimes": REGIMES,
     "known": KNOWN,
     "known_rounds": STATED,
+    "measures": MEASURES,
     "opendp_recall": OPENDP_RECALL,
     "monitor": MONITOR,
     "startup": STARTUP,
@@ -229,6 +237,8 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
         "| msweb | 285 | 30 | 1e-4 | 0.780 ±0.010 | 0.770 ±0.020 | 16.000 |",
         "| 2,000 | 3 | 4,096 | 100 | 0.750 |",
         "| stated | >= -0.01 | -0.002 | met | users 2,000 |",
+        "| unknown, chosen | 0.25 | 1.50 | 7.50 |",
+        "| known | 1 | 0.875 | 0.750 |",
         "| 30 days | TopKMonitor | 0.900 | 0.500 | 0.800 | 0.010 |",
         "| podium --help | 12.500 | 0.250 |",
         "Spark: not measured, there is no Java.",

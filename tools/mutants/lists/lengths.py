@@ -9,7 +9,7 @@ __all__ = ["MUTANTS"]
 _NORMED = "exhaustive/mechanisms/test_normed.py::"
 _CUTOFF = "exhaustive/mechanisms/test_norm_cutoff.py::"
 _ROUNDS = "unit/mechanisms/test_normed_topk.py::"
-_ENGINE = "contract/sources/test_duckdb.py::TestParquet::"
+_ENGINE = "integration/sources/test_lengths.py::"
 
 MUTANTS = (
     Mutant(
@@ -129,27 +129,27 @@ MUTANTS = (
         "squared.where(column(_PLACE, _RANKED) <= self.max_items)",
         "squared",
         "a user has at most as many items as the cut-off is for",
-        (f"{_ENGINE}test_parts_and_weights",),
+        (f"{_ENGINE}test_scaled_pairs_are_those_of_plain_python",),
     ),
     Mutant(
         "sources/sql/pair_norms.py",
         "few.join(_USERS, on=self._same_user()).where(column(SIZE, _USERS) <= self.max_items)",
         "few.join(_USERS, on=self._same_user())",
         "users with too many items are cut",
-        (f"{_ENGINE}test_parts_and_weights",),
+        (f"{_ENGINE}test_scaled_pairs_are_those_of_plain_python",),
     ),
     Mutant(
         "sources/sql/pair_norms.py",
         "exp.GTE(this=exp.paren(spread), expression=exp.paren(largest))",
         "exp.LTE(this=exp.paren(spread), expression=exp.paren(largest))",
         "the larger of both bounds what differences move by",
-        (f"{_ENGINE}test_parts_of_kept_pairs",),
+        (f"{_ENGINE}test_scaled_pairs_of_named_items_are_too",),
     ),
     Mutant(
         "sources/sql/pair_norms.py",
         "share = Fraction(2**norm.bits, norm.clip)",
         "share = Fraction(2**norm.bits + 1, norm.clip)",
         "parts are those of the clip",
-        (f"{_ENGINE}test_parts_and_weights",),
+        (f"{_ENGINE}test_scaled_pairs_are_those_of_plain_python",),
     ),
 )
