@@ -30,7 +30,7 @@ def test_readme_says_which_mechanisms_a_door_leads_to() -> None:
     said = re.search(r"Questions to a table (.+?); `podium rank` (.+?); `podium watch` (.+?)\. The others", text)
     assert said is not None
     top, rank, watch = ({name for name in NAMES if f"`{name}`" in part} for part in said.groups())
-    assert top == made_in("strategy", "known_domain")
+    assert top == made_in("strategy", "known_by_sizes", "known_domain")
     assert rank == made_in("ranking")
     assert watch == made_in("schedule/schedule_plan", "schedule/shares") == {"GaussianSparseHistogram"}
     assert "four papers, in the library" in text
