@@ -97,6 +97,10 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     found = replace(rest, kept="kept", without=None, domain=ItemTable(rest.without.relation, ("article", "day")))  # type: ignore[union-attr]
     yield "the pairs of all rounds, kept", dialect.keep("kept", replace(rest, without=None).pairs_to_keep())
     yield "weights of kept pairs, kept", dialect.keep("counts", kept.kept_counts())
+    users = replace(kept, kept_users="users")
+    yield "kept users", dialect.keep("users", kept.users())
+    yield "how many items kept users have", users.sizes((1, 2, 8))
+    yield "weights of kept pairs by kept users, kept", dialect.keep("counts", users.kept_counts())
     yield (
         "weights of kept pairs, without some items, kept",
         dialect.keep("counts", replace(kept, without=listed).kept_counts()),

@@ -73,6 +73,13 @@ MUTANTS = (
         ("integration/sources/test_one_read.py::test_sums_with_one_weight_keep_no_table",),
     ),
     Mutant(
+        "sources/sql/pairs.py",
+        "return self.kept_users is not None and self.without is None and self.domain is None",
+        "return self.kept_users is not None",
+        "users have fewer items where some are left out",
+        ("unit/sources/test_kept_users.py::test_kept_users_are_those_of_all_pairs_only",),
+    ),
+    Mutant(
         "sources/clickhouse/source.py",
         "if session.empty() and idle:",
         "if idle:",

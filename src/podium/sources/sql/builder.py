@@ -54,7 +54,8 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 class SqlBuilder:
     """The SQL of one question; ``without`` is a table of the items that its query excludes, ``groups`` of known groups.
 
-    ``kept`` is the table that keeps its pairs, if several queries share them; ``kept_sizes`` is as in Pairs.
+    ``kept`` is the table that keeps its pairs, if several queries share them; ``kept_sizes`` and ``kept_users`` are as
+    in Pairs.
     """
 
     relation: Relation
@@ -64,6 +65,7 @@ class SqlBuilder:
     kept: str | None = None
     kept_sizes: bool = False
     groups: ItemTable | None = None
+    kept_users: str | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -72,7 +74,8 @@ class SqlBuilder:
 
     @property
     def _pairs(self) -> Pairs:
-        return Pairs(self.relation, self.query, self.domain, self.without, self.kept, self.kept_sizes, self.groups)
+        kept = self.kept, self.kept_sizes, self.groups, self.kept_users
+        return Pairs(self.relation, self.query, self.domain, self.without, *kept)
 
     @property
     def _dialect(self) -> Dialect:
@@ -134,6 +137,10 @@ class SqlBuilder:
     def reading_kept(self, table: str) -> SqlBuilder:
         """The builder of queries that read the table of all rounds."""
         return replace(self, kept=table, kept_sizes=self._dialect.keeps_sizes)
+
+    def users(self) -> exp.Select:
+        """Users and their number of items: what several queries join."""
+        return self._pairs.users()
 
     def items_by_size(self) -> exp.Select:
         """How often each item occurs among the users with t items, for each t: what any weights by t need."""

@@ -82,12 +82,14 @@ class _ContributionBound:
 
     def _users(self) -> exp.Select:
         """Users, their number of items, and their weight; without weights only those who are cut, who are few."""
+        weight, known = self._weight(), self.pairs.has_users
         owner = [column(name, _KEPT) for name in self.pairs.owner]
-        sizes = exp.select(*(key.as_(key.name) for key in owner), rows().as_(SIZE)).from_(_KEPT)
-        sizes = sizes.group_by(*(key.copy() for key in owner))
-        weight = self._weight()
+        counted = exp.select(*(key.as_(key.name) for key in owner), rows().as_(SIZE)).from_(_KEPT)
+        counted = counted.group_by(*(key.copy() for key in owner))
+        sizes = self.pairs.users() if known else counted
         if weight is None:
-            return sizes.having(rows() > self.max_items)
+            many = (column(SIZE, ROWS) if known else rows()) > self.max_items
+            return sizes.where(many) if known else sizes.having(many)
         named = (column(name, _SIZED).as_(name) for name in (*self.pairs.owner, SIZE))
         # Without copies, here and below: weights are long.
         named_weight = exp.alias_(weight, WEIGHT, copy=False)

@@ -1,6 +1,7 @@
 """Pairs that are computed once: every round of a question reads them, and nothing reads the table again.
 
     rows ──> pairs (kept) ──> counts, weighted by how many items a user has: once for each discovery
+                │             (where a join is cheaper than a window, these numbers are kept too)
                 │
                 └──> pairs of the named items (kept) ──> how often each occurs among users with t of them (kept)
                           │                                   └──> sizes, and sums for any weights
@@ -36,7 +37,7 @@ from podium.sources.sql.snapshot import COUNTS, Session, decoded, exact_edges
 __all__ = ["KEPT_PAIRS", "SqlKeptPairs"]
 
 KEPT_PAIRS = "podium_kept"
-_AMONG, _BY_SIZE = "podium_among", "podium_by_size"
+_AMONG, _BY_SIZE, _USERS = "podium_among", "podium_by_size", "podium_kept_users"
 _MAX_BUCKETS, _MAX_RESOLUTION = 64, 2**31
 
 
@@ -49,6 +50,7 @@ class SqlKeptPairs:
         self._session = session
         self._numbers = count(1)
         self._named: list[SqlNamedPairs] = []
+        self._users_kept = False
 
     def snapshot(self, query: CountQuery) -> GroupedSqlSnapshot:
         """The pairs as this query bounds, weighs and excludes them."""
@@ -62,7 +64,21 @@ class SqlKeptPairs:
         builder, number = self._asking(query), next(self._numbers)
         if query.without:
             builder = replace(builder, without=self._load(f"{LEFT_OUT}_{number}", query.without))
+        elif self._counts_users(query):
+            builder = replace(builder, kept_users=self._keep_users())
         return GroupedSqlSnapshot(builder, self._session, table=f"{COUNTS}_{number}")
+
+    def _counts_users(self, query: CountQuery) -> bool:
+        """Whether users with their numbers of items, of all these pairs, are worth a table."""
+        plain = query.value is None and query.groups is None and self._builder.query.groups is None
+        return plain and self._builder.domain is None and self._builder.relation.dialect.computes_once
+
+    def _keep_users(self) -> str:
+        """Users with their numbers of items: for sizes, and for the weights of a discovery."""
+        if not self._users_kept:
+            self._session.keep(_USERS, self._builder.users())
+            self._users_kept = True
+        return _USERS
 
     def _asking(self, query: CountQuery) -> SqlBuilder:
         """The builder of a query of the kept pairs; kept sizes are of one way to count the items of a user."""

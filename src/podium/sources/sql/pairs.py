@@ -32,7 +32,7 @@ class Pairs:
 
     With groups a pair is (user, group, item), and a user has those of the groups that it keeps. ``kept`` is the table
     that keeps the pairs, if they were computed before; ``kept_sizes`` says that each of its rows has the number of
-    items of its user.
+    items of its user, and ``kept_users`` is a table of users with these numbers, where there are no groups.
     """
 
     relation: Relation
@@ -42,6 +42,7 @@ class Pairs:
     kept: str | None = None
     kept_sizes: bool = False
     groups: ItemTable | None = None
+    kept_users: str | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -93,10 +94,21 @@ class Pairs:
             members = exp.IntDiv(this=rows(), expression=size)
             sizes = exp.select(size.as_(SIZE), members.as_(MEMBERS)).from_(kept, copy=False)
             return sizes.group_by(size.copy(), copy=False)
-        pairs = self.within(user_first=True).subquery(PAIRS, copy=False)
-        users = exp.select(rows().as_(SIZE)).from_(pairs, copy=False).group_by(*map(column, self.owner), copy=False)
-        sizes = exp.select(column(SIZE), rows().as_(MEMBERS)).from_(users.subquery(_SIZED, copy=False), copy=False)
+        users = self.users().subquery(_SIZED, copy=False)
+        sizes = exp.select(column(SIZE), rows().as_(MEMBERS)).from_(users, copy=False)
         return sizes.group_by(column(SIZE), copy=False)
+
+    def users(self) -> exp.Select:
+        """Users and their number of items, before contribution bounding."""
+        if self.has_users:
+            declared = self.relation.schema.column(self.query.user, role="user")
+            user: exp.Expr = column(USER, ROWS)
+            user = self.dialect.binary(user) if declared.kind is Kind.TEXT else user
+            kept = exp.alias_(exp.to_table(str(self.kept_users)), ROWS, table=True)
+            return exp.select(user.as_(USER), column(SIZE, ROWS).as_(SIZE)).from_(kept, copy=False)
+        pairs, owner = self.within(user_first=True).subquery(PAIRS, copy=False), [*map(column, self.owner)]
+        users = exp.select(*owner, rows().as_(SIZE)).from_(pairs, copy=False)
+        return users.group_by(*(key.copy() for key in owner), copy=False)
 
     def items_by_size(self) -> exp.Select:
         """For each item and each t, how many users with t items have it, before contribution bounding."""
@@ -125,6 +137,11 @@ class Pairs:
     def has_sizes(self) -> bool:
         """Whether the kept sizes are those of these pairs: as soon as items are excluded, users have fewer."""
         return self.kept_sizes and self.without is None and self.domain is None
+
+    @property
+    def has_users(self) -> bool:
+        """Whether the kept users are those of these pairs."""
+        return self.kept_users is not None and self.without is None and self.domain is None
 
     def with_sizes(self, pairs: exp.Select) -> exp.Select:
         """These pairs, each with its user's number of items."""
