@@ -39,7 +39,7 @@ DOORS: dict[Callable[..., Any], str] = {
     podium.plan: "source, *, item=(), sql=None, user, epsilon, delta=0, k=10, where=None, ordered=True",
     podium.rank: "source, *, winner, loser, user, comparisons_per_pair, epsilon, delta=0, items=None, k=10",
     podium.connect: "url, *, token",
-    Budget: "*, epsilon, delta=None, items, questions",
+    Budget: "*, epsilon, delta=None, items=100, questions=10",
     Curator: "source, *, dataset, user, ledger, budget=None",
     Curator.top: "self, item, *, k=10, where=None, epsilon=None, counts=False, max_items_per_user=None",
     Curator.sql: "self, text, *, epsilon=None",

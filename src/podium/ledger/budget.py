@@ -20,12 +20,15 @@ from podium.privacy.documents import StoredDocument
 from podium.privacy.rounding import decimal_repr
 from podium.storage.labels import exact_text
 
-__all__ = ["RULES", "Budget", "Totals"]
+__all__ = ["DEFAULT_ITEMS", "DEFAULT_QUESTIONS", "RULES", "Budget", "Totals"]
 
 RULES: Final = 2
 """The version of the rules for new data sets. 1: limits on sums; failures lock the data set. 2: also a limit on
 questions and a minimum price; failures lock the analyst who caused them, and ten times as many lock everybody."""
 
+DEFAULT_ITEMS: Final = 100
+DEFAULT_QUESTIONS: Final = 10
+"""The plan of an owner who states none. It is stored like any other, so that it may change for later budgets."""
 _QUESTIONS_PER_PLANNED: Final = 10
 _MINIMUM_RHO_DIVISOR: Final = 400
 _MINIMUM_EPSILON_DIVISOR: Final = 20
@@ -38,7 +41,8 @@ class Budget(StoredDocument):
 
     ``epsilon`` and ``delta`` hold for any one user against all analysts together; without delta the total is pure, and
     unknown domains are refused. ``items`` and ``questions`` (k* and l* of Durfee & Rogers 2019, Algorithm 2) say how
-    many selections in how many questions the budget should last for; the default epsilon per item follows.
+    many selections in how many questions the budget should last for, 100 items in 10 questions if that is not stated;
+    the default epsilon per item follows.
     Half of delta is for the questions, half for the conversion from rho to epsilon. At most ``max_questions``
     are answered, however little each costs; the default is ten times ``questions``. Stored answers, refusals and
     schedules do not count.
@@ -62,8 +66,8 @@ class Budget(StoredDocument):
         *,
         epsilon: Number,
         delta: Number | None = None,
-        items: int,
-        questions: int,
+        items: int = DEFAULT_ITEMS,
+        questions: int = DEFAULT_QUESTIONS,
         epsilon_per_analyst: Number | None = None,
         delta_per_analyst: Number | None = None,
         max_questions: int | None = None,

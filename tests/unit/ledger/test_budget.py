@@ -111,3 +111,12 @@ def test_what_covers_what() -> None:
     assert not totals(epsilon_per_analyst=1).cover(base)
     assert totals(epsilon=2, epsilon_per_analyst=1).cover(totals(epsilon_per_analyst="0.5"))
     assert not totals(epsilon=2, epsilon_per_analyst="0.4").cover(totals(epsilon_per_analyst="0.5"))
+
+
+def test_a_total_alone_has_a_plan_that_is_stored() -> None:
+    alone = Budget(epsilon=3, delta="1e-6")
+    assert alone == Budget(epsilon=3, delta="1e-6", items=100, questions=10)
+    stored = alone.to_dict()
+    assert (stored["items"], stored["questions"], stored["max_questions"]) == (100, 10, 100)
+    assert alone.plan == Budget(epsilon=3, delta="1e-6", items=100, questions=10).plan
+    assert Budget(epsilon=1, items=20).questions == 10

@@ -37,10 +37,10 @@ def create(
     delta: Annotated[
         str, typer.Option("--delta", metavar="NUMBER", help="Total delta; 0 allows only known domains.")
     ] = "0",
-    items: Annotated[int, typer.Option("--items", metavar="N", help="Number of items that the budget should cover.")],
-    questions: Annotated[
-        int, typer.Option("--questions", metavar="N", help="Number of questions that the budget should cover.")
-    ],
+    items: Annotated[
+        int, typer.Option("--items", metavar="N", help="How many items do you expect in all lists together?")
+    ] = 100,
+    questions: Annotated[int, typer.Option("--questions", metavar="N", help="How many lists do you expect?")] = 10,
     max_questions: Annotated[
         int | None,
         typer.Option(
@@ -68,7 +68,7 @@ def create(
 ) -> None:
     """Register a data set with the total that all answers share.
 
-    The total cannot be lowered afterwards: the guarantee rests on it.
+    The total cannot be lowered afterwards: the guarantee rests on it. --dry-run shows what a plan allows.
 
     \b
     Example:

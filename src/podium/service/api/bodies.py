@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from podium.ledger import Budget
+from podium.ledger.budget import DEFAULT_ITEMS, DEFAULT_QUESTIONS
 from podium.wire.request import QuestionRequest
 
 __all__ = ["BudgetBody", "DataVersionBody", "QuestionBody", "RegistrationBody", "TokenBody", "UnlockBody"]
@@ -102,8 +103,8 @@ class BudgetBody(_Body):
 
     epsilon: _Number
     delta: _Number | None = None
-    items: Annotated[StrictInt, Field(ge=1, le=10**9)]
-    questions: Annotated[StrictInt, Field(ge=1, le=10**9)]
+    items: Annotated[StrictInt, Field(ge=1, le=10**9)] = DEFAULT_ITEMS
+    questions: Annotated[StrictInt, Field(ge=1, le=10**9)] = DEFAULT_QUESTIONS
     epsilon_per_analyst: _Number | None = None
     delta_per_analyst: _Number | None = None
     max_questions: Annotated[StrictInt, Field(ge=1, le=10**10)] | None = Field(
