@@ -211,21 +211,24 @@ class SqlBuilder:
         summed = exp.select(column(_BUCKET), self._dialect.total(share).as_(COUNT)).from_(sized.subquery(_TALLIED))
         return summed.group_by(column(_BUCKET))
 
-    def users_by_amounts(self, buckets: int, *, squares: bool) -> exp.Select:
-        """How many users have which sum of their values, or which sum of squares: bucket j is up to 2^j, or 4^j."""
-        value: exp.Expr = column(VALUE, PAIRS)
-        arithmetic = self._dialect.arithmetic
-        if squares:
-            most = exp.Literal.number(arithmetic.max_factor)
-            over = exp.If(this=exp.GT(this=value.copy(), expression=most), true=most.copy())
-            factor = arithmetic.wide(exp.Case(ifs=[over], default=value))
-            value = exp.Mul(this=factor, expression=factor.copy())
-        user, summed = column(USER, PAIRS), arithmetic.total(value)
-        users = exp.select(summed.as_(VALUE)).from_(self.pairs().subquery(PAIRS)).group_by(user)
-        found = column(VALUE)
-        bucket = square_bucket(found, buckets, arithmetic) if squares else size_bucket(found, buckets)
-        keyed = exp.select(bucket.as_(_BUCKET)).from_(users.subquery(_COUNTED))
-        return exp.select(column(_BUCKET), rows().as_(COUNT)).from_(keyed.subquery(_TALLIED)).group_by(column(_BUCKET))
+    def users_by_amounts(self, buckets: int) -> exp.Select:
+        """How many users have which sum of squares and which sum of their values: bucket j is up to 4^j, and 2^j."""
+        value, arithmetic = column(VALUE, PAIRS), self._dialect.arithmetic
+        most = exp.Literal.number(arithmetic.max_factor)
+        over = exp.If(this=exp.GT(this=value.copy(), expression=most), true=most.copy())
+        factor = arithmetic.wide(exp.Case(ifs=[over], default=value.copy()))
+        squares = arithmetic.total(exp.Mul(this=factor, expression=factor.copy())).as_(COUNT)
+        users = exp.select(squares, arithmetic.total(value).as_(VALUE)).from_(self.pairs().subquery(PAIRS))
+        users = users.group_by(column(USER, PAIRS))
+        length = square_bucket(column(COUNT, _COUNTED), buckets, arithmetic).as_(SIZE)
+        total = size_bucket(column(VALUE, _COUNTED), buckets).as_(_BUCKET)
+        keyed = exp.select(length, total).from_(users.subquery(_COUNTED))
+        keys = [column(SIZE, _TALLIED), column(_BUCKET, _TALLIED)]
+        return (
+            exp.select(*keys, rows().as_(MEMBERS))
+            .from_(keyed.subquery(_TALLIED))
+            .group_by(*(key.copy() for key in keys))
+        )
 
     def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> exp.Select:
         """How many users have which square among named items."""

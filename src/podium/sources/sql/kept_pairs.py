@@ -124,13 +124,12 @@ class SqlKeptPairs:
         """Users by the length of their values, and by their sum."""
         if not 2 <= positive_integer(buckets, "buckets") <= _MAX_BUCKETS:
             raise InvalidArgument("buckets", buckets, allowed=f"an integer from 2 to {_MAX_BUCKETS}")
-        lengths, sums = (self._users_by_amounts(buckets, squares=squares) for squares in (True, False))
-        return lengths, sums
-
-    def _users_by_amounts(self, buckets: int, *, squares: bool) -> tuple[int, ...]:
-        sql = self._builder.relation.dialect.sql(self._builder.users_by_amounts(buckets, squares=squares))
-        found = {int(j): int(users) for j, users in self._session.fetch(sql)}
-        return tuple(found.get(j, 0) for j in range(buckets))
+        lengths, sums = [0] * buckets, [0] * buckets
+        sql = self._builder.relation.dialect.sql(self._builder.users_by_amounts(buckets))
+        for length, total, users in self._session.fetch(sql):
+            lengths[int(length)] += int(users)
+            sums[int(total)] += int(users)
+        return tuple(lengths), tuple(sums)
 
     def _load(self, table: str, items: tuple[Item, ...]) -> ItemTable:
         columns, dialect = self._builder.columns, self._builder.relation.dialect
