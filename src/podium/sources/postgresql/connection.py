@@ -148,8 +148,10 @@ class PostgreSQLSession:
         """A temporary table with the rows of a query; the planner learns how many pairs there are."""
         statements = [DIALECT.sql(DIALECT.keep(table, query))]
         if pairs:
-            # With these statistics hashing is planned where it is faster, and only there.
-            statements += [f"ANALYZE {_quote(table)}", "SET LOCAL enable_hashagg = on"]
+            # With these statistics hashing is planned where it is faster, and only there. A tenth of the usual sample
+            # tells how many pairs there are as well, in a fraction of the time.
+            sample = "SET LOCAL default_statistics_target = 10"
+            statements += [sample, f"ANALYZE {_quote(table)}", "SET LOCAL enable_hashagg = on"]
         for statement in statements:
             run_guarded(lambda statement=statement: self._execute(statement, "READ WRITE"))  # type: ignore[misc]
 
