@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tests.support.worlds import Finding, SmallDistribution, SmallHistogram, cached
 
@@ -14,8 +15,9 @@ from podium.exact import Number
 from podium.histogram import Histogram
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.privacy.guarantee import Guarantee
+from podium.release import GroupedRelease
 
-__all__ = ["GroupWorld", "by_group", "check_groups", "grouped_distribution", "worst_of_groups"]
+__all__ = ["GroupWorld", "by_group", "check_groups", "grouped_distribution", "shown", "worst_of_groups"]
 
 
 def by_group(counts: Mapping[str, int], *, known: bool = False) -> dict[str, Histogram]:
@@ -33,6 +35,11 @@ def grouped_distribution(mechanism: GroupedTopK, *, known: bool = False) -> Dist
         return mechanism.distribution(by_group(counts, known=known), exact=True)
 
     return distribution
+
+
+def shown(release: GroupedRelease) -> tuple[Any, ...]:
+    """What came out of each group that is shown, as in an exact distribution."""
+    return tuple((group, found.outcome) for group, found in release.lists.items())
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
 from podium.mechanisms.reader import Reads
 from podium.query.ranked_by import Measure
-from podium.release import BOTTOM, Receipt, Release
+from podium.release import BOTTOM, GroupedRelease, GroupLists, RankedList, Receipt, Release
 from podium.sources import Source
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["answer", "keep_at_least", "strip_origin"]
 
 E = TypeVar("E", bound=BaseException)
+L = TypeVar("L", Release, RankedList)
 
 
 def answer(source: Source, planned: PlannedQuestion, *, every: Fraction | None = None) -> Release:
@@ -66,30 +67,49 @@ def keep_at_least(release: Release, least: int | None) -> Release:
     """Leave out items whose released value is below the minimum, in units: post-processing, also of the order."""
     if least is None:
         return release
-    parameters = {"at_least": str(least), **release.parameters}
-    values = release.values
-    if values is None:
-        return replace(release, parameters=parameters)
-    kept = [value >= least for value in values]
-    items = itertools.compress(release.items, kept)
-    outcome = (*items, *[symbol for symbol in release.outcome if symbol is BOTTOM])
-    return replace(release, parameters=parameters, outcome=outcome, values=tuple(itertools.compress(values, kept)))
+    release = replace(release, parameters={"at_least": str(least), **release.parameters})
+    if isinstance(release, GroupedRelease):
+        lists = ((group, _large_enough(found, least)) for group, found in release.lists.items())
+        return replace(release, lists=GroupLists(lists))
+    return _large_enough(release, least)
+
+
+def _large_enough(found: L, least: int) -> L:
+    if found.values is None:
+        return found
+    kept = [value >= least for value in found.values]
+    items = itertools.compress(found.items, kept)
+    outcome = (*items, *[symbol for symbol in found.outcome if symbol is BOTTOM])
+    return replace(found, outcome=outcome, values=tuple(itertools.compress(found.values, kept)))
 
 
 def _in_amounts(release: Release, measure: Measure | None) -> Release:
     """The release with the measure that it ranks by, and values in the units of its column."""
     if measure is None:
         return release
+    if isinstance(release, GroupedRelease):
+        lists = ((group, _amounts_of(found, measure)) for group, found in release.lists.items())
+        release = replace(release, lists=GroupLists(lists))
+        return replace(release, parameters={"by": measure.by, "unit": str(measure.unit), **release.parameters})
     values = None if release.values is None else tuple(map(measure.amount, release.values))
     return replace(
         release, values=values, parameters={"by": measure.by, "unit": str(measure.unit), **release.parameters}
     )
 
 
+def _amounts_of(found: RankedList, measure: Measure) -> RankedList:
+    return found if found.values is None else replace(found, values=tuple(map(measure.amount, found.values)))
+
+
 def _select(source: Source, planned: PlannedQuestion) -> Release:
     """What the mechanism declares that it reads is read, and it selects."""
     strategy, reader = planned.strategy, SourceReader(source, planned, fresh_salt())
     mechanism: Any = strategy.mechanism
+    if mechanism.reads is Reads.GROUPS:
+        from podium.curator.group_lists import select_groups  # noqa: PLC0415 - most questions have one list
+
+        with reader.counting():
+            return select_groups(reader, planned)
     if mechanism.reads is Reads.ROUNDS:
         with reader.keeping_pairs():
             return _with_others(mechanism.release(reader), strategy, reader)

@@ -22,6 +22,7 @@ from podium.curator.prepare import (
     state_domain,
 )
 from podium.curator.pricing import AnyFacts
+from podium.curator.stated import StatedGroups, state_groups
 from podium.curator.timing import period_of
 from podium.errors import InvalidArgument, QuestionForfeited, interruption_note, settlement_note
 from podium.exact import Number
@@ -265,8 +266,9 @@ class Curator:
             return self._plan(source, checked, facts, domain, accepted, epsilon, question)
         checked = check_question(question, source.schema(), user=self._user, table=self._dataset)
         domain = state_domain(question.domain, question.domain_size)
-        facts, accepted = count_facts(source, checked, domain, self._user)
-        return self._plan(source, checked, facts, domain, accepted, epsilon)
+        groups = state_groups(source, checked)
+        facts, accepted = count_facts(source, checked, domain, self._user, groups)
+        return self._plan(source, checked, facts, domain, accepted, epsilon, groups=groups)
 
     def _plan(
         self,
@@ -277,6 +279,7 @@ class Curator:
         accepted: CountQuery,
         epsilon: Number | None,
         ranking: RankingQuestion | None = None,
+        groups: StatedGroups | None = None,
     ) -> PlannedQuestion:
         budget: Mapping[str, str] = {}
         with hint_at_list_only(checked):
@@ -285,7 +288,7 @@ class Curator:
             else:
                 strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
         how = None if ranking is None else ranking.describe()
-        planned = PlannedQuestion(checked, strategy, domain, self._user, budget, how)
+        planned = PlannedQuestion(checked, strategy, domain, self._user, budget, how, groups=groups)
         most = kept_clip(source, checked.measure, strategy.mechanism.first_weights)
         planned = planned if most is None else replace(planned, max_clip=most)
         require_readable(source, planned, accepted)
@@ -304,7 +307,7 @@ class Curator:
 
         k = planned.question.k
         if isinstance(claimed, StoredRelease):
-            return replay_release(claimed, k, self._user)
+            return replay_release(claimed, k, self._user, planned.groups)
         failure: BaseException
         try:
             # Settling is delayed too: entries carry their time, and others may watch the ledger.
@@ -319,7 +322,7 @@ class Curator:
             lost = interruption_note(claimed.dataset, claimed.cost.rho, claimed.cost.delta)
             failure.add_note(lost if stored is None else settlement_note(claimed.dataset))
         elif stored is not None:
-            return replay_release(replace(stored, charged=True), k, self._user)
+            return replay_release(replace(stored, charged=True), k, self._user, planned.groups)
         raise strip_origin(failure)
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ class LedgerAccount:
         """The strategy within what the ledger allows, and the budget that was requested."""
         strategy = ledger_strategy(totals, facts, epsilon)
         # No threshold hides items of a known domain, so questions about it do not differ by the delta of calls.
-        delta = str(totals.delta_per_call) if strategy.facts.domain_size is None else "0"
+        delta = str(totals.delta_per_call) if strategy.facts.hides else "0"
         if epsilon is None:
             return strategy, {"epsilon_per_item": str(totals.epsilon_per_item), "delta": delta}
         return strategy, {"epsilon": str(positive_fraction(epsilon, "epsilon")), "delta": delta}

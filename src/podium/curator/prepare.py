@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from podium.curator.stated import StatedGroups, state_domain
 from podium.errors import InvalidArgument, QuestionRefused, SourceUnavailable
 from podium.histogram import Item
 from podium.mechanisms.reader import Reads
@@ -18,17 +18,7 @@ from podium.query import CheckedQuestion, Question
 from podium.query.group_columns import groups_sentence
 from podium.query.ranked_by import MAX_CLIP, Measure
 from podium.randomness import system_bits
-from podium.sources import (
-    CountQuery,
-    Domain,
-    DomainFile,
-    DomainItems,
-    DomainSize,
-    DomainTable,
-    PairNorm,
-    PairValue,
-    Source,
-)
+from podium.sources import CountQuery, Domain, PairNorm, PairValue, Source
 
 if TYPE_CHECKING:
     from podium.mechanisms.measures.norm_weights import NormWeights
@@ -69,6 +59,8 @@ class PlannedQuestion:
     ranking_options: Mapping[str, str | None] | None = None
     max_clip: int | None = None
     """How far pairs are kept while no clip is chosen; None where none is."""
+    groups: StatedGroups | None = None
+    """The groups that there is a list for; None where there is one list."""
 
     def pairs_query(self) -> CountQuery:
         """The pairs that all rounds share, of which none is cut."""
@@ -77,9 +69,11 @@ class PlannedQuestion:
         return CountQuery(question.items, self.user, question.where, value=value)
 
     def count_query(self, salt: str) -> CountQuery:
-        """The count; the salt decides which items a user keeps if items per user are bounded."""
+        """The count; the salt decides which items and groups a user keeps where these are bounded."""
         cap = self.strategy.facts.max_items_per_user
-        return replace(self.pairs_query(), max_items_per_user=cap, salt=None if cap is None else salt)
+        cut = None if self.groups is None else self.groups.cut
+        bounded = cap is not None or cut is not None
+        return replace(self.pairs_query(), max_items_per_user=cap, groups=cut, salt=salt if bounded else None)
 
     def weighted_query(self, weights: Weights | NormWeights, without: tuple[Item, ...], salt: str) -> CountQuery:
         """The count of a round: each user spreads weight over their items, except those in ``without``."""
@@ -168,39 +162,18 @@ def column_name(value: object, role: str) -> str:
     return value
 
 
-def state_domain(domain: object, domain_size: int | None) -> Domain | None:
-    """The domain that the caller stated, in one of its four forms."""
-    if domain is not None and domain_size is not None:
-        raise InvalidArgument("domain_size", domain_size, allowed="None where domain is given")
-    if domain_size is not None:
-        return DomainSize(domain_size)
-    if domain is None or isinstance(domain, (DomainSize, DomainItems, DomainTable, DomainFile)):
-        return domain
-    if isinstance(domain, (str, Path)):
-        return DomainFile(domain)
-    # Iterating over a frame gives column names, over bytes numbers.
-    if isinstance(domain, (bytes, Mapping)) or not isinstance(domain, Iterable) or hasattr(domain, "columns"):
-        raise InvalidArgument(
-            "domain", type(domain).__name__, allowed="a list of items, or the path of a file with one"
-        )
-    return DomainItems(tuple(domain))
-
-
 def count_facts(
-    source: Source, question: CheckedQuestion, domain: Domain | None, user: str
+    source: Source, question: CheckedQuestion, domain: Domain | None, user: str, groups: StatedGroups | None = None
 ) -> tuple[Facts, CountQuery]:
     """The public facts of a question, and the plain count that the engine accepted for it."""
-    if question.per:
-        raise InvalidArgument(
-            "per", question.per, allowed="no column: there is one list for the whole table",
-            hint="podium cannot answer per= yet.",
-        )  # fmt: skip
     measure = question.measure
+    asked = question.asked or Question(item=question.items)
     value = pair_value(measure, None if measure is None or measure.clip is not None else source.max_clip())
-    plain = CountQuery(question.items, column_name(user, "user"), question.where, value=value)
+    cut = None if groups is None else groups.cut
+    salt = PLACEHOLDER_SALT if cut is not None else None
+    plain = CountQuery(question.items, column_name(user, "user"), question.where, value=value, groups=cut, salt=salt)
     # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)
-    asked = question.asked or Question(item=question.items)
     facts = Facts(
         k=question.k,
         domain_size=None if domain is None else source.domain_size(plain, domain),
@@ -212,6 +185,7 @@ def count_facts(
         measure=None if measure is None else MeasureFacts(measure.by, measure.unit, measure.clip, measure.floor),
         at_least=question.at_least,
         others=asked.others,
+        groups=None if groups is None else groups.facts,
     )
     return facts, plain
 

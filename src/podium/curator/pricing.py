@@ -54,7 +54,7 @@ def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> 
     if epsilon is None:
         # The plan gives each item more than the minimum price.
         return _strategy_within(totals, facts, None)
-    if not _is_too_cheap(totals, positive_fraction(epsilon, "epsilon"), facts.k):
+    if not _is_too_cheap(totals, positive_fraction(epsilon, "epsilon"), _question_facts(facts).selections):
         strategy = _strategy_within(totals, facts, epsilon)
         if _price(totals, strategy) >= totals.minimum_price:
             return strategy
@@ -133,7 +133,7 @@ def _question_facts(facts: AnyFacts) -> Facts:
 def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> QuestionBudget | RoundsBudget:
     """What the plan, or an epsilon of its own, gives a question like this."""
     pure = totals.budget.pure
-    if pure and facts.domain_size is None:
+    if pure and facts.hides:
         raise InvalidArgument(
             "domain",
             None,
@@ -200,7 +200,11 @@ def _is_too_cheap(totals: Totals, epsilon: Fraction, k: int) -> bool:
 def _sufficient_epsilon(totals: Totals, facts: AnyFacts) -> Decimal | None:
     """An epsilon of two digits that reaches the minimum price, close to the smallest one that does."""
     # Enough for epsilon/k per item, the worst that composition gives; usually less is enough.
-    epsilon = totals.minimum_price if totals.budget.pure else _root(8 * facts.k * totals.minimum_price)
+    epsilon = (
+        totals.minimum_price
+        if totals.budget.pure
+        else _root(8 * _question_facts(facts).selections * totals.minimum_price)
+    )
     best: Decimal | None = None
     for _ in range(_TRIES):
         tried = _DIGITS.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))

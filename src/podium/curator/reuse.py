@@ -13,11 +13,12 @@ from typing import Any
 
 from podium.curator.prepare import PlannedQuestion
 from podium.curator.pricing import selections_strategy
+from podium.curator.stated import StatedGroups
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts, MeasureTogether
 from podium.histogram import Item, item_order
 from podium.ledger import StoredRelease
-from podium.ledger.receipts import first_places
+from podium.ledger.receipts import first_places, lists_of
 from podium.mechanisms.base import describe
 from podium.mechanisms.reader import Reads
 from podium.planning.facts import Facts
@@ -26,7 +27,8 @@ from podium.query import CheckedQuestion, QuestionRecord
 from podium.query.canonical import predicate_to_json
 from podium.query.ranked_by import Measure
 from podium.query.record import subject_json
-from podium.release import Receipt, Release
+from podium.release import GroupedRelease, Receipt, Release
+from podium.release.item_json import encode_item
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize
 
 __all__ = ["Reusable", "domain_fingerprint", "older_key", "record_of", "replay_release"]
@@ -61,6 +63,7 @@ def record_of(planned: PlannedQuestion) -> QuestionRecord:
         at_least=_stored_least(question),
         others=strategy.others is not None,
         **_stored_measure(question.measure),
+        **_stored_groups(planned.groups),
     )
 
 
@@ -79,24 +82,35 @@ def _stored_measure(measure: Measure | None) -> dict[str, Any]:
     return {"by": measure.by, "clip": clip, "unit": str(measure.unit)}
 
 
+def _stored_groups(groups: StatedGroups | None) -> dict[str, Any]:
+    if groups is None:
+        return {}
+    listed = None if groups.listed is None else [encode_item(group) for group in groups.listed]
+    return {"per": groups.per, "groups": listed, "groups_per_user": groups.per_user}
+
+
 @dataclass(frozen=True, slots=True)
 class Reusable:
     """Whether the release of another question, given by its text, contains the answer to this one.
 
     An ordered top 10 contains the top 5; a set answers only for its own k. Where k_bar was not stated, that of the
-    longer list is as good; to state the default is to state nothing.
+    longer list is as good; to state the default is to state nothing. Lists of some groups contain those of fewer, and
+    lists of all groups in which something came out contain those of any: nothing came out of the others.
     """
 
     k: int
     k_bar: int | None
     rows: int | None
     ordered: bool
+    groups: frozenset[str] | None = None
 
     @classmethod
     def by(cls, planned: PlannedQuestion) -> Reusable:
         """For the question that is asked now."""
         facts = planned.strategy.facts
-        return cls(planned.question.k, facts.k_bar, _rows(facts), facts.ordered)
+        listed = None if planned.groups is None else planned.groups.listed
+        groups = None if listed is None else frozenset(json.dumps(encode_item(group)) for group in listed)
+        return cls(planned.question.k, facts.k_bar, _rows(facts), facts.ordered, groups)
 
     def __call__(self, text: str) -> bool:
         """Whether the release of the question with this text answers."""
@@ -107,6 +121,8 @@ class Reusable:
             return False
         # A shorter list has other users beside it.
         if other.others and other.k != self.k:
+            return False
+        if other.groups is not None and (self.groups is None or not self.groups <= set(map(json.dumps, other.groups))):
             return False
         rows = other.k_bar if other.format == 1 else _stored_rows(other)
         if other.format > 1 and other.k_bar == self.k_bar:
@@ -149,18 +165,22 @@ def _was_by_selections(strategy: Strategy) -> bool:
     return _was_short(strategy.facts) or (known and strategy.mechanism.reads is Reads.ROUNDS)
 
 
-def replay_release(stored: StoredRelease, k: int, user: str) -> Release:
+def replay_release(stored: StoredRelease, k: int, user: str, groups: StatedGroups | None = None) -> Release:
     """A stored release, cut to its first k places. It is free, unless this analyst is charged for seeing it first."""
     # Older releases do not name the user column; it is that of the data set.
     release = replace(Release.from_json(stored.release), user=user)
     receipt = Receipt(release.paid.events if stored.charged else (), entry=stored.hash)
+    if isinstance(release, GroupedRelease) and groups is not None and groups.listed is not None:
+        release = lists_of(release, groups.listed)
     return replace(release if k == release.k else first_places(release, k), paid=receipt)
 
 
 def older_key(planned: PlannedQuestion) -> str | None:
     """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
     question, strategy = planned.question, planned.strategy
-    if question.measure is not None or question.at_least is not None or strategy.others is not None:
+    if question.measure is not None or question.at_least is not None:
+        return None
+    if strategy.others is not None or planned.groups is not None:
         return None
     if planned.budget and _was_by_selections(strategy):
         strategy = selections_strategy(strategy.facts, planned.budget)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from podium.curator.prepare import PlannedQuestion, pair_norm, pair_value
 from podium.errors import SourceFailure
@@ -13,7 +13,7 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms.measures.clipped_sums import ClippedSums, grid_bits_of
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
-from podium.sources import CountQuery, KeptPairs, Snapshot, Source
+from podium.sources import CountQuery, GroupedSnapshot, KeptPairs, Snapshot, Source
 
 if TYPE_CHECKING:
     from podium.mechanisms.exponential import ExponentialTopK
@@ -75,6 +75,19 @@ class SourceReader:
         """The ``limit`` items with the most users, and the count of the next."""
         self._rows = self._open_snapshot().top_rows(limit)
         return self._rows
+
+    def grouped_rows(self, limit: int) -> Iterator[tuple[Item, Histogram]]:
+        """The same of every group with rows, one group after the other."""
+        return cast(GroupedSnapshot, self._open_snapshot()).grouped_top_rows(limit)
+
+    def grouped_tallies(self) -> Iterator[tuple[Item, Histogram]]:
+        """Every count of every group with rows, with the number of its items; items are (count, rank) places."""
+        for group, counts, sizes in cast(GroupedSnapshot, self._open_snapshot()).grouped_tallies():
+            yield group, Histogram.from_counts_of_counts(dict(zip(counts, sizes, strict=True)), _place)
+
+    def grouped_names(self, places: Mapping[Item, Sequence[Any]]) -> dict[Item, tuple[Item, ...]]:
+        """The items at these places of each group."""
+        return cast(GroupedSnapshot, self._open_snapshot()).grouped_names(places)
 
     def tally(self) -> Histogram:
         """Every count with the number of its items; items are (count, rank) places until the winners are named."""

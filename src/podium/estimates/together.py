@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from types import MappingProxyType
+from typing import ClassVar, Final
 
 from podium.errors import InvalidArgument
 from podium.estimates.measure import Interval, counts_of
@@ -21,6 +22,8 @@ from podium.release import Receipt, Release
 
 __all__ = ["MeasureTogether"]
 
+_UNSAID_FALSE: Final = MappingProxyType({"unsaid": False})
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class MeasureTogether:
@@ -28,13 +31,15 @@ class MeasureTogether:
 
     Guarantee
         r counts cost mu^2 = r/sigma^2, as if each had independent noise of this sigma; or, with ``items``, mu^2 =
-        items/sigma^2 for any number of counts up to it. Neighbours: one user added or removed.
+        items/sigma^2 for any number of counts up to it. With ``even`` r counts cost what the noise of ``items`` counts
+        costs on r of them, which is less. Neighbours: one user added or removed.
     Distribution
         That of ``CorrelatedCounts.within(r, mu^2)``: the standard deviation is that of independent noise for one
         count, and falls to about half of it for many. For sums clip times as much, in units of the sums.
     Symbols
         sigma: the noise of one count that is measured alone; items: how many counts share what is reserved, None if
-        each is paid for by itself; max_items_per_user: the bound that the data was cut to, None if there is none; clip:
+        each is paid for by itself; even: whether lists of all lengths have the noise of ``items`` counts;
+        max_items_per_user: the bound that the data was cut to, None if there is none; clip:
         the most that one user adds to one sum, 1 for counts.
     Source
         docs/proofs/correlated-counts.md. Idea: Lebeda 2025.
@@ -48,9 +53,16 @@ class MeasureTogether:
     items: int | None
     max_items_per_user: int | None
     clip: int = field(metadata=UNSAID)
+    even: bool = field(metadata=_UNSAID_FALSE)
 
     def __init__(
-        self, sigma: Number, *, items: int | None = None, max_items_per_user: int | None = None, clip: int = 1
+        self,
+        sigma: Number,
+        *,
+        items: int | None = None,
+        max_items_per_user: int | None = None,
+        clip: int = 1,
+        even: bool = False,
     ) -> None:
         put = object.__setattr__
         put(self, "sigma", positive_fraction(sigma, "sigma"))
@@ -58,11 +70,18 @@ class MeasureTogether:
         most = None if max_items_per_user is None else positive_integer(max_items_per_user, "max_items_per_user")
         put(self, "max_items_per_user", most)
         put(self, "clip", positive_integer(clip, "clip"))
+        if even and items is None:
+            raise InvalidArgument(
+                "items", items, allowed="a number of items where lists of all lengths have their noise"
+            )
+        put(self, "even", even)
 
     def noise_for(self, items: int) -> CorrelatedCounts:
         """The noise on this many counts."""
-        most = self.max_items_per_user
-        return CorrelatedCounts.within(items, self._mu_squared(items), max_items_per_user=most, clip=self.clip)
+        most, number = self.max_items_per_user, self.items if self.even and self.items else items
+        noise = CorrelatedCounts.within(number, self._mu_squared(items), max_items_per_user=most, clip=self.clip)
+        # Fewer counts are a part of what the same noise on all of them would be.
+        return noise if number == items else _of_fewer(noise, items)
 
     def _mu_squared(self, items: int) -> Fraction:
         if self.items is not None and items > self.items:
@@ -122,3 +141,8 @@ class MeasureTogether:
         noise = CorrelatedCounts.from_parameters(measured.parameters)
         width = noise.margin(1 - miss / noise.items if simultaneous else 1 - miss)
         return tuple(Interval(max(0, int(value) - width), max(0, int(value) + width)) for value in measured.values)
+
+
+def _of_fewer(noise: CorrelatedCounts, items: int) -> CorrelatedCounts:
+    most = min(noise.max_items, items)
+    return CorrelatedCounts(items, max_items=most, sigma=noise.sigma, shared_sigma=noise.shared_sigma, clip=noise.clip)

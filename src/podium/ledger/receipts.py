@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -18,9 +18,9 @@ from podium.ledger.account import Contradiction
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.privacy.documents import Document
 from podium.query import QuestionRecord
-from podium.release import BOTTOM, Receipt, Release
+from podium.release import BOTTOM, Group, GroupedRelease, GroupLists, RankedList, Receipt, Release
 
-__all__ = ["Claim", "Confirmed", "Presented", "confirm", "first_places"]
+__all__ = ["Claim", "Confirmed", "Presented", "confirm", "first_places", "lists_of"]
 
 _WINDOW = ("period", "opens", "closes")
 _COMPARISON = 3
@@ -81,10 +81,26 @@ def confirm(claim: Claim, entry: Entry, reservation: Entry | None) -> Confirmed:
 
 def first_places(release: Release, k: int) -> Release:
     """An ordered release cut to its first k places."""
+    if isinstance(release, GroupedRelease):
+        lists = ((group, _first_of(found, k)) for group, found in release.lists.items())
+        return replace(release, k=k, lists=GroupLists(lists))
     outcome = tuple(release.outcome)[:k]
     found = sum(item is not BOTTOM for item in outcome)
     values = None if release.values is None else release.values[:found]
     return replace(release, k=k, outcome=outcome, values=values)
+
+
+def _first_of(found: RankedList, k: int) -> RankedList:
+    outcome = tuple(found.outcome)[:k]
+    items = sum(item is not BOTTOM for item in outcome)
+    return RankedList(outcome, k, None if found.values is None else found.values[:items])
+
+
+def lists_of(release: GroupedRelease, groups: Iterable[Group]) -> GroupedRelease:
+    """The lists of these groups alone; nothing came out of those that are not shown."""
+    values = None if release.value_kind is None else ()
+    nothing = RankedList((BOTTOM,), release.k, values)
+    return replace(release, lists=GroupLists((group, release.lists.get(group, nothing)) for group in groups))
 
 
 def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | None) -> str:
@@ -123,6 +139,10 @@ def _as_presented(stored: Release, presented: Release, asked: QuestionRecord | N
         expected, told = replace(stored, value_name=presented.value_name), "the whole release, but for the values' name"
     if presented.k < stored.k and stored.ordered:
         expected, told = first_places(expected, presented.k), f"its first {presented.k} of {stored.k} places"
+    if isinstance(expected, GroupedRelease) and isinstance(presented, GroupedRelease):
+        groups = presented.lists.keys()
+        if groups != expected.lists.keys():
+            expected, told = lists_of(expected, groups), f"its lists of {len(groups)} groups"
     events = presented.paid.events
     if not events and stored.paid.events:
         expected, told = replace(expected, paid=Receipt(())), f"{told}, told again free of charge"

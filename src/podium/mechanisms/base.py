@@ -153,7 +153,13 @@ def _total(events: tuple[Event, ...]) -> Guarantee:
 def describe(mechanism: Any) -> dict[str, str]:
     """The parameters as text, exact."""
     values = {item.name: (getattr(mechanism, item.name), item.metadata) for item in fields(mechanism)}
-    return {name: str(value) for name, (value, metadata) in values.items() if value != metadata.get("unsaid", ...)}
+    inner = [value for value, metadata in values.values() if metadata.get("inner")]
+    parts = {name: text for part in inner for name, text in {"inner": type(part).__name__, **describe(part)}.items()}
+    return parts | {
+        name: str(value)
+        for name, (value, metadata) in values.items()
+        if name not in parts and value != metadata.get("unsaid", ...)
+    }
 
 
 def certified_ball(compute: Callable[[], flint.arb]) -> flint.arb:

@@ -16,6 +16,7 @@ __all__ = [
     "MAX_SHORT_LIST",
     "MECHANISMS",
     "Facts",
+    "GroupFacts",
     "MeasureFacts",
 ]
 
@@ -47,6 +48,18 @@ class MeasureFacts(NamedTuple):
     floor: int = 0
 
 
+class GroupFacts(NamedTuple):
+    """A list for each group: in how many groups a user counts, and how many are listed (None: they are unknown)."""
+
+    per_user: int = 1
+    known: int | None = None
+
+    @property
+    def most(self) -> int:
+        """In how many groups a user can be."""
+        return self.per_user if self.known is None else min(self.per_user, self.known)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """The public facts of a question: how many items, from which domain, with or without counts.
@@ -54,9 +67,9 @@ class Facts:
     ``domain_size`` is None if the items are unknown. ``k_bar`` is how many of the most frequent items of an unknown
     domain compete; the default is large, because a larger one usually lowers the threshold. ``mechanism`` overrides the
     planner; a known domain has rounds too ("adaptive"). If the order does not matter (``ordered`` is False), the answer
-    from a known domain can be more accurate. ``measure`` is None where distinct users are counted. ``at_least`` leaves
-    out items with less, in units of the measure: rounds do that by the values that they measure, so there they imply
-    ``counts``. ``others``: users beside the list are measured too.
+    from a known domain can be more accurate. ``measure`` is None where distinct users are counted, ``groups`` where
+    there is one list. ``at_least`` leaves out items with less, in units of the measure: rounds do that by the values
+    that they measure, so there they imply ``counts``. ``others``: users beside the list are measured too.
     """
 
     k: int
@@ -69,6 +82,7 @@ class Facts:
     measure: MeasureFacts | None = None
     at_least: int | None = None
     others: bool = False
+    groups: GroupFacts | None = None
 
     def __post_init__(self) -> None:
         self._bound("k", minimum=1, maximum=MAX_K)
@@ -83,12 +97,17 @@ class Facts:
         if self.measure is not None:
             self._check_measure(self.measure)
         self._check_least()
+        if self.groups is not None:
+            self._check_groups(self.groups)
         if self.domain_size is None:
             self._check_unknown()
-            return
+        else:
+            self._check_known(self.domain_size)
+
+    def _check_known(self, domain_size: int) -> None:
         if self.mechanism == "limited-domain":
             raise InvalidArgument("mechanism", self.mechanism, allowed="'auto' or 'adaptive' where the domain is known")
-        size = exact_integer(self.domain_size, "domain_size", minimum=1)
+        size = exact_integer(domain_size, "domain_size", minimum=1)
         if self.k > size:
             raise InvalidArgument("k", self.k, allowed=f"at most {size}, the size of the domain")
         object.__setattr__(self, "domain_size", size)
@@ -112,6 +131,28 @@ class Facts:
         self._bound("at_least", minimum=1, maximum=MAX_AT_LEAST)
         if self.adaptive:
             object.__setattr__(self, "counts", True)
+
+    def _check_groups(self, groups: GroupFacts) -> None:
+        if self.k * groups.most > MAX_K:
+            raise InvalidArgument(
+                "groups_per_user",
+                groups.per_user,
+                allowed=f"an integer from 1 to {MAX_K // self.k} with k={self.k}",
+                hint="A user pays for the lists of all groups in which they count.",
+            )
+        if self.mechanism == "adaptive":
+            raise InvalidArgument(
+                "mechanism", self.mechanism, allowed="'auto' or 'limited-domain' where there is a list for each group"
+            )
+        if self.others:
+            raise InvalidArgument("others", True, allowed="False where there is a list for each group")
+        if self.measure is not None and self.measure.clip is None:
+            raise InvalidArgument(
+                "clip",
+                None,
+                allowed=f"a number where there is a list for each group and by={self.measure.by!r}",
+                hint="State the most that one user adds to one item.",
+            )
 
     def _check_unknown(self) -> None:
         if self.mechanism == "adaptive" and self.k_bar is not None:
@@ -137,9 +178,22 @@ class Facts:
         return max(_ROWS_PER_ITEM * self.k, _MIN_ROWS) if self.k_bar is None else self.k_bar
 
     @property
+    def selections(self) -> int:
+        """How many items one user may have a part in: k of one list, or of each of the user's groups."""
+        return self.k if self.groups is None else self.k * self.groups.most
+
+    @property
+    def hides(self) -> bool:
+        """Whether a threshold hides which items there are, for which a delta is needed."""
+        if self.groups is None:
+            return self.domain_size is None
+        # A mechanism that returns k items whatever there is would show groups that have no rows.
+        return self.domain_size is None or self.groups.known is None or self.measure is not None
+
+    @property
     def adaptive(self) -> bool:
         """Whether a ledger's question is answered in rounds, which read more and find more: see docs/planner.md."""
-        if self.domain_size is not None:
+        if self.domain_size is not None or self.groups is not None:
             return self.mechanism == "adaptive"
         signed = self.measure is not None and self.measure.floor < 0
         if self.mechanism == "limited-domain" or self.k_bar is not None or signed:
@@ -149,7 +203,8 @@ class Facts:
     @property
     def long_and_known(self) -> bool:
         """Whether a list of known items is so long that rounds find more of it, where selections are the other way."""
-        if self.domain_size is None or self.mechanism != "auto" or not self.ordered or self.measure is not None:
+        plain = self.measure is None and self.groups is None
+        if self.domain_size is None or self.mechanism != "auto" or not self.ordered or not plain:
             return False
         if self.at_least is not None and not self.counts:
             return False
@@ -160,7 +215,7 @@ class Facts:
         """Whether the planner may choose, for a question with its own budget, what tells items apart the best."""
         if self.mechanism != "auto" or self.k_bar is not None or self.measure is not None:
             return False
-        if self.counts or self.at_least is not None:
+        if self.counts or self.at_least is not None or self.groups is not None:
             return False
         if self.domain_size is None:
             return self.k > MAX_SHORT_LIST or self.one_item_each

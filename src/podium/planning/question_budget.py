@@ -80,7 +80,9 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> AnyBudge
     if facts.long_and_known and guarantee.cost.delta:
         return _rounds_budget(facts, guarantee)
     budget = divided_budget(facts, epsilon=epsilon, delta=delta)
-    if facts.measure is not None or isinstance(budget, RoundsBudget) or budget.sigma is None or facts.k > _MAX_BASIC:
+    if facts.measure is not None or facts.groups is not None or isinstance(budget, RoundsBudget):
+        return budget
+    if budget.sigma is None or facts.k > _MAX_BASIC:
         return budget
     return _simpler_if_better(facts, budget, _split_epsilon(facts.k, facts.domain_size is None, guarantee))
 
@@ -90,12 +92,12 @@ def divided_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionB
     guarantee = _require_delta(facts, epsilon, delta)
     if facts.adaptive:
         return _rounds_budget(facts, guarantee)
-    return _calibrate(facts.k, facts.counts, facts.domain_size is None, guarantee)
+    return _calibrate(facts.selections, facts.counts, facts.hides, guarantee)
 
 
 def _require_delta(facts: Facts, epsilon: Number, delta: Number) -> Guarantee:
     guarantee = Guarantee.of(epsilon, delta)
-    if guarantee.cost.delta == 0 and facts.domain_size is None:
+    if guarantee.cost.delta == 0 and facts.hides:
         raise InvalidArgument(
             "delta",
             delta,

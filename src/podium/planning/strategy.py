@@ -73,12 +73,15 @@ class Strategy:
     def worst_case(self) -> tuple[Event, ...]:
         """The events to reserve before data is read."""
         counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
+        groups = 1 if self.facts.groups is None else self.facts.groups.most
         beside = () if self.others is None else self.others.events
-        return (*self.mechanism.worst_case, *counts, *beside)
+        return (*self.mechanism.worst_case, *counts * groups, *beside)
 
     @property
     def rows(self) -> int | None:
         """How many rows to read from an unknown domain; None if only counts of counts are read."""
+        if self.mechanism.reads is Reads.GROUPS:
+            return self.facts.rows if self.facts.hides else None
         return self.facts.rows if self.mechanism.reads is Reads.TOP_ROWS else None
 
     def describe(self) -> str:
@@ -92,7 +95,7 @@ class Strategy:
     def cost_sentence(self) -> str:
         """The most that the answer can cost, and the least."""
         most = worst_case(self.worst_case)
-        may_end = self.facts.domain_size is None or self.facts.at_least is not None
+        may_end = self.facts.hides or self.facts.at_least is not None
         if self.pure and most.epsilon is not None:
             return f"epsilon {display(most.epsilon)}, {'if k items come back' if may_end else 'whatever comes out'}"
         if self.whole:
@@ -105,12 +108,20 @@ class Strategy:
             return f"{text}; less rho if {less}"
         if not may_end:
             return f"{text}, whatever comes out"
+        groups = self.facts.groups
+        if groups is not None:
+            least = groups.most * bounded_range_rho(self.epsilon_per_item)
+            return f"{text} for all groups together; rho {display(least)} if nothing comes out of any"
         least = bounded_range_rho(self.epsilon_per_item)
         return f"{text} if k items come back; rho {display(least)} if none does"
 
 
 def strategy_for(facts: Facts, budget: AnyBudget) -> Strategy:
     """The mechanism for these facts within this budget; noise that cannot be drawn is refused."""
+    if facts.groups is not None:
+        from podium.planning.grouped import grouped_strategy  # noqa: PLC0415 - most questions have one list
+
+        return grouped_strategy(facts, facts.groups, budget)
     if facts.measure is not None:
         from podium.planning.measured import measured_strategy  # noqa: PLC0415 - most questions rank by users
 

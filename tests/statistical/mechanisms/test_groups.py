@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
+from tests.support.groups import shown
 
 from podium.histogram import Histogram
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
@@ -30,7 +31,7 @@ def mechanism(scale: Fraction, known: int | None) -> GroupedTopK:
 @pytest.mark.parametrize("known", [None, 2])
 def test_draws_follow_the_distribution_and_no_other_scale(known: int | None) -> None:
     bits, right = ReplayableBits(5), mechanism(ONE, known)
-    drawn = (right.release(histograms(), bits=bits).outcome for _ in range(6_000))
+    drawn = (shown(right.release(histograms(), bits=bits)) for _ in range(6_000))
     assert_three_way(drawn, lambda scale: right_floats(scale, known), scale=ONE)
 
 

@@ -12,7 +12,7 @@ import flint
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_integer
 from podium.histogram import Histogram, Item, item_order
-from podium.mechanisms.base import Distribution, Mechanism
+from podium.mechanisms.base import Distribution, Mechanism, describe
 from podium.mechanisms.groups.costliest import costliest
 from podium.mechanisms.groups.screening import Screen
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
@@ -20,7 +20,7 @@ from podium.mechanisms.reader import Reads
 from podium.privacy.events import BottomEvent, Event, HiddenItems, LimitedDomainCall
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
-from podium.release import BOTTOM, Outcome, Release
+from podium.release import BOTTOM, GroupedRelease, GroupLists, Outcome, RankedList, Receipt, Release
 
 __all__ = ["GroupHistograms", "GroupedTopK", "Selected"]
 
@@ -100,11 +100,14 @@ class GroupedTopK(Mechanism):
         known: int | None = None,
         max_items_per_user: int | None = None,
         clip: int = 1,
+        at_least: Number | None = None,
     ) -> GroupedTopK:
         """Limited domains whose margins share ``delta``, the parameter of the whole call."""
         groups = groups_per_user if known is None else min(groups_per_user, known)
         part = delta * Fraction(_changing(k_bar, max_items_per_user, 1), _changing(k_bar, max_items_per_user, groups))
-        inner = LimitedDomain(k, k_bar, epsilon_per_item, part, max_items_per_user=max_items_per_user, clip=clip)
+        inner = LimitedDomain(
+            k, k_bar, epsilon_per_item, part, max_items_per_user=max_items_per_user, clip=clip, at_least=at_least
+        )
         return cls(inner, groups_per_user, known=known)
 
     @property
@@ -121,6 +124,11 @@ class GroupedTopK(Mechanism):
     def max_rows(self) -> int | None:
         """How many rows of each group are read; None if it is how many items have each count."""
         return self.inner.max_rows if isinstance(self.inner, LimitedDomain) else None
+
+    @property
+    def margin(self) -> Fraction:
+        """How far BOTTOM lies above the next count, the same in all groups; 0 where nothing is hidden."""
+        return self.inner.margin if isinstance(self.inner, LimitedDomain) else Fraction(0)
 
     @property
     def delta(self) -> Fraction:
@@ -154,7 +162,7 @@ class GroupedTopK(Mechanism):
         """What one group adds to the cost of the call, whose delta is paid once."""
         return tuple(event for event in events if not isinstance(event, LimitedDomainCall))
 
-    def release(self, histogram: GroupHistograms, *, bits: BitSource | None = None) -> Release:
+    def release(self, histogram: GroupHistograms, *, bits: BitSource | None = None) -> GroupedRelease:
         """Run the mechanism once: ``histogram`` has the counts of every group, of listed groups also empty ones."""
         return self.gather([(one.group, one.release) for one in self.run(histogram, bits=bits)])
 
@@ -167,13 +175,21 @@ class GroupedTopK(Mechanism):
             release = self.inner.release(histogram, bits=bits) if screen is None else screen.release(histogram)
             yield Selected(group, release, histogram)
 
-    def gather(self, shown: Iterable[tuple[Item, Release]]) -> Release:
-        """The release of the lists that are shown; the order in which they come does not matter."""
+    def gather(self, shown: Iterable[tuple[Item, Release]], *, per: tuple[str, ...] = ("group",)) -> GroupedRelease:
+        """The release of the lists that are shown, with their values; the order in which they come does not matter."""
         lists = dict(shown)
         events = {group: self.own_events(one.paid.events) for group, one in lists.items()}
         paid = (*self._call, *costliest(events, self.most, hidden=self._hidden))
-        outcome = tuple((group, lists[group].outcome) for group in sorted(lists, key=item_order))
-        return self._make_release(outcome, paid, k=self.k)
+        return GroupedRelease(  # type: ignore[call-arg] # it has lists, and no outcome of its own
+            mechanism=type(self).__name__,
+            k=self.k,
+            paid=Receipt(paid),
+            guarantee=self.guarantee,
+            theorem=self.theorem,
+            parameters=describe(self),
+            lists=GroupLists((group, RankedList(one.outcome, self.k, one.values)) for group, one in lists.items()),
+            per=per,
+        )
 
     def _exact_distribution(self, histogram: GroupHistograms) -> Distribution:
         """Outcomes are the shown groups, each with what came out, in canonical order; small inputs only."""

@@ -33,8 +33,7 @@ class Screen:
         self._inner = inner
         self._bits = bits
         self._coins = Coins(bits)
-        self._margin = inner.margin
-        self._known: dict[tuple[int, int], tuple[int, int]] = {}
+        self._known: dict[tuple[int, int, int], tuple[int, int]] = {}
 
     def hides(self, histogram: Histogram) -> bool:
         """Toss the coin of a group: whether nothing comes out of it."""
@@ -43,7 +42,7 @@ class Screen:
         if not largest:
             return True
         if len(histogram) <= self._inner.max_rows:
-            low, high = self._bounds(len(histogram), largest - next_count)
+            low, high = self._bounds(len(histogram), largest, next_count)
             if head >= high:
                 return True
             if head < low:
@@ -61,34 +60,36 @@ class Screen:
             others = [i for i in range(len(rows.items)) if i != first]
             bottom = len(others)
             scores = np.append(rows.counts[others], rows.next_count)
-            finish = race(scores, k=inner.k - 1, scale=scale, handicaps={bottom: self._margin}, bits=self._bits)
+            finish = race(scores, k=inner.k - 1, scale=scale, handicaps={bottom: self._bottom(rows.next_count) - rows.next_count}, bits=self._bits)
             stopped = bottom in finish.groups
             ahead = finish.groups[: finish.groups.index(bottom)] if stopped else finish.groups
             chosen += [others[i] for i in ahead]
         return inner.release_of(tuple(rows.items[i] for i in chosen), stopped=stopped)
 
-    def _bounds(self, rows: int, lead: int) -> tuple[int, int]:
-        """Bounds on 2^64 times the probability that something comes out of so many rows, the largest with this lead.
+    def _bottom(self, next_count: int) -> Fraction:
+        return self._inner.bottom_at(self._inner.max_rows, next_count)
+
+    def _bounds(self, rows: int, largest: int, next_count: int) -> tuple[int, int]:
+        """Bounds on 2^64 times the probability that something comes out of so many rows.
 
         The largest row alone is the least that there can be; that all are as large is the most.
         """
-        found = self._known.get((rows, lead))
+        found = self._known.get((rows, largest, next_count))
         if found is None:
             with ball_precision(2 * HEAD_DIGITS):
-                weight = ball((lead - self._margin) * self._inner.rate).exp()
+                weight = ball((largest - self._bottom(next_count)) * self._inner.rate).exp()
                 low = rational_bounds(_share(weight))[0]
                 high = rational_bounds(_share(weight * rows))[1]
             found = math.floor(low * _WHOLE), math.ceil(high * _WHOLE)
             if len(self._known) < _MAX_KNOWN:
-                self._known[rows, lead] = found
+                self._known[rows, largest, next_count] = found
         return found
 
     def _chance(self, rows: TopRows) -> flint.arb:
         """The probability that BOTTOM does not come first."""
-        weight = flint.arb(0)
+        weight, bottom = flint.arb(0), self._bottom(rows.next_count)
         for count, members in Counter(rows.counts.tolist()).items():
-            lead: Fraction = count - rows.next_count - self._margin
-            weight += members * ball(lead * self._inner.rate).exp()
+            weight += members * ball((count - bottom) * self._inner.rate).exp()
         return _share(weight)
 
 

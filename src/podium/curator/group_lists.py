@@ -1,0 +1,84 @@
+"""A list for each group: what was counted is selected from, measured and named; hidden groups are forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from podium.curator.prepare import PlannedQuestion
+from podium.curator.rounds import SourceReader
+from podium.curator.stated import StatedGroups, group_key
+from podium.histogram import Histogram, Item
+from podium.mechanisms.groups.grouped_topk import GroupedTopK, Selected
+from podium.release import GroupedRelease, GroupLists, Receipt, Release
+
+if TYPE_CHECKING:
+    from podium.estimates import MeasureCounts, MeasureTogether
+
+__all__ = ["select_groups"]
+
+
+def select_groups(reader: SourceReader, planned: PlannedQuestion) -> GroupedRelease:
+    """The lists of all groups, from one read; memory holds only groups that are shown."""
+    strategy, groups = planned.strategy, cast(StatedGroups, planned.groups)
+    mechanism = cast(GroupedTopK, strategy.mechanism)
+    rows = mechanism.max_rows
+    counted = reader.grouped_tallies() if rows is None else reader.grouped_rows(rows)
+    if groups.listed is not None:
+        counted = _all_listed(groups.listed, counted, _nobody(planned, rows))
+    shown = [_measured(one, strategy.measure) for one in mechanism.run(counted)]
+    release = mechanism.gather(shown, per=groups.per)
+    if strategy.measure is not None:
+        release = replace(release, value_kind="counts", parameters={**release.parameters, **_noise(planned)})
+    return release if rows is not None else _named(reader, release)
+
+
+def _all_listed(
+    listed: Iterable[Item], counted: Iterable[tuple[Item, Histogram]], nobody: Histogram
+) -> Iterator[tuple[Item, Histogram]]:
+    """Every listed group, under the name by which it was listed; those without rows come last."""
+    left = {group_key(group): group for group in listed}
+    for group, histogram in counted:
+        name = left.pop(group_key(group), None)
+        if name is not None:
+            yield name, histogram
+    for group in left.values():
+        yield group, nobody
+
+
+def _nobody(planned: PlannedQuestion, rows: int | None) -> Histogram:
+    """The counts of a group without rows."""
+    if rows is not None:
+        return Histogram.top_rows((), (), next_count=0)
+    size = planned.strategy.facts.domain_size or 0
+    return Histogram.from_counts_of_counts({0: size}, lambda count, rank: (count, rank))
+
+
+def _measured(one: Selected, measure: MeasureCounts | MeasureTogether | None) -> tuple[Item, Release]:
+    """What came out of a group with its counts, which are paid for as part of the group."""
+    release = one.release
+    if measure is None:
+        return one.group, release
+    if not release.items:
+        return one.group, replace(release, values=(), value_kind="counts")
+    measured = measure.release(one.histogram, release.items)
+    paid = Receipt((*release.paid.events, *measured.paid.events))
+    return one.group, replace(release, paid=paid, values=measured.values, value_kind="counts")
+
+
+def _noise(planned: PlannedQuestion) -> dict[str, str]:
+    """The noise of every count, which does not depend on how many came out of a group."""
+    measure = planned.strategy.measure
+    return {} if measure is None else measure.count_parameters(planned.question.k)
+
+
+def _named(reader: SourceReader, release: GroupedRelease) -> GroupedRelease:
+    """The release with names for the (count, rank) places of its items, by two queries for all groups."""
+    places: dict[Item, Any] = {group: found.items for group, found in release.lists.items()}
+    names = reader.grouped_names(places)
+    lists = [
+        (group, replace(found, outcome=tuple(names[group][: len(found.outcome)])))
+        for group, found in release.lists.items()
+    ]
+    return replace(release, lists=GroupLists(lists))

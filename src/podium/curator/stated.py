@@ -1,0 +1,103 @@
+"""What a question states about its table: the items that can come back, and the groups that it has lists for."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from podium.errors import InvalidArgument
+from podium.histogram import Item, item_order
+from podium.planning.facts import GroupFacts
+from podium.query import CheckedQuestion
+from podium.query.group_columns import ALL_GROUPS
+from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, GroupCut, Source
+from podium.sources.domains import listed_rows
+
+__all__ = ["StatedGroups", "group_key", "state_domain", "state_groups"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedGroups:
+    """The groups of a question: ``listed`` in the order of their names, each once, or None if they are unknown."""
+
+    per: tuple[str, ...]
+    per_user: int
+    listed: tuple[Item, ...] | None = None
+
+    @property
+    def cut(self) -> GroupCut:
+        """Which groups of a user count."""
+        known = None if self.listed is None else DomainItems(self.listed)
+        return GroupCut(self.per, per_user=self.per_user, known=known)
+
+    @property
+    def facts(self) -> GroupFacts:
+        """What a plan needs to know."""
+        return GroupFacts(self.per_user, None if self.listed is None else len(self.listed))
+
+
+def state_domain(domain: object, domain_size: int | None) -> Domain | None:
+    """The domain that the caller stated, in one of its four forms."""
+    if domain is not None and domain_size is not None:
+        raise InvalidArgument("domain_size", domain_size, allowed="None where domain is given")
+    if domain_size is not None:
+        return DomainSize(domain_size)
+    if domain is None or isinstance(domain, (DomainSize, DomainItems, DomainTable, DomainFile)):
+        return domain
+    if isinstance(domain, (str, Path)):
+        return DomainFile(domain)
+    # Iterating over a frame gives column names, over bytes numbers.
+    if isinstance(domain, (bytes, Mapping)) or not isinstance(domain, Iterable) or hasattr(domain, "columns"):
+        raise InvalidArgument(
+            "domain", type(domain).__name__, allowed="a list of items, or the path of a file with one"
+        )
+    return DomainItems(tuple(domain))
+
+
+def state_groups(source: Source, question: CheckedQuestion) -> StatedGroups | None:
+    """The groups that the caller stated; None where there is one list. A file with groups is read here."""
+    asked = question.asked
+    if asked is None or not question.per:
+        return None
+    per_user = asked.groups_per_user
+    if per_user == ALL_GROUPS or isinstance(per_user, str):
+        raise InvalidArgument(
+            "groups_per_user",
+            per_user,
+            allowed="an integer, 1 or more",
+            hint="A user then counts in so many groups and pays for each of them; 1 costs least.",
+        )
+    groups = _as_listed(asked.groups)
+    if groups is None:
+        return StatedGroups(question.per, per_user)
+    schema = source.schema()
+    columns = tuple(schema.column(name, role="per") for name in question.per)
+    rows = listed_rows(groups, columns, role="groups")
+    by_key = {group_key(group): group for group in (row if len(row) > 1 else row[0] for row in rows)}
+    if not by_key:
+        raise InvalidArgument("groups", "an empty list", allowed="one or more groups")
+    return StatedGroups(question.per, per_user, tuple(by_key[key] for key in sorted(by_key)))
+
+
+def _as_listed(groups: object) -> DomainItems | DomainFile | None:
+    if groups is None or isinstance(groups, (DomainItems, DomainFile)):
+        return groups
+    if isinstance(groups, (str, Path)):
+        return DomainFile(groups)
+    if isinstance(groups, (bytes, Mapping)) or not isinstance(groups, Iterable) or hasattr(groups, "columns"):
+        raise InvalidArgument(
+            "groups", type(groups).__name__, allowed="a list of groups, or the path of a file with one"
+        )
+    return DomainItems(tuple(groups))
+
+
+def group_key(group: Item) -> tuple[Any, ...]:
+    """What two spellings of a group share: their order, and of moments with a time zone the moment."""
+    if isinstance(group, tuple):
+        return ("tuple", tuple(map(group_key, group)))
+    if isinstance(group, dt.datetime) and group.tzinfo is not None:
+        return item_order(group.astimezone(dt.UTC))
+    return item_order(group)

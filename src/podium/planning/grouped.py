@@ -1,0 +1,114 @@
+"""The strategy of a question with a list for each group."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from podium.errors import InvalidArgument
+from podium.estimates import MeasureCounts, MeasureTogether
+from podium.mechanisms.exponential import ExponentialTopK
+from podium.mechanisms.groups.grouped_topk import GroupedTopK
+from podium.planning.facts import Facts, GroupFacts
+from podium.planning.limits import require_noise
+from podium.planning.question_budget import AnyBudget, QuestionBudget
+from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, round_up
+from podium.planning.strategy import Strategy
+from podium.privacy import total
+
+__all__ = ["grouped_strategy"]
+
+
+def grouped_strategy(facts: Facts, groups: GroupFacts, budget: AnyBudget) -> Strategy:
+    """Selections in every group within this budget; noise that cannot be drawn is refused."""
+    if not isinstance(budget, QuestionBudget):
+        raise InvalidArgument("mechanism", facts.mechanism, allowed="'auto' where there is a list for each group")
+    require_noise(epsilon_per_item=budget.epsilon_per_item)
+    mechanism = _hiding(facts, groups, budget) if facts.hides else _listing(facts, groups, budget)
+    measure = _measure(facts, budget) if facts.counts else None
+    counts = () if measure is None else measure.worst_case(facts.k)
+    reach, sentence = _reach(facts, mechanism, budget)
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=measure,
+        guarantee=budget.guarantee or total((*mechanism.worst_case, *counts * mechanism.most)),
+        why=_why(facts, groups),
+        reach=reach,
+        reach_sentence=sentence,
+        epsilon_per_item=budget.epsilon_per_item,
+        delta_per_call=budget.delta_per_call if facts.hides else Fraction(0),
+        theorem=budget.theorem,
+        pure=budget.pure,
+        paths="One way, which counts the table once, for all groups together.",
+    )
+
+
+def _hiding(facts: Facts, groups: GroupFacts, budget: QuestionBudget) -> GroupedTopK:
+    """Limited domains. What a call may fail with is the same for any number of groups: d/(1+d)."""
+    delta, measure = budget.delta_per_call, facts.measure
+    return GroupedTopK.selections(
+        facts.k,
+        facts.rows,
+        budget.epsilon_per_item,
+        delta if groups.most == 1 else delta / (1 + delta),
+        groups_per_user=groups.per_user,
+        known=groups.known,
+        max_items_per_user=facts.max_items_per_user,
+        clip=1 if measure is None else (measure.clip or 1) - measure.floor,
+        at_least=facts.at_least,
+    )
+
+
+def _listing(facts: Facts, groups: GroupFacts, budget: QuestionBudget) -> GroupedTopK:
+    inner = ExponentialTopK(facts.k, budget.epsilon_per_item, at_least=facts.at_least)
+    return GroupedTopK(inner, groups.per_user, known=groups.known)
+
+
+def _measure(facts: Facts, budget: QuestionBudget) -> MeasureCounts | MeasureTogether:
+    """The counts of one group; sums in units of the clip."""
+    clip = 1 if facts.measure is None else facts.measure.clip or 1
+    floor = 0 if facts.measure is None else facts.measure.floor
+    if budget.sigma is None:
+        single = budget.epsilon_per_count or budget.epsilon_per_item
+        return MeasureCounts(epsilon_per_item=single, clip=clip, falls_by=-floor)
+    if floor:
+        # Shared noise would protect less where sums also fall.
+        return MeasureCounts(sigma=budget.sigma, clip=clip, falls_by=-floor)
+    most = facts.max_items_per_user
+    return MeasureTogether(budget.sigma, items=facts.k, max_items_per_user=most, clip=clip, even=True)
+
+
+def _why(facts: Facts, groups: GroupFacts) -> str:
+    if groups.most == 1:
+        price = "Each user counts in one group, so all groups together cost what one list costs"
+    else:
+        price = (
+            f"Each user counts in at most {groups.most} groups, so all of them together cost what so many lists cost"
+        )
+    shown = (
+        "the groups are not known beforehand, and one is shown if an item of it stands out"
+        if groups.known is None
+        else f"all {groups.known} listed groups are shown"
+    )
+    how = (
+        f"In each, the true top {facts.rows} compete against a threshold that hides which items are there."
+        if facts.hides
+        else "In each, exponential mechanisms in turn return all k items of the known domain."
+    )
+    return f"{price}; {shown}. {how}"
+
+
+def _reach(facts: Facts, mechanism: GroupedTopK, budget: QuestionBudget) -> tuple[Fraction, str]:
+    single = budget.epsilon_per_item
+    if not facts.hides:
+        reach = log_over(Fraction(facts.k) / MISS_PROBABILITY * (facts.domain_size or 1), single)
+        return reach, f"In each group: {in_turn_sentence(reach)}"
+    measure = facts.measure
+    span = 1 if measure is None else (measure.clip or 1) - measure.floor
+    unit = Fraction(span) if measure is None else span * measure.unit
+    reach = (mechanism.margin / span + log_over(Fraction(facts.k) / MISS_PROBABILITY, single)) * unit
+    more = f"{round_up(reach)} more users than" if measure is None else f"a sum that is {round_up(reach)} above that of"
+    return reach, (
+        f"With probability 0.95 k items of a group come back, if its k-th has {more} the group's item of rank "
+        f"{facts.rows + 1}."
+    )

@@ -1,0 +1,216 @@
+"""A list for each group, through the whole path: what it costs, who counts where, and what is free again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.support.curator.tables import BUDGET, PURE
+
+import podium
+from podium import Curator
+from podium.errors import InvalidArgument
+from podium.privacy import BottomEvent, Selection
+from podium.release import GroupedRelease, Release
+
+Row = tuple[int, str | None, str]
+ITEMS = {"a": 900, "b": 600, "c": 300}
+
+
+def table(path: Path, rows: Iterable[Row]) -> Path:
+    users, countries, articles = zip(*rows, strict=True) if (rows := list(rows)) else ((), (), ())
+    columns = {
+        "user_id": pa.array(users, pa.int64()),
+        "country": pa.array(countries, pa.string()),
+        "article": pa.array(articles, pa.string()),
+    }
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def readers(country: str | None, first: int = 0) -> list[Row]:
+    """Readers of one country, so many per article that at these budgets the order is certain."""
+    return [(first + user, country, item) for item, count in ITEMS.items() for user in range(count)]
+
+
+def two(path: Path, *more: Row) -> Path:
+    return table(path, [*readers("DE"), *readers("FR", 10_000), *more])
+
+
+def curator(source: Path, ledger: Path, **options: object) -> Curator:
+    return Curator(source, dataset="views", user="user_id", ledger=ledger, **{"budget": BUDGET, **options})  # type: ignore[arg-type]
+
+
+def grouped(release: Release) -> GroupedRelease:
+    assert isinstance(release, GroupedRelease)
+    return release
+
+
+def items(release: Release) -> dict[object, tuple[object, ...]]:
+    return {group: found.items for group, found in release.lists.items()}
+
+
+def test_fifty_countries_cost_what_one_costs(tmp_path: Path) -> None:
+    """The same rho and delta, the same mechanism in each country, so the same answers as at that price alone."""
+    rows = [row for number in range(50) for row in readers(f"C{number:02}", number * 10_000)]
+    source = table(tmp_path / "views.parquet", rows)
+    options = {"k": 3, "mechanism": "limited-domain"}
+    with curator(source, tmp_path / "all") as every, curator(source, tmp_path / "one") as one:
+        alone = one.top("article", where="country = 'C07'", **options)  # type: ignore[arg-type]
+        lists = grouped(every.top("article", per="country", **options))  # type: ignore[arg-type]
+        assert items(lists) == {f"C{number:02}": ("a", "b", "c") for number in range(50)}
+        assert lists.paid.events == alone.paid.events
+        assert lists.guarantee == alone.guarantee
+        assert every.status.spent == one.status.spent
+        plans = (
+            one.plan("article", where="country = 'C07'", **options),  # type: ignore[arg-type]
+            every.plan("article", per="country", **options),  # type: ignore[arg-type]
+        )
+        assert plans[0].at_most == plans[1].at_most
+        assert plans[0].strategy.mechanism == plans[1].strategy.mechanism.inner  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("groups", [None, ["DE", "FR"]])
+def test_a_user_in_two_countries_counts_in_one_unless_two_are_paid_for(tmp_path: Path, groups: object) -> None:
+    source = table(tmp_path / "views.parquet", [row for country in ("DE", "FR") for row in readers(country)])
+    for most in (1, 2):
+        release = podium.top(
+            source, user="user_id", item="article", per="country", groups=groups, groups_per_user=most, k=1,
+            counts=True, epsilon=500, delta="1e-6",
+        )  # fmt: skip
+        counted = sum(found.values[0] for found in release.lists.values() if found.values)
+        assert abs(counted - most * ITEMS["a"]) < 50
+        assert sum(isinstance(event, Selection) for event in release.paid.events) == most
+
+
+def test_rows_without_a_country_do_not_count(tmp_path: Path) -> None:
+    source = table(tmp_path / "views.parquet", [*readers("DE"), *readers(None, 10_000)])
+    with curator(source, tmp_path / "ledger") as opened:
+        assert items(opened.top("article", per="country", k=3)) == {"DE": ("a", "b", "c")}
+
+
+def test_a_hidden_country_does_not_show_in_the_charge(tmp_path: Path) -> None:
+    plain, hidden = two(tmp_path / "plain.parquet"), two(tmp_path / "hidden.parquet", (77_777, "LI", "a"))
+    spent, receipts = [], []
+    for source in (plain, hidden):
+        with curator(source, tmp_path / f"{source.stem}.ledger") as opened:
+            release = opened.top("article", per="country", k=3, groups_per_user=3)
+            assert items(release) == {"DE": ("a", "b", "c"), "FR": ("a", "b", "c")}
+            spent.append(opened.status.spent)
+            receipts.append(release.paid.events)
+    assert spent[0] == spent[1]
+    assert receipts[0] == receipts[1]
+    assert Counter(map(type, receipts[0]))[Selection] == 6
+    assert isinstance(receipts[0][-1], BottomEvent)
+
+
+def test_an_empty_table_is_an_ordinary_paid_release(tmp_path: Path) -> None:
+    source = table(tmp_path / "views.parquet", [])
+    with curator(source, tmp_path / "ledger") as opened:
+        release = opened.top("article", per="country", k=3)
+        assert items(release) == {}
+        assert [type(event) for event in release.paid.events[1:]] == [BottomEvent]
+        listed = opened.top("article", per="country", groups=["FR", "DE"], k=4, counts=True)
+        assert [(group, found.items, found.values) for group, found in listed.lists.items()] == [
+            ("DE", (), ()),
+            ("FR", (), ()),
+        ]
+
+
+def test_some_of_the_groups_and_some_of_the_places_are_free(tmp_path: Path) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        first = opened.top("article", per="country", k=3)
+        spent = opened.status.spent
+        again = opened.top("article", per="country", k=2, groups=["FR", "XX"])
+        assert items(again) == {"FR": ("a", "b"), "XX": ()}
+        assert again.paid.events == ()
+        assert opened.status.spent == spent
+        asked_anew = opened.top("article", per="country", k=3, where="country = 'FR'")
+        assert asked_anew.paid.events
+        assert opened._ledger_account.ledger.verify(receipts=[first, again, asked_anew]).sound
+
+
+def test_known_groups_answer_for_fewer_of_them_and_for_no_others(tmp_path: Path) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        known = opened.top("article", per="country", k=3, groups=["FR", "DE", "FR"])
+        assert list(known.lists) == ["DE", "FR"]
+        assert not opened.top("article", per="country", k=3, groups=["FR"]).paid.events
+        assert opened.top("article", per="country", k=3, groups=["FR", "XX"]).paid.events
+        assert opened.top("article", per="country", k=3).paid.events
+
+
+def test_an_attempt_is_paid_for_once(tmp_path: Path) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        first = opened.top("article", per="country", k=3, idempotency_key="mine")
+        spent = opened.status.spent
+        assert items(opened.top("article", per="country", k=3, idempotency_key="mine")) == items(first)
+        assert opened.status.spent == spent
+
+
+def test_groups_are_read_from_a_file(tmp_path: Path) -> None:
+    listed = tmp_path / "countries.csv"
+    listed.write_text("country\nFR\nIT\n", encoding="utf-8")
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        release = opened.top("article", per="country", k=2, groups=listed)
+        assert items(release) == {"FR": ("a", "b"), "IT": ()}
+
+
+def test_a_pure_budget_lists_known_items_of_known_groups(tmp_path: Path) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger", budget=PURE) as opened:
+        release = opened.top("article", per="country", groups=["DE", "FR"], domain=["a", "b", "c", "d"], k=2)
+        assert items(release) == {"DE": ("a", "b"), "FR": ("a", "b")}
+        assert release.paid.delta == 0
+        assert len(release.paid.events) == 2
+        with pytest.raises(InvalidArgument, match="domain"):
+            opened.top("article", per="country", domain=["a", "b", "c", "d"], k=2)
+
+
+def test_known_items_of_unknown_groups_are_those_alone(tmp_path: Path) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        release = opened.top("article", per="country", domain=["b", "c", "d"], k=3)
+        assert items(release) == {"DE": ("b", "c"), "FR": ("b", "c")}
+
+
+@pytest.mark.parametrize("known", [None, ["DE", "FR"]])
+def test_events_and_counts_of_each_group(tmp_path: Path, known: object) -> None:
+    rows = [*readers("DE"), *readers("DE"), *readers("FR", 10_000)]
+    release = podium.top(
+        table(tmp_path / "views.parquet", rows), user="user_id", item="article", per="country", groups=known, k=2,
+        by="events", clip=3, counts=True, epsilon=300, delta="1e-6",
+    )  # fmt: skip
+    found = {group: [round(float(value), -1) for value in one.values or ()] for group, one in release.lists.items()}
+    assert found == {"DE": [1800, 1200], "FR": [900, 600]}
+    assert release.value_kind == "counts"
+
+
+def test_a_minimum_holds_in_each_group(tmp_path: Path) -> None:
+    release = podium.top(
+        two(tmp_path / "views.parquet", *[(50_000 + user, "IT", "z") for user in range(200)]),
+        user="user_id", item="article", per="country", k=3, at_least=450, epsilon=50, delta="1e-6",
+    )  # fmt: skip
+    assert items(release) == {"DE": ("a", "b"), "FR": ("a", "b")}
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"groups_per_user": "all"}, "groups_per_user"),
+        ({"groups_per_user": 5_000}, "groups_per_user"),
+        ({"by": "events"}, "clip"),
+        ({"mechanism": "adaptive"}, "mechanism"),
+        ({"groups": [1]}, "domain|groups"),
+        ({"groups": "nowhere.csv"}, "domain|groups|source"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_before_anything_is_paid(
+    tmp_path: Path, options: dict[str, object], name: str
+) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        spent = opened.status.spent
+        with pytest.raises(podium.PodiumError, match=name):
+            opened.top("article", per="country", k=3, **options)  # type: ignore[arg-type]
+        assert opened.status.spent == spent
