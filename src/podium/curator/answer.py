@@ -11,6 +11,7 @@ from podium.curator.prepare import PlannedQuestion, fresh_salt
 from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
+from podium.histogram import Item
 from podium.mechanisms.reader import Reads
 from podium.query.ranked_by import Measure
 from podium.release import BOTTOM, GroupedRelease, GroupLists, RankedList, Receipt, Release
@@ -78,8 +79,8 @@ def _large_enough(found: L, least: int) -> L:
     if found.values is None:
         return found
     kept = [value >= least for value in found.values]
-    items = itertools.compress(found.items, kept)
-    outcome = (*items, *[symbol for symbol in found.outcome if symbol is BOTTOM])
+    listed: list[Item] = [item for item in found.outcome if item is not BOTTOM]
+    outcome = (*itertools.compress(listed, kept), *[symbol for symbol in found.outcome if symbol is BOTTOM])
     return replace(found, outcome=outcome, values=tuple(itertools.compress(found.values, kept)))
 
 

@@ -27,7 +27,7 @@ def select_groups(reader: SourceReader, planned: PlannedQuestion) -> GroupedRele
     counted = reader.grouped_tallies() if rows is None else reader.grouped_rows(rows)
     if groups.listed is not None:
         counted = _all_listed(groups.listed, counted, _nobody(planned, rows))
-    shown = [_measured(one, strategy.measure) for one in mechanism.run(counted)]
+    shown = [_measured(one, strategy.measure, places=rows is None) for one in mechanism.run(counted)]
     release = mechanism.gather(shown, per=groups.per)
     if strategy.measure is not None:
         release = replace(release, value_kind="counts", parameters={**release.parameters, **_noise(planned)})
@@ -55,14 +55,16 @@ def _nobody(planned: PlannedQuestion, rows: int | None) -> Histogram:
     return Histogram.from_counts_of_counts({0: size}, lambda count, rank: (count, rank))
 
 
-def _measured(one: Selected, measure: MeasureCounts | MeasureTogether | None) -> tuple[Item, Release]:
-    """What came out of a group with its counts, which are paid for as part of the group."""
+def _measured(one: Selected, measure: MeasureCounts | MeasureTogether | None, *, places: bool) -> tuple[Item, Release]:
+    """What came out of a group with its counts, which are paid for as part of the group; places hold their counts."""
     release = one.release
     if measure is None:
         return one.group, release
     if not release.items:
         return one.group, replace(release, values=(), value_kind="counts")
-    measured = measure.release(one.histogram, release.items)
+    items: list[Any] = list(release.items)
+    counted = Histogram({place: place[0] for place in items}) if places else one.histogram
+    measured = measure.release(counted, release.items)
     paid = Receipt((*release.paid.events, *measured.paid.events))
     return one.group, replace(release, paid=paid, values=measured.values, value_kind="counts")
 

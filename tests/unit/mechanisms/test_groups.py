@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from tests.support.groups import shown
 
 from podium.errors import InvalidArgument
