@@ -144,8 +144,6 @@ class Facts:
             raise InvalidArgument(
                 "mechanism", self.mechanism, allowed="'auto' or 'limited-domain' where there is a list for each group"
             )
-        if self.others:
-            raise InvalidArgument("others", True, allowed="False where there is a list for each group")
         if self.measure is not None and self.measure.clip is None:
             raise InvalidArgument(
                 "clip",

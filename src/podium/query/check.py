@@ -38,10 +38,6 @@ def check_question(question: Question, schema: Schema, *, user: str, table: str)
     measure = check_measure(parsed.by, question.clip, question.unit, schema, user=user)
     stated = [(Fraction(question.at_least), False)] if question.at_least is not None else []
     least = [units_of(amount, measure, above=above) for amount, above in (*stated, *parsed.at_least)]
-    if least and parsed.per:
-        raise InvalidArgument(
-            "at_least", question.at_least, allowed="None with per", hint="Ask for each list without a minimum."
-        )
     if question.others and (measure is not None or parsed.per):
         raise InvalidArgument(
             "others", True, allowed="False with per, and where events or sums rank",

@@ -9,15 +9,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.support.curator.tables import BUDGET, PURE
+from tests.support.curator.tables import PURE
 
 import podium
-from podium import Curator
-from podium.errors import InvalidArgument
+from podium import Budget, Curator
+from podium.errors import InvalidArgument, PodiumError
 from podium.privacy import BottomEvent, Selection
 from podium.release import GroupedRelease, Release
 
 Row = tuple[int, str | None, str]
+BUDGET = Budget(epsilon=40, delta="1e-6", items=200, questions=20)
 ITEMS = {"a": 900, "b": 600, "c": 300}
 
 
@@ -211,6 +212,6 @@ def test_what_cannot_be_answered_is_refused_before_anything_is_paid(
 ) -> None:
     with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
         spent = opened.status.spent
-        with pytest.raises(podium.PodiumError, match=name):
+        with pytest.raises(PodiumError, match=name):
             opened.top("article", per="country", k=3, **options)  # type: ignore[arg-type]
         assert opened.status.spent == spent

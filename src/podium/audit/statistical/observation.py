@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from podium.release import ItemSet, Release
+from podium.release import GroupedRelease, ItemSet, Release
 
 __all__ = ["REAL", "Entries", "Look", "Raised", "SeenRelease", "look"]
 
@@ -180,15 +180,17 @@ class _Eye:
     def _release(self, release: Release) -> tuple[Hashable, Any]:
         shown = {field.name: getattr(release, field.name) for field in fields(release)}
         types = tuple(type(value) for value in (release, release.paid, *shown.values()))
-        values = [self._number(value) for value in release.values or ()]
+        lists = _values_of(release)
+        values = [self._number(value) for found in lists for value in found]
         entry = None if release.paid.entry is None else self._entries.place(release.paid.entry)
         shown |= {"paid": release.paid.events, "entry": entry}
-        shown |= {"values": None if release.values is None else tuple(stands for _, stands in values)}
+        outcome = _outcome_of(release)
+        shown |= {"outcome": outcome, "values": tuple(stands for _, stands in values) if lists else None}
         key = (
             types,
             tuple(key for key, _ in values),
             entry,
-            self._name(release.outcome),
+            self._name(outcome),
             tuple((self._name(name), self._name(value)) for name, value in release.parameters.items()),
             repr(getattr(release, "__dict__", None)),
             _without(release, repr),
@@ -197,13 +199,25 @@ class _Eye:
         return key, SeenRelease(shown)
 
 
+def _outcome_of(release: Release) -> Any:
+    """What came out; of a release with groups that of each group that is shown, in the order in which it lists them."""
+    if isinstance(release, GroupedRelease):
+        return tuple((group, found.outcome) for group, found in release.lists.items())
+    return release.outcome
+
+
+def _values_of(release: Release) -> list[tuple[Fraction, ...]]:
+    found = release.lists.values() if isinstance(release, GroupedRelease) else (release,)
+    return [one.values for one in found if one.values is not None]
+
+
 def _without(release: Release, write: Callable[[Release], str]) -> str:
     """How a release is written, but for its values and its entry, which are looked at by themselves."""
     try:
         text = write(release)
     except Exception as error:  # noqa: BLE001 - to a caller it is an answer
         return repr(Raised.of(error))
-    for hidden in (release.values, release.paid.entry):
+    for hidden in (*_values_of(release), release.paid.entry):
         if hidden is not None:
             text = text.replace(repr(hidden), "#").replace(_render(hidden), "#")
     return text
