@@ -26,31 +26,15 @@ def test_the_whole_path_keeps_its_promise(tmp_path: Path) -> None:
     assert report.draws == 160
 
 
-@pytest.mark.parametrize(("groups", "most"), [(None, 1), (None, 2), (("X", "Y", "Z"), 1)])
-def test_a_list_for_each_group_keeps_the_promise(tmp_path: Path, groups: tuple[str, ...] | None, most: int) -> None:
+def test_a_list_for_each_group_keeps_the_promise(tmp_path: Path) -> None:
     """One user more has items in three groups, one of which nobody else is in; orders, receipts and texts are seen."""
     counts = {("X", "a"): 19, ("X", "b"): 18, ("Y", "a"): 19}
     pair = neighbouring_tables(tmp_path / "tables", counts, [("X", "a"), ("Y", "a"), ("Z", "a")], repeats=3)
-    with CuratorSampler(tmp_path, k=1, epsilon=2, per="group", groups=groups, groups_per_user=most) as sampler:
+    with CuratorSampler(tmp_path, k=1, epsilon=2, per="group", groups_per_user=2) as sampler:
         promise = sampler(pair.left).guarantee
-        report = statistical_audit(sampler, promise, pairs=[pair], samples=60, alpha=ALPHA, name="all groups")
+        report = statistical_audit(sampler, promise, pairs=[pair], samples=160, alpha=ALPHA, name="all groups")
     assert not report.violated, str(report)
-    assert report.draws == 60
-
-
-def test_a_table_that_everybody_has_a_row_of_their_own_in_is_caught_in_groups_too(tmp_path: Path) -> None:
-    """The number of the row as the user: a person with 2,000 rows in one group shows the group."""
-    tables = []
-    for name, rows in (("left", 3), ("right", 2003)):
-        path = tmp_path / f"{name}.parquet"
-        write_parquet({"row": list(range(rows)), "group": ["X"] * rows, "item": ["a"] * rows}, path)
-        tables.append(path)
-    with CuratorSampler(tmp_path, k=1, epsilon="0.5", user="row", per="group") as sampler:
-        promise = sampler(tables[0]).guarantee
-        report = statistical_audit(
-            sampler, promise, pairs=[Pair("one person", *tables)], samples=250, alpha=ALPHA, name="by row"
-        )
-    assert report.violated
+    assert report.draws == 160
 
 
 def test_a_table_whose_user_column_names_rows_is_caught(tmp_path: Path) -> None:
