@@ -75,7 +75,7 @@ def state_groups(source: Source, question: CheckedQuestion) -> StatedGroups | No
         return StatedGroups(question.per, per_user)
     schema = source.schema()
     columns = tuple(schema.column(name, role="per") for name in question.per)
-    rows = listed_rows(groups, columns)
+    rows = listed_rows(groups, columns, role="groups")
     by_key = {group_key(group): group for group in (row if len(row) > 1 else row[0] for row in rows)}
     if not by_key:
         raise InvalidArgument("groups", "an empty list", allowed="one or more groups")
