@@ -11,10 +11,9 @@ from podium.curator.prepare import PlannedQuestion, fresh_salt
 from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
 from podium.errors import EntropyFailure, SourceError, SourceFailure
-from podium.histogram import Item
 from podium.mechanisms.reader import Reads
 from podium.query.ranked_by import Measure
-from podium.release import BOTTOM, GroupedRelease, GroupLists, RankedList, Receipt, Release
+from podium.release import BOTTOM, GroupedRelease, GroupLists, Outcome, RankedList, Receipt, Release
 from podium.sources import Source
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["answer", "keep_at_least", "strip_origin"]
 
 E = TypeVar("E", bound=BaseException)
-L = TypeVar("L", Release, RankedList)
 
 
 def answer(source: Source, planned: PlannedQuestion, *, every: Fraction | None = None) -> Release:
@@ -70,18 +68,22 @@ def keep_at_least(release: Release, least: int | None) -> Release:
         return release
     release = replace(release, parameters={"at_least": str(least), **release.parameters})
     if isinstance(release, GroupedRelease):
-        lists = ((group, _large_enough(found, least)) for group, found in release.lists.items())
+        lists = (
+            (group, replace(found, **_large_enough(found.outcome, found.values, least)))
+            for group, found in release.lists.items()
+        )
         return replace(release, lists=GroupLists(lists))
-    return _large_enough(release, least)
+    return replace(release, **_large_enough(release.outcome, release.values, least))
 
 
-def _large_enough(found: L, least: int) -> L:
-    if found.values is None:
-        return found
-    kept = [value >= least for value in found.values]
-    listed: list[Item] = [item for item in found.outcome if item is not BOTTOM]
-    outcome = (*itertools.compress(listed, kept), *[symbol for symbol in found.outcome if symbol is BOTTOM])
-    return replace(found, outcome=outcome, values=tuple(itertools.compress(found.values, kept)))
+def _large_enough(outcome: Outcome, values: tuple[Fraction, ...] | None, least: int) -> dict[str, Any]:
+    """What is left of an outcome and its values."""
+    if values is None:
+        return {}
+    kept = [value >= least for value in values]
+    items = itertools.compress([item for item in outcome if item is not BOTTOM], kept)
+    left = (*items, *[symbol for symbol in outcome if symbol is BOTTOM])
+    return {"outcome": left, "values": tuple(itertools.compress(values, kept))}
 
 
 def _in_amounts(release: Release, measure: Measure | None) -> Release:

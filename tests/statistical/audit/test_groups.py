@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from tests.support.audit_cases import ALPHA
@@ -26,8 +27,10 @@ def sound(counts: Mapping[str, int]) -> GroupedRelease:
 
 def shows_what_has_rows(counts: Mapping[str, int]) -> GroupedRelease:
     release = sound(counts)
-    present = {group: RankedList((), 1) for group, rows in by_group(counts).items() if rows.top(1).items}
-    return replace(release, lists=GroupLists({**present, **release.lists}))
+    present: dict[Any, RankedList] = {
+        group: RankedList((), 1) for group, rows in by_group(counts).items() if rows.top(1).items
+    }
+    return replace(release, lists=GroupLists([*(present | dict(release.lists)).items()]))
 
 
 def charges_hidden_groups(counts: Mapping[str, int]) -> GroupedRelease:
