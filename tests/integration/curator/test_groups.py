@@ -14,7 +14,7 @@ from tests.support.curator.tables import PURE
 import podium
 from podium import Budget, Curator
 from podium.errors import InvalidArgument, PodiumError
-from podium.privacy import BottomEvent, Selection
+from podium.privacy import BottomEvent, CorrelatedNoise, Selection, bounded_range_rho, calibrate_epsilon
 from podium.release import GroupedRelease, Release
 
 Row = tuple[int, str | None, str]
@@ -215,3 +215,36 @@ def test_what_cannot_be_answered_is_refused_before_anything_is_paid(
         with pytest.raises(PodiumError, match=name):
             opened.top("article", per="country", k=3, **options)  # type: ignore[arg-type]
         assert opened.status.spent == spent
+
+
+def test_the_counts_of_a_group_are_paid_for(tmp_path: Path) -> None:
+    """Reserved for every group of a user, settled for the costliest; the same as with the lists of so many users."""
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        plan = opened.plan("article", per="country", k=3, counts=True, groups_per_user=2)
+        release = opened.top("article", per="country", k=3, counts=True, groups_per_user=2)
+        noise = [event for event in release.paid.events if isinstance(event, CorrelatedNoise)]
+        assert len(noise) == 2
+        selections = 6 * bounded_range_rho(plan.strategy.epsilon_per_item or 0)
+        assert release.paid.rho == selections + sum(event.rho for event in noise)
+        assert release.paid.rho <= plan.at_most.rho
+        assert plan.at_most.rho == pytest.approx(float(release.paid.rho), rel=1e-3)
+
+
+def test_two_groups_cost_as_much_delta_as_one(tmp_path: Path) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        one, many = (opened.plan("article", per="country", k=3, groups_per_user=most).at_most for most in (1, 4))
+        assert many.delta == one.delta
+        assert many.rho == 4 * one.rho
+
+
+def test_an_epsilon_is_divided_among_the_groups_of_a_user(tmp_path: Path) -> None:
+    source = two(tmp_path / "views.parquet")
+    for most in (1, 5):
+        plan = podium.plan(
+            source, user="user_id", item="article", per="country", k=2, groups_per_user=most, epsilon=1, delta="1e-6"
+        )
+        single, events = plan.strategy.epsilon_per_item, plan.strategy.worst_case
+        alone = calibrate_epsilon(2 * most, epsilon=1, delta="1e-6")
+        assert single == alone.epsilon_per_item
+        assert len(events) == 1 + 2 * most
+        assert plan.at_most.delta == alone.delta / 2

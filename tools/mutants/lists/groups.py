@@ -8,6 +8,7 @@ __all__ = ["MUTANTS"]
 
 _UNIT = "unit/mechanisms/test_groups.py"
 _WORLDS = "exhaustive/mechanisms/test_groups.py"
+_CURATOR = "integration/curator/test_groups.py"
 _DRAWS = "statistical/mechanisms/test_groups.py"
 
 MUTANTS = (
@@ -108,5 +109,47 @@ MUTANTS = (
         "if ball(Fraction(known, 1 << digits)) <= probability:",
         "digits that are not drawn yet may still decide",
         ("unit/randomness/test_coins.py::test_digits_that_are_not_drawn_yet_may_decide",),
+    ),
+    Mutant(
+        "curator/group_lists.py",
+        "        counted = _all_listed(groups.listed, counted, _nobody(planned, rows))\n",
+        "        pass\n",
+        "listed groups without rows are shown like others",
+        (f"{_CURATOR}::test_an_empty_table_is_an_ordinary_paid_release",),
+    ),
+    Mutant(
+        "curator/group_lists.py",
+        "paid = Receipt((*release.paid.events, *measured.paid.events))",
+        "paid = release.paid",
+        "counts are part of what a group costs",
+        (f"{_CURATOR}::test_the_counts_of_a_group_are_paid_for",),
+    ),
+    Mutant(
+        "curator/reuse.py",
+        " or not self.groups <= set(map(json.dumps, other.groups))):",
+        "):",
+        "lists of some groups say nothing about others",
+        (f"{_CURATOR}::test_known_groups_answer_for_fewer_of_them_and_for_no_others",),
+    ),
+    Mutant(
+        "planning/grouped.py",
+        "delta if groups.most == 1 else delta / (1 + delta),",
+        "delta,",
+        "a call for several groups may fail as often as a call for one",
+        (f"{_CURATOR}::test_two_groups_cost_as_much_delta_as_one",),
+    ),
+    Mutant(
+        "planning/strategy.py",
+        "*counts * groups, *beside)",
+        "*counts, *beside)",
+        "the counts of all groups of a user are reserved",
+        (f"{_CURATOR}::test_the_counts_of_a_group_are_paid_for",),
+    ),
+    Mutant(
+        "planning/facts.py",
+        "        return self.k if self.groups is None else self.k * self.groups.most\n",
+        "        return self.k\n",
+        "an epsilon of a whole question pays for the lists of all groups of a user",
+        (f"{_CURATOR}::test_an_epsilon_is_divided_among_the_groups_of_a_user",),
     ),
 )
