@@ -1,4 +1,4 @@
-"""Vectors of one length: how users are scaled, where noise is cut off, and what is paid for it."""
+"""Amounts in engines, and vectors of one length: how users are scaled, where noise is cut off, what is paid for it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ __all__ = ["MUTANTS"]
 _NORMED = "exhaustive/mechanisms/test_normed.py::"
 _CUTOFF = "exhaustive/mechanisms/test_norm_cutoff.py::"
 _ROUNDS = "unit/mechanisms/test_normed_topk.py::"
+_CONTRACT = "contract/sources/test_duckdb.py::TestParquet::"
 _ENGINE = "integration/sources/test_lengths.py::"
 
 MUTANTS = (
@@ -151,5 +152,33 @@ MUTANTS = (
         "share = Fraction(2**norm.bits + 1, norm.clip)",
         "parts are those of the clip",
         (f"{_ENGINE}test_scaled_pairs_are_those_of_plain_python",),
+    ),
+    Mutant(
+        "sources/sql/pair_values.py",
+        "ifs = [_when(exp.GTE(this=summed, expression=_number(value.clip)), _number(value.clip))]",
+        "ifs = [_when(exp.GTE(this=summed, expression=_number(3 * value.clip)), _number(3 * value.clip))]",
+        "the sum of a pair is clipped, and not only its rows",
+        (f"{_CONTRACT}test_sums_of_integers",),
+    ),
+    Mutant(
+        "sources/sql/pair_values.py",
+        "ifs = [] if nan is None else [_when(nan, exp.null())]",
+        "ifs = []",
+        "what is no number counts nothing",
+        (f"{_CONTRACT}test_sums_of_floats",),
+    ),
+    Mutant(
+        "sources/sql/pair_values.py",
+        "quotient = arithmetic.floor(exp.Div(this=number.copy(), expression=least.copy(), typed=True))",
+        "quotient = exp.Div(this=number.copy(), expression=least.copy(), typed=True)",
+        "rows are rounded down one by one",
+        (f"{_CONTRACT}test_sums_of_floats",),
+    ),
+    Mutant(
+        "sources/sql/pairs.py",
+        "expression=exp.Literal.number(0)) if value.floor else total > 0",
+        "expression=exp.Literal.number(0)) if value.floor else total >= 0",
+        "a pair that adds nothing does not exist",
+        (f"{_CONTRACT}test_sums_of_integers", f"{_CONTRACT}test_histograms_of_values"),
     ),
 )
