@@ -104,6 +104,13 @@ class NormContract:
         check_normed(amounts, AMOUNTS, asked(64, 3, value=PairValue("number", clip=100)))
         check_normed(amounts, AMOUNTS, asked(16, 1000, value=PairValue(clip=LARGE)))
 
+    def test_squares_of_a_user_who_is_cut_may_exceed_64_bits(self, amounts: Source) -> None:
+        query = asked(1, 1, norm=PairNorm(2**20, 20, 2**31 - 1, ((2**62, 1),)))
+        assert query.norm is not None
+        users = held_parts(AMOUNTS, query, query.norm).values()
+        assert max(sum(part**2 for part in parts.values()) for parts in users) > 2**63
+        check_normed(amounts, AMOUNTS, query)
+
     def test_parts_of_kept_pairs(self, amounts: Source) -> None:
         with amounts.keep_pairs(asked(1, 2, norm=None, max_items_per_user=None, salt=None)) as pairs:
             for clip, cap, without in ((16, 1000, ()), (16, 3, ("a", "large")), (LARGE, 2, ("b",))):

@@ -16,9 +16,10 @@ from podium.mechanisms.measures.border_lengths import border_clip, norm_edges
 from podium.mechanisms.measures.clip_choice import BUCKETS
 from podium.mechanisms.measures.length_choice import NormChoice
 from podium.mechanisms.measures.norm_cutoff import norm_cutoff
-from podium.mechanisms.measures.norm_weights import NormWeights
+from podium.mechanisms.measures.norm_weights import MAX_LENGTH, NormWeights
 from podium.mechanisms.measures.normed_topk import NormedTopK
 from podium.privacy import GaussianNoise, actual_cost, worst_case
+from podium.query.ranked_by import MAX_CLIP
 from podium.randomness.replay import ReplayableBits
 
 TABLE: Table = [
@@ -122,6 +123,16 @@ def test_the_length_of_the_border_follows_the_users() -> None:
         assert clip / 2 <= found <= clip
     nothing = [Fraction(0)] * len(edges)
     assert border_clip(weights, nothing, Fraction(1), level=Fraction(1), mu_squared=Fraction(1)) == 64
+
+
+def test_no_length_of_the_border_is_more_than_a_source_can_take() -> None:
+    # Whether a length is chosen that cannot be read would depend on rows that were paid for by then.
+    assert MAX_LENGTH == MAX_CLIP
+    weights = NormWeights(MAX_LENGTH, 40, named=True)
+    users = [Fraction(0)] * (len(norm_edges(weights)) - 1) + [Fraction(10**5)]
+    assert border_clip(weights, users, Fraction(1), level=Fraction(10**30), mu_squared=Fraction(1)) == MAX_LENGTH
+    with pytest.raises(InvalidArgument, match="2\\^40"):
+        NormWeights(MAX_LENGTH + 1, 40)
 
 
 def test_one_user_moves_the_histograms_by_no_more_than_is_paid() -> None:

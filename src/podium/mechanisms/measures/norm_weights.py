@@ -17,10 +17,12 @@ from functools import lru_cache
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
 
-__all__ = ["MAX_NORMED_ITEMS", "NormWeights"]
+__all__ = ["MAX_LENGTH", "MAX_NORMED_ITEMS", "NormWeights"]
 
 MAX_NORMED_ITEMS = 1 << 20
 """So many squares fit into 64 bits."""
+MAX_LENGTH = 1 << 40
+"""The longest clip, in units, of which a source can take parts."""
 _UNIT = 1 << 20
 _BITS = 10
 _HEADROOM = 10
@@ -44,7 +46,8 @@ class NormWeights:
     named: bool = False
 
     def __post_init__(self) -> None:
-        positive_integer(self.clip, "clip")
+        if positive_integer(self.clip, "clip") > MAX_LENGTH:
+            raise InvalidArgument("clip", self.clip, allowed="an integer from 1 to 2^40", hint="Take a larger unit.")
         if positive_integer(self.items, "items") > MAX_NORMED_ITEMS:
             raise InvalidArgument("items", self.items, allowed="an integer from 1 to 2^20")
 

@@ -108,7 +108,8 @@ class NormedPairs:
         )
 
     def _users(self) -> exp.Select:
-        user, total = column(USER, _KEPT), self.pairs.dialect.total(_square(_KEPT))
+        # Of all pairs, also of users who are cut later: in the type of the engine's sums, which no user's pairs exceed.
+        user, total = column(USER, _KEPT), exp.Sum(this=_square(_KEPT))
         squares = exp.select(user.as_(USER), rows().as_(SIZE), total.as_(_SQUARE)).from_(_KEPT).group_by(user.copy())
         named = (column(name, _SQUARED).as_(name) for name in (USER, SIZE))
         weight = exp.alias_(_weight(self.norm, _SQUARED), WEIGHT, copy=False)
