@@ -68,8 +68,8 @@ MUTANTS = (
     ),
     Mutant(
         "curator/prepare.py",
-        "None if cap is None else salt)",
-        "None if cap is None else PLACEHOLDER_SALT)",
+        "salt=salt if bounded else None)",
+        "salt=PLACEHOLDER_SALT if bounded else None)",
         "the salt of a question is its own",
         ("unit/curator/test_prepare.py::test_the_salt_is_drawn_for_each_reading",),
     ),
@@ -111,7 +111,7 @@ MUTANTS = (
     ),
     Mutant(
         "curator/pricing.py",
-        "if pure and facts.domain_size is None:",
+        "if pure and facts.hides:",
         "if False:",
         "a pure budget has no unknown domains",
         ("integration/curator/test_bad_input.py::test_delta_0_needs_a_known_domain",),

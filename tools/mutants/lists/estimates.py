@@ -95,8 +95,8 @@ MUTANTS = (
     ),
     Mutant(
         "planning/question_budget.py",
-        "or budget.sigma is None or facts.k > _MAX_BASIC:",
-        "or budget.sigma is None or facts.k > 0:",
+        "if budget.sigma is None or facts.k > _MAX_BASIC:",
+        "if budget.sigma is None or facts.k > 0:",
         "very short lists add up epsilons where that is better",
         ("unit/planning/test_plan.py::test_a_ledger_that_adds_up_rho_does_not_add_up_epsilons",),
     ),

@@ -16,14 +16,14 @@ MUTANTS = (
     ),
     Mutant(
         "planning/strategy.py",
-        "return (*self.mechanism.worst_case, *counts, *beside)",
+        "return (*self.mechanism.worst_case, *counts * groups, *beside)",
         "return self.mechanism.worst_case",
         "counts are reserved too",
         ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),
     ),
     Mutant(
         "planning/question_budget.py",
-        "if guarantee.cost.delta == 0 and facts.domain_size is None:",
+        "if guarantee.cost.delta == 0 and facts.hides:",
         "if False:",
         "an unknown domain needs a delta",
         ("unit/planning/test_plan.py::test_budgets_that_cannot_be",),
