@@ -14,7 +14,7 @@ from tests.support.curator.tables import PURE
 import podium
 from podium import Budget, Curator
 from podium.errors import InvalidArgument, PodiumError
-from podium.privacy import BottomEvent, CorrelatedNoise, Selection, bounded_range_rho, calibrate_epsilon
+from podium.privacy import BottomEvent, CorrelatedNoise, GaussianNoise, Selection, bounded_range_rho, calibrate_epsilon
 from podium.release import GroupedRelease, Release
 
 Row = tuple[int, str | None, str]
@@ -221,6 +221,7 @@ def test_the_counts_of_a_group_are_paid_for(tmp_path: Path) -> None:
     """Reserved for every group of a user, settled for the costliest; the same as with the lists of so many users."""
     with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
         plan = opened.plan("article", per="country", k=3, counts=True, groups_per_user=2)
+        assert sum(isinstance(event, GaussianNoise) for event in plan.strategy.worst_case) == 2
         release = opened.top("article", per="country", k=3, counts=True, groups_per_user=2)
         noise = [event for event in release.paid.events if isinstance(event, CorrelatedNoise)]
         assert len(noise) == 2

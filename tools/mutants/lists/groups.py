@@ -98,8 +98,8 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/groups/screening.py",
-        "handicaps={bottom: self._bottom(rows.next_count) - rows.next_count},",
-        "handicaps={bottom: (self._bottom(rows.next_count) - rows.next_count) / 2},",
+        "lead = self._bottom(rows.next_count) - rows.next_count",
+        "lead = (self._bottom(rows.next_count) - rows.next_count) / 2",
         "after the first item the threshold is what it was",
         (f"{_DRAWS}::test_a_screened_group_has_the_distribution_of_the_whole_mechanism[2-counts0]",),
     ),

@@ -60,13 +60,8 @@ class Screen:
             others = [i for i in range(len(rows.items)) if i != first]
             bottom = len(others)
             scores = np.append(rows.counts[others], rows.next_count)
-            finish = race(
-                scores,
-                k=inner.k - 1,
-                scale=scale,
-                handicaps={bottom: self._bottom(rows.next_count) - rows.next_count},
-                bits=self._bits,
-            )
+            lead = self._bottom(rows.next_count) - rows.next_count
+            finish = race(scores, k=inner.k - 1, scale=scale, handicaps={bottom: lead}, bits=self._bits)
             stopped = bottom in finish.groups
             ahead = finish.groups[: finish.groups.index(bottom)] if stopped else finish.groups
             chosen += [others[i] for i in ahead]
