@@ -38,6 +38,7 @@ def top(
       podium top views.parquet --item article --user user_id -k 10 --epsilon 1 --delta 1e-8
       podium top views.csv --item article --user user_id --epsilon 1 --delta 1e-8 --where "country = 'DE'"
       podium top views.parquet --item article --user user_id --by events --counts --epsilon 1 --delta 1e-8
+      podium top views.parquet --item article --user user_id --per country --epsilon 1 --delta 1e-8
       podium top views.parquet --item article --user user_id --ledger ledger.db --dataset views
       podium top postgresql://me@host/shop --table orders --item product --user customer --epsilon 1 --delta 1e-8 \\
         --dry-run

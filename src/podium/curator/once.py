@@ -57,7 +57,9 @@ def top(
             from a known domain. ``domain`` (a list, or a file) or ``domain_size`` (the numbers below it): the items
             that can come back; otherwise they are found in the data, which needs a delta above 0. ``at_least``: leave
             out items with less than that, near but not exactly, because noise decides. ``others``: also the numbers of
-            users with none of the items, and of all; a tenth of epsilon pays for them. ``max_items_per_user``,
+            users with none of the items, and of all; a tenth of epsilon pays for them. ``per``: a column, or several:
+            one list for each value, in ``release.lists``. ``groups`` (a list, or a file) are the values, if known; each
+            user counts in ``groups_per_user`` (1) of them, or in "all". ``max_items_per_user``,
             ``k_bar``, ``mechanism``: for those who know more than the planner. How the source is read: ``table`` names
             the table of a database, ``types`` the types of columns of CSV and JSON files, such as {"user_id":
             "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records; ``encoding`` is
