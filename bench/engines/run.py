@@ -1,6 +1,6 @@
 """The engines bench: a private top k against the same query without privacy, on the same engine, in one run.
 
-    python -m bench engines [--quick | --medium | --full] [--json FILE]
+    python -m bench engines [--quick | --medium | --full] [--without ENGINE] [--json FILE]
 
 The engine should stay as fast as it was. Prints the tables and the goals, and writes the same numbers (every
 repetition) as JSON. The goals are ratios, computed from this run alone, and only reported: a shared machine is too
@@ -161,13 +161,16 @@ class _Metered:
 
 def run(plan: Plan, folder: Path, progress: Progress = lambda _: None, *, kept: Path | None = None) -> Results:
     """Measures every cell of the plan. ``progress`` is told what comes next, ``kept`` has parts of a run that ended."""
-    events, parts = plan.events(folder), Parts(kept, repr(plan))
+    # Which engines take part changes no part.
+    events, parts = plan.events(folder), Parts(kept, repr(dataclasses.replace(plan, servers=())))
     progress("writing the tables")
     events.files(max(plan.rows, plan.text_rows, plan.bounded_rows, plan.server_rows))
     load = os.getloadavg()[0]
     cells = _duckdb_cells(plan, events, parts, progress)
     memory = parts.memory("memory", lambda: _memory_cells(plan, folder, progress))
-    absent = {engine: f"not part of the {plan.mode} mode" for engine in _SERVERS if engine not in plan.servers}
+    absent = {
+        engine: f"not part of the {plan.mode} mode, or left out" for engine in _SERVERS if engine not in plan.servers
+    }
     for engine in plan.servers:
         reason = missing(engine)
         if reason is not None:
@@ -287,10 +290,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--medium", action="store_true", help="about a quarter of an hour: 10 million rows, every question"
     )
     mode.add_argument("--full", action="store_true", help="under an hour: every table and every goal (the default)")
+    parser.add_argument("--without", action="append", choices=list(_SERVERS), default=[], help="leave an engine out")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, report.WIDTH))
     plan = QUICK if options.quick else MEDIUM if options.medium else FULL
+    plan = dataclasses.replace(plan, servers=tuple(name for name in plan.servers if name not in options.without))
     with console.status("engines bench") as status:
         results = run(plan, DEFAULT_DATA, lambda cell: status.update(f"engines bench: {cell}"), kept=DEFAULT_PARTS)
     report.show(results.machine, plan.mode, results.cells, results.memory, results.absent, console)
