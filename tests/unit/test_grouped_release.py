@@ -106,6 +106,17 @@ def test_lists_are_found_by_their_group_and_compared_by_value() -> None:
     assert GroupLists({1: LISTS["DE"]}) != {1: LISTS["FR"]}
 
 
+def test_a_moment_is_one_group_in_every_time_zone() -> None:
+    noon = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
+    elsewhere = noon.astimezone(dt.timezone(dt.timedelta(hours=2)))
+    lists = GroupLists({noon: LISTS["DE"], (noon, "x"): LISTS["FR"]})
+    assert lists[elsewhere] == LISTS["DE"]
+    assert lists[elsewhere, "x"] == LISTS["FR"]
+    assert noon.replace(tzinfo=None) not in lists
+    with pytest.raises(InvalidArgument, match="one list for each group"):
+        GroupLists([(noon, LISTS["DE"]), (elsewhere, LISTS["FR"])])
+
+
 def test_a_group_has_one_list() -> None:
     with pytest.raises(InvalidArgument, match=r"^lists='DE' is not valid\. Allowed: one list for each group\.$"):
         GroupLists([("DE", LISTS["DE"]), ("FR", LISTS["FR"]), ("DE", LISTS["DE"])])

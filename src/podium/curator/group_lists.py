@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from podium.curator.prepare import PlannedQuestion
 from podium.curator.rounds import SourceReader
-from podium.curator.stated import StatedGroups, group_key
+from podium.curator.stated import StatedGroups
 from podium.histogram import Histogram, Item
 from podium.mechanisms.groups.grouped_topk import GroupedTopK, Selected
 from podium.release import GroupedRelease, GroupLists, Receipt, Release
+from podium.release.groups import group_key
 
 if TYPE_CHECKING:
     from podium.estimates import MeasureCounts, MeasureTogether

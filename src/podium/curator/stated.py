@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from podium.errors import InvalidArgument
-from podium.histogram import Item, item_order
+from podium.histogram import Item
 from podium.planning.facts import GroupFacts
 from podium.query import CheckedQuestion
 from podium.query.group_columns import ALL_GROUPS
+from podium.release.groups import group_key
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, GroupCut, Source
 from podium.sources.domains import listed_rows
 
-__all__ = ["StatedGroups", "group_key", "state_domain", "state_groups"]
+__all__ = ["StatedGroups", "state_domain", "state_groups"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +91,3 @@ def _as_listed(groups: object) -> DomainItems | DomainFile | None:
             "groups", type(groups).__name__, allowed="a list of groups, or the path of a file with one"
         )
     return DomainItems(tuple(groups))
-
-
-def group_key(group: Item) -> tuple[Any, ...]:
-    """What two spellings of a group share: their order, and of moments with a time zone the moment."""
-    if isinstance(group, tuple):
-        return ("tuple", tuple(map(group_key, group)))
-    if isinstance(group, dt.datetime) and group.tzinfo is not None:
-        return item_order(group.astimezone(dt.UTC))
-    return item_order(group)

@@ -137,7 +137,8 @@ def _as_presented(stored: Release, presented: Release, asked: QuestionRecord | N
     if presented.value_name != stored.value_name:
         # Whoever asks names the column, and the same answer may be asked for under several names.
         expected, told = replace(stored, value_name=presented.value_name), "the whole release, but for the values' name"
-    if presented.k < stored.k and stored.ordered:
+    # What stands beside a list is about the whole of it.
+    if presented.k < stored.k and stored.ordered and stored.beside is None:
         expected, told = first_places(expected, presented.k), f"its first {presented.k} of {stored.k} places"
     if isinstance(expected, GroupedRelease) and isinstance(presented, GroupedRelease):
         groups = presented.lists.keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import datetime as dt
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -14,7 +15,7 @@ from podium.errors import InvalidArgument
 from podium.histogram import Item, item_order
 from podium.release.outcome import BOTTOM, ItemSet, Outcome
 
-__all__ = ["Group", "GroupLists", "RankedList"]
+__all__ = ["Group", "GroupLists", "RankedList", "group_key"]
 
 Group: TypeAlias = Item
 """A value of the group column, or a tuple of values where there are several."""
@@ -55,6 +56,15 @@ class RankedList:
         return f"RankedList({listed}, k={self.k})"
 
 
+def group_key(group: Group) -> tuple[Any, ...]:
+    """What two spellings of a group share: their order, and of moments with a time zone the moment."""
+    if isinstance(group, tuple):
+        return ("tuple", tuple(map(group_key, group)))
+    if isinstance(group, dt.datetime) and group.tzinfo is not None:
+        return item_order(group.astimezone(dt.UTC))
+    return item_order(group)
+
+
 class GroupLists(Mapping[Group, RankedList]):
     """The list of each group, in the order of the groups themselves, whatever order they came in.
 
@@ -66,7 +76,7 @@ class GroupLists(Mapping[Group, RankedList]):
 
     def __init__(self, lists: Mapping[G, RankedList] | Iterable[tuple[G, RankedList]] = ()) -> None:
         pairs = lists.items() if isinstance(lists, Mapping) else lists
-        listed = sorted(((item_order(group), group, found) for group, found in pairs), key=lambda entry: entry[0])
+        listed = sorted(((group_key(group), group, found) for group, found in pairs), key=lambda entry: entry[0])
         for (one, group, _), (other, _, _) in itertools.pairwise(listed):
             if one == other:
                 raise InvalidArgument("lists", group, allowed="one list for each group")
@@ -75,7 +85,7 @@ class GroupLists(Mapping[Group, RankedList]):
         self._lists: tuple[RankedList, ...] = tuple(found for _, _, found in listed)
 
     def __getitem__(self, group: Group) -> RankedList:
-        key = item_order(group)
+        key = group_key(group)
         place = bisect.bisect_left(self._keys, key)
         if place == len(self._keys) or self._keys[place] != key:
             raise KeyError(group)

@@ -13,6 +13,8 @@ from tests.support.curator.tables import PURE
 import podium
 from podium import Budget, Curator
 from podium.errors import InvalidArgument
+from podium.ledger import open_ledger
+from podium.ledger.receipts import first_places
 from podium.privacy import worst_case
 
 USERS = {"both": 900, "a only": 600, "b only": 300, "c only": 200, "d only": 100}
@@ -107,6 +109,16 @@ def test_asking_again_is_free_for_the_same_list_only(table: Path, tmp_path: Path
         assert asked.top("article", k=3, others=True, counts=True).paid.events == ()
         assert asked.top("article", k=2, others=True).paid.events != ()
         assert asked.top("article", k=3, counts=True).paid.events != ()
+
+
+def test_a_part_of_a_list_has_no_receipt_beside_what_is_about_all_of_it(table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    with Curator(table, dataset="views", user="user_id", ledger=path, budget=PLENTY) as asked:
+        paid, alone = asked.top("article", k=3, others=True), asked.top("article", k=3)
+    with open_ledger(path) as ledger:
+        for whole in (paid, alone):
+            assert ledger.verify("views", receipts=[whole]).sound
+            assert ledger.verify("views", receipts=[first_places(whole, 2)]).sound == (whole is alone)
 
 
 def test_where_it_is_not_offered_it_is_refused(table: Path) -> None:
