@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -241,5 +242,5 @@ def _with_typed_groups(question: Question | RankingQuestion, curator: Curator, u
     if not isinstance(question, Question) or not isinstance(question.groups, tuple):
         return question
     schema = curator.schema
-    per = check_question(question, schema, user=user, table=curator.dataset).per
+    per = check_question(question, schema, user=user, table=curator.dataset, now=dt.datetime.now(dt.UTC)).per
     return replace(question, groups=typed_groups(question.groups, per, schema, kinds=TYPED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,12 +28,12 @@ _ITEM = "item"
 
 
 def check_ranking(
-    source: Source, question: RankingQuestion, user: str
+    source: Source, question: RankingQuestion, user: str, now: dt.datetime
 ) -> tuple[CheckedQuestion, RankingFacts, DomainItems]:
     """Check a ranking against the schema and return its public facts; raises before anything is paid."""
     columns = _columns(source.schema(), user, question)
     graph = _graph(question, columns)
-    where = parse_conditions(question.where, schema=source.schema())
+    where = parse_conditions(question.where, schema=source.schema(), now=now)
     facts = RankingFacts(
         graph=graph,
         k=positive_integer(question.k, "k"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -257,14 +258,15 @@ class Curator:
         source = self._source if isinstance(self._account, OneQuestion) else self._current()
         facts: AnyFacts
         domain: Domain | None
+        now = dt.datetime.now(dt.UTC)
         if isinstance(question, RankingQuestion):
             from podium.curator.comparisons import check_ranking  # noqa: PLC0415 - other questions rank by users
 
-            checked, facts, domain = check_ranking(source, question, self._user)
+            checked, facts, domain = check_ranking(source, question, self._user, now)
             accepted = CountQuery(checked.items, self._user, checked.where)
             source.check(accepted, domain=domain)
             return self._plan(source, checked, facts, domain, accepted, epsilon, question)
-        checked = check_question(question, source.schema(), user=self._user, table=self._dataset)
+        checked = check_question(question, source.schema(), user=self._user, table=self._dataset, now=now)
         domain = state_domain(question.domain, question.domain_size)
         groups = state_groups(source, checked)
         facts, accepted = count_facts(source, checked, domain, self._user, groups)

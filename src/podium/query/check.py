@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,15 +17,20 @@ from podium.query.schema import Schema
 __all__ = ["check_question"]
 
 
-def check_question(question: Question, schema: Schema, *, user: str, table: str) -> CheckedQuestion:
-    """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use."""
+def check_question(
+    question: Question, schema: Schema, *, user: str, table: str, now: dt.datetime | None = None
+) -> CheckedQuestion:
+    """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use.
+
+    Relative dates in its condition are fixed by ``now``, and refused without it.
+    """
     if question.sql is not None:
-        parsed = parse_sql(question.sql, schema=schema, table=table, user=user)
+        parsed = parse_sql(question.sql, schema=schema, table=table, user=user, now=now)
         require_measure(parsed.by, question.clip, question.unit)
     else:
         for name in question.item:
             schema.column(name, role="item")
-        where = parse_conditions(question.where, schema=schema)
+        where = parse_conditions(question.where, schema=schema, now=now)
         parsed = Parsed(question.item, question.k or 0, where, question.by, per=question.per)
     if user in parsed.items:
         raise InvalidArgument(

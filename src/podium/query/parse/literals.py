@@ -13,6 +13,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from podium.errors import QuestionRefused
+from podium.query.parse.relative_dates import is_relative, relative_literal
 from podium.query.predicate import Literal
 from podium.query.schema import Column, Kind
 
@@ -28,19 +29,21 @@ _EXAMPLES = {
     Kind.INTEGER: "an integer from -2^63 to 2^63-1",
     Kind.DECIMAL: "a number without exponent",
     Kind.BOOLEAN: "TRUE or FALSE",
-    Kind.DATE: "a date like DATE '2026-01-31'",
-    Kind.TIMESTAMP: "a time like TIMESTAMP '2026-01-31 23:59:59', in UTC",
+    Kind.DATE: "a date like DATE '2026-01-31' or CURRENT_DATE - 7",
+    Kind.TIMESTAMP: "a time like TIMESTAMP '2026-01-31 23:59:59' or NOW() - INTERVAL '1' DAY, in UTC",
 }
 
 
-def literal_for(column: Column, node: exp.Expr) -> Literal:
-    """The constant in a syntax tree; raises unless it has the kind of the column."""
+def literal_for(column: Column, node: exp.Expr, now: dt.datetime | None) -> Literal:
+    """The constant in a syntax tree; raises unless it has the kind of the column. ``now`` fixes a relative date."""
     if column.kind not in _EXAMPLES:
         raise QuestionRefused(
             column.name,
             f"a {column.kind} column cannot be used in a condition",
             hint="Use a column of text, integers, decimals, booleans, dates or times.",
         )
+    if is_relative(node):
+        return relative_literal(column, node, now)
     value = _value(column, node)
     if value is None:
         raise QuestionRefused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -52,8 +53,11 @@ class Parsed(NamedTuple):
     at_least: tuple[tuple[Fraction, bool], ...] = ()
 
 
-def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> Parsed:
-    """The question that a SELECT over the table of that name asks, with users in column ``user``."""
+def parse_sql(text: str, *, schema: Schema, table: str, user: str, now: dt.datetime | None = None) -> Parsed:
+    """The question that a SELECT over the table of that name asks, with users in column ``user``.
+
+    Relative dates are fixed by ``now``, and refused without it.
+    """
     statement = parse_statement(text)
     shape = (group_shape if mentions_groups(statement) else _shape)(table, user)
     if type(statement) is not exp.Select:
@@ -72,7 +76,7 @@ def parse_sql(text: str, *, schema: Schema, table: str, user: str) -> Parsed:
     return Parsed(
         _items(columns, per, shape),
         _limit(statement, shape) if lists is None else positive_integer(lists.k, "k"),
-        None if where is None else predicate_of(where.this, schema),
+        None if where is None else predicate_of(where.this, schema, now),
         by,
         values=selected is not None,
         value_name=(selected.alias or None) if type(selected) is exp.Alias else None,

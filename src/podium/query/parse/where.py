@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
 
 from sqlglot import exp
@@ -37,12 +38,14 @@ _MAX_VALUES = 1_000
 _MAX_CONDITIONS = 20
 
 
-def parse_where(text: str, *, schema: Schema) -> Predicate:
-    """The predicate that a WHERE text means."""
-    return predicate_of(parse_condition(text), schema)
+def parse_where(text: str, *, schema: Schema, now: dt.datetime | None = None) -> Predicate:
+    """The predicate that a WHERE text means; relative dates are fixed by ``now``, and refused without it."""
+    return predicate_of(parse_condition(text), schema, now)
 
 
-def parse_conditions(where: str | Iterable[str] | None, *, schema: Schema) -> Predicate | None:
+def parse_conditions(
+    where: str | Iterable[str] | None, *, schema: Schema, now: dt.datetime | None = None
+) -> Predicate | None:
     """The predicate of one WHERE text, or of several that must all hold; None for none.
 
     Each text is parsed by itself, so one cannot close what another opens.
@@ -50,26 +53,26 @@ def parse_conditions(where: str | Iterable[str] | None, *, schema: Schema) -> Pr
     if where is None:
         return None
     if isinstance(where, str) or not isinstance(where, Iterable):
-        return parse_where(where, schema=schema)
+        return parse_where(where, schema=schema, now=now)
     texts = list(where)
     if len(texts) > _MAX_CONDITIONS:
         raise QuestionRefused(
             f"{len(texts)} conditions", f"there are at most {_MAX_CONDITIONS}", hint="Join them with AND in one text."
         )
-    return all_of([parse_where(text, schema=schema) for text in texts]) if texts else None
+    return all_of([parse_where(text, schema=schema, now=now) for text in texts]) if texts else None
 
 
-def predicate_of(node: exp.Expr, schema: Schema) -> Predicate:
+def predicate_of(node: exp.Expr, schema: Schema, now: dt.datetime | None) -> Predicate:
     """The predicate that a syntax tree means, in canonical form."""
     if type(node) is exp.Paren:
-        return predicate_of(node.this, schema)
+        return predicate_of(node.this, schema, now)
     if type(node) is exp.And:
-        return all_of([predicate_of(part, schema) for part in _operands(node, exp.And)])
+        return all_of([predicate_of(part, schema, now) for part in _operands(node, exp.And)])
     if type(node) is exp.Or:
-        return any_of([predicate_of(part, schema) for part in _operands(node, exp.Or)])
+        return any_of([predicate_of(part, schema, now) for part in _operands(node, exp.Or)])
     if type(node) is exp.Not:
-        return negate(predicate_of(node.this, schema))
-    return _simple(node, schema)
+        return negate(predicate_of(node.this, schema, now))
+    return _simple(node, schema, now)
 
 
 def _operands(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
@@ -85,19 +88,20 @@ def _operands(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
     return parts
 
 
-def _simple(node: exp.Expr, schema: Schema) -> Predicate:
+def _simple(node: exp.Expr, schema: Schema, now: dt.datetime | None) -> Predicate:
     if type(node) in _OPERATORS:
-        return _comparison(node, schema)
+        return _comparison(node, schema, now)
     if type(node) is exp.In and has_only(node, {"this", "expressions"}):
         column = _column(node.this, schema)
-        values = [literal_for(column, value) for value in node.expressions]
+        values = [literal_for(column, value, now) for value in node.expressions]
         if not 0 < len(values) <= _MAX_VALUES:
             raise QuestionRefused(node.sql(), f"a list has 1 to {_MAX_VALUES} constants", hint=_ALLOWED)
         return one_of(column.name, values)
     if type(node) is exp.Between and has_only(node, {"this", "low", "high"}):
         column = _column(node.this, schema)
         _refuse_boolean_order(column, node)
-        return Between(column.name, literal_for(column, node.args["low"]), literal_for(column, node.args["high"]))
+        low, high = (literal_for(column, node.args[end], now) for end in ("low", "high"))
+        return Between(column.name, low, high)
     if type(node) is exp.Is and type(node.expression) is exp.Null and has_only(node, {"this", "expression"}):
         return Missing(_column(node.this, schema).name)
     if type(node) in {exp.Like, exp.Escape}:
@@ -110,7 +114,7 @@ def has_only(node: exp.Expr, names: set[str]) -> bool:
     return not any(value for name, value in node.args.items() if name not in names)
 
 
-def _comparison(node: exp.Expr, schema: Schema) -> Predicate:
+def _comparison(node: exp.Expr, schema: Schema, now: dt.datetime | None) -> Predicate:
     operator = _OPERATORS[type(node)]
     left, right = node.this, node.expression
     if type(left) is not exp.Column and type(right) is exp.Column:
@@ -118,7 +122,7 @@ def _comparison(node: exp.Expr, schema: Schema) -> Predicate:
     column = _column(left, schema)
     if operator not in {Operator.EQUAL, Operator.UNEQUAL}:
         _refuse_boolean_order(column, node)
-    return Compare(column.name, operator, literal_for(column, right))
+    return Compare(column.name, operator, literal_for(column, right, now))
 
 
 def _refuse_boolean_order(column: Column, node: exp.Expr) -> None:
@@ -139,7 +143,7 @@ def _like(node: exp.Expr, schema: Schema) -> Predicate:
     column = _column(node.this, schema)
     if column.kind is not Kind.TEXT:
         raise QuestionRefused(node.sql(), f"column {column.name!r} is {column.kind}, not text", hint=_ALLOWED)
-    literal_for(column, node.expression)
+    literal_for(column, node.expression, None)
     like = Like(column.name, _pattern_parts(pattern, escape, node))
     return negate(like) if node.args.get("negate") else like
 
