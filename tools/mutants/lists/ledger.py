@@ -245,8 +245,8 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/receipts.py",
-        "if presented.k < stored.k and stored.ordered:",
-        "if presented.k < stored.k:",
+        "if presented.k < stored.k and stored.ordered and",
+        "if presented.k < stored.k and",
         "a part of a set was never released",
         ("integration/curator/test_receipts.py::test_a_set_has_no_first_places",),
     ),
