@@ -142,7 +142,9 @@ def _as_presented(stored: Release, presented: Release, asked: QuestionRecord | N
         expected, told = first_places(expected, presented.k), f"its first {presented.k} of {stored.k} places"
     if isinstance(expected, GroupedRelease) and isinstance(presented, GroupedRelease):
         groups = presented.lists.keys()
-        if groups != expected.lists.keys():
+        # Where groups were listed, nothing is known of others.
+        among = asked is None or asked.groups is None or groups <= expected.lists.keys()
+        if groups and among and groups != expected.lists.keys():
             expected, told = lists_of(expected, groups), f"its lists of {len(groups)} groups"
     events = presented.paid.events
     if not events and stored.paid.events:

@@ -5,6 +5,7 @@ A domain is public, so its values may appear in messages.
 
 from __future__ import annotations
 
+import datetime as dt
 import operator
 from collections.abc import Iterable
 from decimal import Decimal
@@ -71,7 +72,8 @@ def _exact_row(
 
 def _exact_value(value: Item, column: Column, role: str, dialect: Dialect | None) -> Item:
     exact = _python_integer(value) if column.kind in (Kind.INTEGER, Kind.DECIMAL) else value
-    if not value_fits(exact, column.kind):
+    # Moments are compared to the microsecond.
+    if not value_fits(exact, column.kind) or getattr(exact, "nanosecond", False):
         allowed = f"values of kind {column.kind.value}, as column {column.name!r} is"
         raise InvalidArgument(role, value, allowed=allowed)
     if isinstance(exact, str) and "\0" in exact and dialect is not None and not dialect.holds_nul:
@@ -80,7 +82,21 @@ def _exact_value(value: Item, column: Column, role: str, dialect: Dialect | None
         raise InvalidArgument(role, value, allowed="integers of at most 64 bits, as the column's are")
     if column.kind is Kind.DECIMAL:
         _check_decimal(Decimal(exact), column, role, dialect)  # type: ignore[arg-type]
-    return exact
+    return _plain(exact)
+
+
+def _plain(value: Item) -> Item:
+    """The value without its subclass: NumPy's text or a member of an enumeration is the text that an engine has."""
+    match value:
+        case str():
+            return str.__str__(value)
+        case dt.datetime():
+            return dt.datetime.combine(value.date(), value.time())
+        case dt.date():
+            return dt.date(value.year, value.month, value.day)
+        case Decimal():
+            return Decimal(value)
+    return value
 
 
 def _check_decimal(value: Decimal, column: Column, role: str, dialect: Dialect | None) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,7 +20,7 @@ import podium
 from podium import Budget, Curator
 from podium.errors import InvalidArgument, PodiumError
 from podium.privacy import BottomEvent, CorrelatedNoise, GaussianNoise, Selection, bounded_range_rho, calibrate_epsilon
-from podium.release import GroupedRelease, Release
+from podium.release import BOTTOM, GroupedRelease, GroupLists, RankedList, Release
 
 Row = tuple[int, str | None, str]
 BUDGET = Budget(epsilon=40, delta="1e-6", items=200, questions=20)
@@ -142,6 +147,46 @@ def test_known_groups_answer_for_fewer_of_them_and_for_no_others(tmp_path: Path)
         assert not opened.top("article", per="country", k=3, groups=["FR"]).paid.events
         assert opened.top("article", per="country", k=3, groups=["FR", "XX"]).paid.events
         assert opened.top("article", per="country", k=3).paid.events
+
+
+def test_a_receipt_is_about_groups_that_were_asked_about(tmp_path: Path) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        known = opened.top("article", per="country", k=3, groups=["FR", "XX"])
+        verify, nothing = opened._ledger_account.ledger.verify, RankedList((BOTTOM,), 3)
+        assert isinstance(known, GroupedRelease)
+        for lists, sound in (
+            ({"FR": known.lists["FR"]}, True),
+            ({"XX": nothing}, True),
+            ({"DE": nothing}, False),
+            ({}, False),
+        ):
+            assert verify(receipts=[replace(known, lists=GroupLists(lists))]).sound == sound
+
+
+class Country(enum.StrEnum):
+    """What programs list: text of a class of its own."""
+
+    FRANCE = "FR"
+    ITALY = "IT"
+
+
+@pytest.mark.parametrize("listed", [list(Country), np.array(["FR", "IT"]), ["IT", "FR"]])
+def test_groups_are_listed_as_programs_have_them(tmp_path: Path, listed: object) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        release = opened.top("article", per="country", k=2, groups=listed)
+        assert items(release) == {"FR": ("a", "b"), "IT": ()}
+        assert {type(group) for group in release.lists} == {str}
+        assert Release.from_json(release.to_json()) == release
+        assert not opened.top("article", per="country", k=2, groups=["FR"]).paid.events
+
+
+def test_a_group_between_microseconds_is_refused_before_anything_is_paid(tmp_path: Path) -> None:
+    day = pd.Timestamp("2026-01-01")
+    rows = pa.table({"user": range(900), "article": ["a", "b"] * 450, "day": pa.array([day.to_pydatetime()] * 900)})
+    asked: dict[str, Any] = {"item": "article", "user": "user", "per": "day", "k": 1, "epsilon": 20, "delta": "1e-6"}
+    assert items(podium.top(rows, groups=[day], **asked)).keys() == {day.to_pydatetime()}
+    with pytest.raises(InvalidArgument, match="kind timestamp"):
+        podium.plan(rows, groups=[day + pd.Timedelta(1, "ns")], **asked)
 
 
 def test_an_attempt_is_paid_for_once(tmp_path: Path) -> None:
