@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from podium.exact import Number
-from podium.planning.question_budget import QuestionBudget, question_budget
+from podium.planning.question_budget import QuestionBudget, divided_budget
 from podium.planning.ranking import MIXINGS, RankingFacts, ranking_strategy
 from podium.planning.simulation import tournament
 from podium.ranking import ComparisonGraph, RankingMethod, Spectral
@@ -72,7 +72,7 @@ def _planned(graph: ComparisonGraph, k: int, per_pair: int, most: int, epsilon: 
         facts = RankingFacts(
             graph=graph, k=k, comparisons_per_pair=per_pair, max_comparisons_per_user=most, method=method
         )
-        budget = question_budget(facts.question, epsilon=epsilon, delta=0)
+        budget = divided_budget(facts.question, epsilon=epsilon, delta=0)
         method_chosen = ranking_strategy(facts, cast(QuestionBudget, budget)).ranking
         assert method_chosen is not None  # noqa: S101 - a ranking has a method
         chosen[name] = method_chosen

@@ -134,7 +134,7 @@ def test_everything_works_without_scripts(server: Running, browser: Browser) -> 
         )
         page.get_by_role("button", name="Show what it would cost").last.click()
         page.get_by_role("button", name="Ask and spend").click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("top 1 of country")
+        expect(page.get_by_role("heading", level=1)).to_have_text("top 1 of country, with counts")
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from podium.histogram import Item
 from podium.mechanisms import AdaptiveTopK, Weights
-from podium.mechanisms.gaussian import adaptive, border, correlated_counts
+from podium.mechanisms.gaussian import adaptive, border, correlated_counts, in_rounds
 from podium.mechanisms.reader import Discovery
 from podium.planning.memory_table import PairsReader
 from podium.privacy.events import CorrelatedNoise, GaussianNoise, HiddenItems, is_real_gaussian
@@ -175,7 +175,7 @@ def taped(mechanism: AdaptiveTopK, table: Table, seed: int, *, script: Tape | No
     bits = ReplayableBits(seed)
     reader = Taped(reader_of(table, bits), Tape(), script)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adaptive, "noisy_values", reader.noise("noisy", noisy_values))
+        patch.setattr(in_rounds, "noisy_values", reader.noise("noisy", noisy_values))
         patch.setattr(border, "centred_values", reader.noise("centred", centred_values))
         patch.setattr(correlated_counts, "correlated_values", reader.noise("correlated", correlated_values))
         return mechanism.release(reader, bits=bits), reader
@@ -219,7 +219,7 @@ def test_a_request_that_peeks_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
             true = reader_of(table, ReplayableBits(0)).sizes(tuple(range(12)), (1,))
             return honest(items, users, sigma, **options) + true[0]
 
-        monkeypatch.setattr(adaptive, "floor_for", peeking)
+        monkeypatch.setattr(in_rounds, "floor_for", peeking)
         return taped(AdaptiveTopK(5, 8, "0.05", max_items_per_user=20), table, 3, script=script)[1]
 
     script = run_peeking(BASE, None).tape

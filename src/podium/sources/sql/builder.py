@@ -138,6 +138,12 @@ class SqlBuilder:
         """The builder of queries that read the table of all rounds."""
         return replace(self, kept=table, kept_sizes=self._dialect.keeps_sizes)
 
+    @property
+    def keeps_users(self) -> bool:
+        """Whether users with their numbers of items, of all kept pairs, are worth a table."""
+        plain = self.query.value is None and self.query.groups is None and not self.query.without
+        return plain and self.domain is None and self._dialect.computes_once
+
     def users(self) -> exp.Select:
         """Users and their number of items: what several queries join."""
         return self._pairs.users()

@@ -34,10 +34,10 @@ from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable
 from podium.sources.sql.snapshot import COUNTS, Session, decoded, exact_edges
 
-__all__ = ["KEPT_PAIRS", "SqlKeptPairs"]
+__all__ = ["KEPT_PAIRS", "KEPT_USERS", "SqlKeptPairs"]
 
-KEPT_PAIRS = "podium_kept"
-_AMONG, _BY_SIZE, _USERS = "podium_among", "podium_by_size", "podium_kept_users"
+KEPT_PAIRS, KEPT_USERS = "podium_kept", "podium_kept_users"
+_AMONG, _BY_SIZE = "podium_among", "podium_by_size"
 _MAX_BUCKETS, _MAX_RESOLUTION = 64, 2**31
 
 
@@ -64,21 +64,16 @@ class SqlKeptPairs:
         builder, number = self._asking(query), next(self._numbers)
         if query.without:
             builder = replace(builder, without=self._load(f"{LEFT_OUT}_{number}", query.without))
-        elif self._counts_users(query):
+        elif builder.keeps_users and self._builder.query.groups is None:
             builder = replace(builder, kept_users=self._keep_users())
         return GroupedSqlSnapshot(builder, self._session, table=f"{COUNTS}_{number}")
-
-    def _counts_users(self, query: CountQuery) -> bool:
-        """Whether users with their numbers of items, of all these pairs, are worth a table."""
-        plain = query.value is None and query.groups is None and self._builder.query.groups is None
-        return plain and self._builder.domain is None and self._builder.relation.dialect.computes_once
 
     def _keep_users(self) -> str:
         """Users with their numbers of items: for sizes, and for the weights of a discovery."""
         if not self._users_kept:
-            self._session.keep(_USERS, self._builder.users())
+            self._session.keep(KEPT_USERS, self._builder.users())
             self._users_kept = True
-        return _USERS
+        return KEPT_USERS
 
     def _asking(self, query: CountQuery) -> SqlBuilder:
         """The builder of a query of the kept pairs; kept sizes are of one way to count the items of a user."""

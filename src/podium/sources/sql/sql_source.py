@@ -22,7 +22,7 @@ from podium.sources.sql.conditions import check_condition, depth_of
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.groups.grouped_lists import GroupedSqlSnapshot
 from podium.sources.sql.groups.queries import GroupedSql, listed_texts
-from podium.sources.sql.kept_pairs import KEPT_PAIRS, SqlKeptPairs
+from podium.sources.sql.kept_pairs import KEPT_PAIRS, KEPT_USERS, SqlKeptPairs
 from podium.sources.sql.loaded_items import KNOWN_GROUPS, LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
 from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable, Relation
@@ -193,6 +193,8 @@ class SqlSource(ABC):
         builder, first = self._fenced_builder(query, domain, shown_as)
         if keep_pairs:
             first, builder = {**first, KEPT_PAIRS: builder.pairs_to_keep()}, builder.reading_kept(KEPT_PAIRS)
+            if builder.keeps_users:
+                first, builder = {**first, KEPT_USERS: builder.users()}, replace(builder, kept_users=KEPT_USERS)
         sent: list[exp.Expr] = [self.sql_dialect.keep(table, select) for table, select in first.items()]
         if edges is not None:
             if limit is not None:
