@@ -17,6 +17,7 @@ __all__ = [
     "BadLines",
     "BadLinesOption",
     "By",
+    "ByBesideSQL",
     "Clip",
     "DatasetOption",
     "Delta",
@@ -30,6 +31,7 @@ __all__ = [
     "GroupsPerUser",
     "K",
     "KBar",
+    "KBesideSQL",
     "LedgerOption",
     "MaxItemsPerUser",
     "Mechanism",
@@ -98,7 +100,9 @@ SourceOption = Annotated[
     typer.Option("--source", metavar="SOURCE", help="The table: a file, a glob, a folder or a database URL."),
 ]
 User = Annotated[str, typer.Option("--user", metavar="COL", help="User column: the unit of protection.")]
-K = Annotated[int, typer.Option("--k", "-k", metavar="N", help="Number of items to release.")]
+_LENGTH = typer.Option("--k", "-k", metavar="N", help="Number of items to release.")
+K = Annotated[int, _LENGTH]
+KBesideSQL = Annotated[int | None, _LENGTH]
 Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="Total privacy loss of the answer.")]
 Delta = Annotated[
     str | None,
@@ -143,10 +147,11 @@ AnalystOption = Annotated[
     str | None, typer.Option("--analyst", metavar="NAME", help="Who asks, if the budget has caps per analyst.")
 ]
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Table of the database.")]
-By = Annotated[
-    str,
-    typer.Option("--by", metavar="MEASURE", help='What ranks items: users (distinct), events (rows), or "sum(COL)".'),
-]
+_MEASURE = typer.Option(
+    "--by", metavar="MEASURE", help='What ranks items: users (distinct), events (rows), or "sum(COL)".'
+)
+By = Annotated[str, _MEASURE]
+ByBesideSQL = Annotated[str | None, _MEASURE]
 Clip = Annotated[
     str | None,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
-from podium.cli.options import SourceOption, User
+from podium.cli.options import ByBesideSQL, KBesideSQL, Per, SourceOption, User, Where
 
 __all__ = ["sql"]
 
@@ -22,6 +22,10 @@ def sql(
     *,
     source: SourceOption,
     user: User,
+    k: KBesideSQL = None,
+    by: ByBesideSQL = None,
+    per: Per = None,
+    where: Where = None,
     answer_options: AnswerOptions,
     data_options: DataOptions,
     output_options: OutputOptions,
@@ -34,6 +38,9 @@ def sql(
     before a row is read. For a list for each group, write QUALIFY ROW_NUMBER() OVER (PARTITION BY country ORDER BY n
     DESC) <= k in place of ORDER BY and LIMIT.
 
+    Options say what the statement leaves out: -k its LIMIT, --by its ORDER BY, --per its QUALIFY. --where must hold
+    besides its WHERE.
+
     \b
     Example:
       podium sql "SELECT article, COUNT(DISTINCT user_id) AS n FROM views WHERE country = 'DE'
@@ -42,5 +49,7 @@ def sql(
     """
     from podium.query import Question
 
-    question = Question(sql=text, **answer_options.options())
+    question = Question(
+        sql=text, k=k, by=by, per=tuple(per or ()), where=tuple(where or ()), **answer_options.options()
+    )
     ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=None)

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 from podium.errors import InvalidArgument
 from podium.query.group_columns import check_groups, require_per, typed_groups
+from podium.query.parse.sql_options import Options
 from podium.query.parse.statement import Parsed, parse_sql
 from podium.query.parse.where import parse_conditions
 from podium.query.question import CheckedQuestion, Question
-from podium.query.ranked_by import check_measure, require_measure, units_of
+from podium.query.ranked_by import USERS, check_measure, require_measure, units_of
 from podium.query.schema import Schema
 
 __all__ = ["check_question"]
@@ -25,13 +26,17 @@ def check_question(
     Relative dates in its condition are fixed by ``now``, and refused without it.
     """
     if question.sql is not None:
-        parsed = parse_sql(question.sql, schema=schema, table=table, user=user, now=now)
+        where = parse_conditions(question.where, schema=schema, now=now)
+        for name in question.per:
+            schema.column(name, role="per")
+        beside = Options(question.k, where, question.by, question.per)
+        parsed = parse_sql(question.sql, schema=schema, table=table, user=user, now=now, options=beside)
         require_measure(parsed.by, question.clip, question.unit)
     else:
         for name in question.item:
             schema.column(name, role="item")
         where = parse_conditions(question.where, schema=schema, now=now)
-        parsed = Parsed(question.item, question.k or 0, where, question.by, per=question.per)
+        parsed = Parsed(question.item, question.k or 0, where, question.by or USERS, per=question.per)
     if user in parsed.items:
         raise InvalidArgument(
             "item",

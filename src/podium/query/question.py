@@ -11,14 +11,11 @@ from podium.errors import InvalidArgument
 from podium.exact import positive_fraction, positive_integer
 from podium.query.group_columns import groups_data, require_groups, require_per
 from podium.query.predicate import Predicate
-from podium.query.ranked_by import Measure, number_text, require_measure
+from podium.query.ranked_by import USERS, Measure, number_text, require_measure
 
-__all__ = [
-    "GIVEN_BY_SQL", "UNSUPPORTED", "CheckedQuestion", "Question", "QuestionOptions", "as_data", "as_texts", "as_values",
-]  # fmt: skip
+__all__ = ["UNSUPPORTED", "CheckedQuestion", "Question", "QuestionOptions", "as_data", "as_texts", "as_values"]
 
 _DEFAULT_K = 10
-GIVEN_BY_SQL = ("k", "where", "by", "per")
 UNSUPPORTED: Mapping[str, tuple[object, str]] = {
     "join": (None, "None: a question is about one table"),
 }
@@ -37,7 +34,7 @@ class QuestionOptions(TypedDict, total=False):
     max_items_per_user: int | None
     k_bar: int | None
     mechanism: str
-    by: str
+    by: str | None
     clip: object
     unit: object
     per: str | Iterable[str]
@@ -51,6 +48,8 @@ class QuestionOptions(TypedDict, total=False):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """The top ``k`` of ``item`` by ``by``, among the rows that satisfy ``where``; or the same as ``sql``.
+
+    Beside ``sql``, ``where`` must hold too, and ``k``, ``by`` and ``per`` say what the statement leaves out.
 
     ``by`` is "users" (distinct users), "events" (rows) or "sum(COLUMN)". For the latter two, ``clip`` is the most that
     one user adds to one item, or None if it is to be chosen privately; ``unit`` is what values are rounded down to.
@@ -74,7 +73,7 @@ class Question:
     max_items_per_user: int | None = None
     k_bar: int | None = None
     mechanism: str = "auto"
-    by: str = "users"
+    by: str | None = None
     clip: Any = None
     unit: Any = None
     per: tuple[str, ...] = ()
@@ -91,6 +90,8 @@ class Question:
         put(self, "domain", as_values(self.domain))
         put(self, "per", _names(self.per, "per"))
         put(self, "groups", as_values(self.groups))
+        if self.sql is None and self.by is None:
+            put(self, "by", USERS)
         if self.item and self.sql is not None:
             raise InvalidArgument("item", self.item, allowed="either item and k, or sql, and not both")
         if not self.item and self.sql is None:
@@ -109,10 +110,8 @@ class Question:
             )
         if self.sql is None:
             put(self, "k", _DEFAULT_K if self.k is None else positive_integer(self.k, "k"))
-            return
-        for name in GIVEN_BY_SQL:
-            if (value := getattr(self, name)) not in (None, (), "users"):
-                raise InvalidArgument(name, value, allowed="None where the question is SQL", hint="Say it in the SQL.")
+        elif self.k is not None:
+            put(self, "k", positive_integer(self.k, "k"))
 
     def _require_answerable(self) -> None:
         for name, (only, meaning) in UNSUPPORTED.items():
@@ -122,7 +121,7 @@ class Question:
 
     def _require_measure(self) -> None:
         # The measure of a SELECT is known when it is parsed.
-        require_measure(self.by if self.sql is None else None, self.clip, self.unit)
+        require_measure(self.by, self.clip, self.unit)
         # Equal numbers are equal questions, however they were written.
         object.__setattr__(self, "clip", number_text(self.clip, "clip"))
         object.__setattr__(self, "unit", number_text(self.unit, "unit"))
@@ -142,6 +141,8 @@ class Question:
         listed = {name: as_data(found.pop(name), name) for name in ("domain", "groups")}
         listed["groups"] = groups_data(listed["groups"])
         stated = {name: found[name] for name in found if found[name] != _DEFAULTS[name]}
+        if self.sql is None and self.by == USERS:
+            del stated["by"]
         if self.item:
             stated["item"] = self.item[0] if len(self.item) == 1 else list(self.item)
         if isinstance(self.clip, tuple):

@@ -18,6 +18,7 @@ __all__ = [
     "NUMERIC",
     "USERS",
     "Measure",
+    "canonical_measure",
     "check_measure",
     "number_text",
     "require_measure",
@@ -67,6 +68,12 @@ def sum_of(column: str) -> str:
     """The measure of a column, as text."""
     plain = re.fullmatch(r"\w+", column) is not None
     return f"sum({column})" if plain else 'sum("{}")'.format(column.replace('"', '""'))
+
+
+def canonical_measure(by: str) -> str:
+    """The measure as it is stored, however it was written."""
+    column = _column_of(by)
+    return by if column is None else sum_of(column)
 
 
 def units_of(amount: Fraction, measure: Measure | None, *, above: bool) -> int:

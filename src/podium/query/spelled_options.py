@@ -7,21 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from podium.query.question import GIVEN_BY_SQL, UNSUPPORTED, Question, QuestionOptions
+from podium.query.question import UNSUPPORTED, Question, QuestionOptions
+from podium.query.ranked_by import USERS
 from podium.query.ranking_question import RankingOptions, RankingQuestion
 
 __all__ = ["QUESTION_DEFAULTS", "RANKING_DEFAULTS", "SQL_DEFAULTS", "spell_out"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-QUESTION_DEFAULTS: Mapping[str, object] = {
+SQL_DEFAULTS: Mapping[str, object] = {
     each.name: each.default
     for each in fields(Question)
     if each.name in QuestionOptions.__annotations__ and each.name not in UNSUPPORTED
-} | {"k": 10, "where": None}
-SQL_DEFAULTS: Mapping[str, object] = {
-    name: default for name, default in QUESTION_DEFAULTS.items() if name not in GIVEN_BY_SQL
-}
+} | {"where": None}
+QUESTION_DEFAULTS: Mapping[str, object] = {**SQL_DEFAULTS, "k": 10, "by": USERS}
 RANKING_DEFAULTS: Mapping[str, object] = {
     each.name: each.default for each in fields(RankingQuestion) if each.name in RankingOptions.__annotations__
 }

@@ -140,6 +140,28 @@ def test_a_ledger_pays_once_and_says_what_is_left() -> None:
     assert (again["paid"], again["entry"]) == ([], first["entry"])
 
 
+def test_the_same_question_is_free_in_sql_and_without_it() -> None:
+    create_budget()
+    start = "SELECT article FROM views GROUP BY article"
+    sql = ("--source", "views.parquet", "--user", "user_id", *LEDGER)
+    top = ("top", "views.parquet", *ASK, *LEDGER, "--where", "country = 'DE'", "--by", "events", "--clip", "1")
+    first = document("release", *top, "-k", "3")
+    assert first["paid"]
+    for text, *said in (
+        (f"{start} ORDER BY COUNT(*) DESC", "-k", "3", "--where", "country = 'DE'"),
+        (f"{start} LIMIT 3", "--by", "events", "--where", "country = 'DE'"),
+        (start.replace("GROUP", "WHERE country = 'DE' GROUP"), "--by", "events", "-k", "3"),
+    ):
+        again = document("release", "sql", text, *sql, *said, "--clip", "1")
+        assert (again["paid"], again["outcome"], again["entry"]) == ([], first["outcome"], first["entry"])
+    lists = document(
+        "release", "sql", f"{start} ORDER BY COUNT(*) DESC", "-k", "1", "--per", "country", *sql, "--clip", "1"
+    )
+    per = ("--per", "country", "--by", "events", "-k", "1", "--clip", "1")
+    grouped = document("release", "top", "views.parquet", *ASK, *LEDGER, *per)
+    assert (lists["lists"], grouped["paid"]) == (grouped["lists"], [])
+
+
 def test_the_ledger_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     create_budget()
     monkeypatch.setenv("PODIUM_LEDGER", "ledger.db")

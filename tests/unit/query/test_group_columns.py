@@ -96,10 +96,8 @@ def test_a_group_column_that_does_not_exist_is_named() -> None:
         checked(per="contry")
 
 
-def test_sql_states_its_groups_itself() -> None:
+def test_sql_without_groups_takes_no_options_about_them() -> None:
     sql = "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 3"
-    with pytest.raises(InvalidArgument, match=r"^per=\('country',\) is not valid.*Say it in the SQL"):
-        Question.of(sql=sql, per="country")
     for options in ({"groups": ["DE"]}, {"groups_per_user": 2}):
         with pytest.raises(InvalidArgument, match=r"where there is no per\. Say QUALIFY ROW_NUMBER"):
             check_question(Question.of(sql=sql, **options), SCHEMA, user="user_id", table="views")

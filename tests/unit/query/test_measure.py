@@ -117,8 +117,8 @@ def test_sql_takes_clip_and_unit_beside_it() -> None:
     assert measure_of_sql("SUM(minutes)", unit="0.1", clip=6) == Measure("minutes", Fraction(1, 10), 60)
     with pytest.raises(InvalidArgument, match="clip='6' is not valid"):
         measure_of_sql("COUNT(DISTINCT listener)", clip=6)
-    with pytest.raises(InvalidArgument, match="Say it in the SQL"):
-        Question(sql="SELECT 1", by="events")
+    with pytest.raises(InvalidArgument, match="clip=6 is not valid"):
+        Question(sql="SELECT 1", by="users", clip=6)
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,8 @@ def test_budgets_run_out_with_the_librarys_message(here: World) -> None:
         ({"item": "article", "sql": "SELECT 1"},
          "item='article' is not valid. Allowed: either item and k, or sql, and not both."),
         ({}, "item=None is not valid. Allowed: either item and k, or sql, and not both."),
-        ({"sql": "SELECT 1", "k": 3}, "k=3 is not valid. Allowed: None where the question is SQL. Say it in the SQL."),
+        ({"sql": "SELECT article FROM views GROUP BY article ORDER BY COUNT(*) DESC LIMIT 5", "k": 3},
+         "k=3 is not valid. Allowed: what the statement says (5), or nothing. Say it in the SQL, or beside it."),
         ({"item": "article", "where": "country = 1"},
          ("'1' is not allowed: column 'country' is text, so it is compared with a text in single quotes, like 'DE'. "
          "A column of a CSV or JSON file is text unless its type is declared: --types country=integer.")),

@@ -84,8 +84,9 @@ def test_items_are_listed_and_never_a_file(name: str, value: Any, shown: str) ->
         ({"winner": "a", "loser": "b"}, ("comparisons_per_pair=None is not valid. Allowed: how many users are expected "
                                         "to prefer one item of a pair to the other.")),
         ({"item": "a", "sql": "SELECT 1"}, "item='a' is not valid. Allowed: either item and k, or sql, and not both."),
-        ({"sql": "SELECT 1", "where": "a > 1"},
-         "where='a > 1' is not valid. Allowed: None where the question is SQL. Say it in the SQL."),
+        ({"sql": "SELECT 1", "clip": 3, "by": "users"},
+         ("clip=3 is not valid. Allowed: None with by='users', where a user counts once for each item. Say by='events' "
+         "or by='sum(COLUMN)' to rank by something else.")),
         ({"item": "a", "mechanism": "set"},
          ("mechanism='set' is not valid. Allowed: the name of a mechanism. Say ordered=False if no order is needed.")),
         ({"item": "a", "ordered": "no"}, "ordered='no' is not valid. Allowed: True or False."),

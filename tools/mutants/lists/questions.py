@@ -7,6 +7,7 @@ from tools.mutants.mutant import Mutant
 __all__ = ["MUTANTS"]
 
 _DATES = "unit/query/test_relative_dates.py"
+_BESIDE = "unit/query/test_sql_options.py"
 
 MUTANTS = (
     Mutant(
@@ -36,5 +37,19 @@ MUTANTS = (
         "",
         "part of a day is dropped in silence",
         (f"{_DATES}::test_what_is_not_understood_is_refused",),
+    ),
+    Mutant(
+        "query/parse/statement.py",
+        "conditions += [] if options.where is None else [options.where]",
+        "conditions += []",
+        "a condition beside the statement is dropped in silence",
+        (f"{_BESIDE}::test_options_say_what_a_statement_leaves_out",),
+    ),
+    Mutant(
+        "query/parse/sql_options.py",
+        "if stated is not None and said is not None and stated != said:",
+        "if stated is None:",
+        "an option that contradicts the statement is dropped in silence",
+        (f"{_BESIDE}::test_what_contradicts_the_statement_is_refused",),
     ),
 )

@@ -10,15 +10,19 @@ from sqlglot import exp
 
 from podium.errors import QuestionRefused
 from podium.exact import positive_integer
+from podium.query.canonical import all_of
 from podium.query.parse.aggregates import is_aggregate, least_of, measure_of, names_measure, ranking_aggregate
-from podium.query.parse.per_group import group_shape, integer_of, lists_per_group, mentions_groups
+from podium.query.parse.per_group import Lists, group_shape, integer_of, lists_per_group, mentions_groups
+from podium.query.parse.sql_options import Options
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import find_column, has_only, predicate_of
 from podium.query.predicate import Predicate
+from podium.query.ranked_by import USERS
 from podium.query.schema import Schema
 
 __all__ = ["Parsed", "parse_sql"]
 
+_NO_OPTIONS = Options()
 _PARTS = {"expressions", "from_", "where", "group", "order", "limit", "qualify", "having"}
 _NAMES = {
     "joins": "JOIN",
@@ -53,10 +57,12 @@ class Parsed(NamedTuple):
     at_least: tuple[tuple[Fraction, bool], ...] = ()
 
 
-def parse_sql(text: str, *, schema: Schema, table: str, user: str, now: dt.datetime | None = None) -> Parsed:
+def parse_sql(
+    text: str, *, schema: Schema, table: str, user: str, now: dt.datetime | None = None, options: Options = _NO_OPTIONS
+) -> Parsed:
     """The question that a SELECT over the table of that name asks, with users in column ``user``.
 
-    Relative dates are fixed by ``now``, and refused without it.
+    Relative dates are fixed by ``now``, and refused without it. ``options`` may say what the statement leaves out.
     """
     statement = parse_statement(text)
     shape = (group_shape if mentions_groups(statement) else _shape)(table, user)
@@ -69,21 +75,44 @@ def parse_sql(text: str, *, schema: Schema, table: str, user: str, now: dt.datet
     columns, selected = _select_list(statement, schema, user, shape)
     _check_group(statement, columns, schema, shape)
     lists = lists_per_group(statement, schema, selected, shape)
-    per = () if lists is None else lists.per
-    ranked = _ranked_by(statement, selected, shape) if lists is None else lists.ranked
-    by = measure_of(ranked, schema, user, shape)
+    per = options.groups(() if lists is None else lists.per)
+    ranked = _ranked_by(statement, selected, shape, options) if lists is None else lists.ranked
+    by = options.measure(None if ranked is None else measure_of(ranked, schema, user, shape))
+    _check_selected(selected, by, schema, user, shape)
     where, having = statement.args.get("where"), statement.args.get("having")
+    conditions = [] if where is None else [predicate_of(where.this, schema, now)]
+    conditions += [] if options.where is None else [options.where]
     return Parsed(
-        _items(columns, per, shape),
-        _limit(statement, shape) if lists is None else positive_integer(lists.k, "k"),
-        None if where is None else predicate_of(where.this, schema, now),
-        by,
+        _items(columns, per, shape, selects_groups=lists is not None),
+        _length(statement, lists, options, shape),
+        all_of(conditions) if conditions else None,
+        by or USERS,
         values=selected is not None,
         value_name=(selected.alias or None) if type(selected) is exp.Alias else None,
-        list_only=None if selected is None else _without(statement, selected, ranked),
+        list_only=None if selected is None or ranked is None else _without(statement, selected, ranked),
         per=per,
-        at_least=() if having is None else (least_of(having, selected, by, schema, user, shape),),
+        at_least=() if having is None else (least_of(having, selected, by or USERS, schema, user, shape),),
     )
+
+
+def _check_selected(selected: exp.Expr | None, by: str | None, schema: Schema, user: str, shape: str) -> None:
+    """Raise unless the selected aggregate is what ranks, where an option says what ranks."""
+    inner = selected.this if type(selected) is exp.Alias else selected
+    if inner is not None and measure_of(inner, schema, user, shape) != by:
+        raise QuestionRefused(inner.sql(), f"it is not what ranks, which is {by}", hint=shape)
+
+
+def _length(statement: exp.Select, lists: Lists | None, options: Options, shape: str) -> int:
+    """How many items a list has."""
+    if lists is not None:
+        return options.length(positive_integer(lists.k, "k")) or 0
+    if options.per and (limit := statement.args.get("limit")) is not None:
+        raise QuestionRefused(
+            limit.sql().strip(), "it would cut all lists together", hint="State k beside the statement, as per is."
+        )
+    if options.k is not None and statement.args.get("limit") is None:
+        return options.k
+    return options.length(_limit(statement, shape)) or 0
 
 
 def _shape(table: str, user: str) -> str:
@@ -126,10 +155,10 @@ def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -
     return items, selected
 
 
-def _items(columns: list[str], per: tuple[str, ...], shape: str) -> tuple[str, ...]:
+def _items(columns: list[str], per: tuple[str, ...], shape: str, *, selects_groups: bool) -> tuple[str, ...]:
     """The selected columns that are ranked: all but those of the groups, which the answer names too."""
     for name in per:
-        if name not in columns:
+        if selects_groups and name not in columns:
             raise QuestionRefused(name, "a group column is selected, because the answer names the groups", hint=shape)
     items = tuple(name for name in columns if name not in per)
     if not items:
@@ -147,9 +176,14 @@ def _check_group(statement: exp.Select, items: list[str], schema: Schema, shape:
         raise QuestionRefused(part, f"GROUP BY must name {', '.join(items)}", hint=shape)
 
 
-def _ranked_by(statement: exp.Select, selected: exp.Expr | None, shape: str) -> exp.Expr:
-    """The aggregate that ORDER BY names: itself, or by the alias that it is selected under."""
+def _ranked_by(statement: exp.Select, selected: exp.Expr | None, shape: str, options: Options) -> exp.Expr | None:
+    """The aggregate that ORDER BY names: itself, or by the alias that it is selected under.
+
+    None if the statement leaves it out, and an option says what ranks.
+    """
     order = statement.args.get("order")
+    if order is None and options.by is not None:
+        return None
     nodes = [] if order is None else order.expressions
     if len(nodes) != 1 or not nodes[0].args.get("desc"):
         part = "ORDER BY" if order is None else order.sql().strip()

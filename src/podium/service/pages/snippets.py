@@ -38,7 +38,7 @@ def in_shell(request: QuestionRequest, dataset: str) -> str:
     if isinstance(question, Question):
         words += [f"--item {shlex.quote(item)}" for item in question.item]
         words += [f"--per {shlex.quote(name)}" for name in question.per]
-    words += [] if sql is not None else [f"-k {question.k}"]
+    words += [] if question.k is None else [f"-k {question.k}"]
     for name, value in request.options.items():
         flag = f"--{name.replace('_', '-')}"
         if name == "per":
