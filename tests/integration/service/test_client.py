@@ -19,6 +19,7 @@ import pytest
 from tests.support.serving import FILMS, RANKING, Running, new_token, running, votes
 
 import podium
+from podium import dbapi
 from podium.client import Client
 from podium.errors import BudgetExceeded, InvalidArgument, QuestionRefused, SourceUnavailable, UnknownColumn
 from podium.query import Question, RankingQuestion
@@ -297,3 +298,15 @@ class _losing_first_answers:  # noqa: N801 - used like a function
                     self._lost = True
                     continue
                 near.sendall(answer)
+
+
+def test_the_database_interface_speaks_to_a_service(server: Running, client: Client) -> None:
+    statement = "SELECT article FROM views GROUP BY article ORDER BY COUNT(DISTINCT user_id) DESC LIMIT 2"
+    token = new_token(server, "dba")
+    with dbapi.connect(server.url, token=token, dataset="views") as connection:
+        cursor = connection.execute(statement)
+        assert cursor.fetchall() == [(item,) for item in client.sql(statement).items]
+        with pytest.raises(dbapi.ProgrammingError, match="Write: SELECT item"):
+            connection.execute("SELECT * FROM views")
+    with pytest.raises(dbapi.OperationalError, match="token"):
+        dbapi.connect(server.url, token="nobody")

@@ -129,13 +129,25 @@ def test_hostile_conditions_are_refused(text: str) -> None:
     assert len(str(caught.value)) < 700
 
 
+QUALIFIED = "views.article = 'a'"
+"""A statement's FROM says which table this is; a condition alone has none."""
+
+
+def test_columns_may_be_qualified_with_the_one_table() -> None:
+    said = f"SELECT article, {COUNT} FROM views WHERE {{}} {GOOD_TAIL}"
+    assert sql(said.format(QUALIFIED)).where == where("article = 'a'")
+    for other in ("users.article = 'a'", "main.views.article = 'a'", "\"VIEWS\".article = 'a'", "views.n = 1"):
+        with pytest.raises(PodiumError):
+            sql(said.format(other))
+
+
 @pytest.mark.parametrize("text", HOSTILE_STATEMENTS, ids=range(len(HOSTILE_STATEMENTS)))
 def test_hostile_statements_are_refused(text: str) -> None:
     with pytest.raises(PodiumError):
         sql(text)
 
 
-@pytest.mark.parametrize("text", [condition for condition in HOSTILE_CONDITIONS if condition.strip()])
+@pytest.mark.parametrize("text", [text for text in HOSTILE_CONDITIONS if text.strip() and text != QUALIFIED])
 def test_hostile_conditions_are_refused_inside_a_statement(text: str) -> None:
     with pytest.raises(PodiumError):
         sql(f"SELECT article, {COUNT} FROM views WHERE {text} {GOOD_TAIL}")
@@ -151,6 +163,10 @@ def test_hostile_conditions_are_refused_inside_a_statement(text: str) -> None:
             "GROUP BY article ORDER BY COUNT(DISTINCT user_id) DESC LIMIT 10"
         ),
         'SELECT COUNT(DISTINCT user_id) AS n, article FROM "views" GROUP BY article ORDER BY n DESC LIMIT 10',
+        (
+            "SELECT views.article, COUNT(DISTINCT Views.user_id) AS n FROM views "
+            'GROUP BY "views".article ORDER BY n DESC LIMIT 10'
+        ),
     ],
 )
 def test_statements_that_mean_the_same(text: str) -> None:

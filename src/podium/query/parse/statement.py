@@ -72,6 +72,7 @@ def parse_sql(
         if value and name not in _PARTS:
             raise QuestionRefused(_NAMES.get(name, name), "it is not part of a top-k question", hint=shape)
     _check_table(statement, table, shape)
+    _drop_qualifiers(statement, table, schema)
     columns, selected = _select_list(statement, schema, user, shape)
     _check_group(statement, columns, schema, shape)
     lists = lists_per_group(statement, schema, selected, shape)
@@ -125,12 +126,28 @@ def _check_table(statement: exp.Select, table: str, shape: str) -> None:
     source = statement.args.get("from_")
     node = None if source is None else source.this
     plain = type(node) is exp.Table and has_only(node, {"this"})
-    name = node.this if node is not None and plain else None
-    if type(name) is exp.Identifier and (
-        name.this == table or (not name.quoted and name.this.casefold() == table.casefold())
-    ):
-        return
-    raise QuestionRefused("FROM" if node is None else node.sql(), f"the one table here is {table!r}", hint=shape)
+    if not _names_table(node.this if node is not None and plain else None, table):
+        raise QuestionRefused("FROM" if node is None else node.sql(), f"the one table here is {table!r}", hint=shape)
+
+
+def _names_table(name: object, table: str) -> bool:
+    """Whether an identifier is the table's name: exact, or case-insensitive if it is not quoted."""
+    if type(name) is not exp.Identifier:
+        return False
+    return bool(name.this == table or (not name.quoted and name.this.casefold() == table.casefold()))
+
+
+def _drop_qualifiers(statement: exp.Select, table: str, schema: Schema) -> None:
+    """Read ``views.page`` as ``page``: programs that write SQL qualify every column with the table in FROM.
+
+    An alias of the SELECT is no column of the table, so ``views.n`` stays as it is, and is refused.
+    """
+    aliases = {node.alias.casefold() for node in statement.expressions if type(node) is exp.Alias}
+    columns = {name.casefold() for name in schema.names} - aliases
+    for node in statement.find_all(exp.Column):
+        qualified = has_only(node, {"this", "table"}) and _names_table(node.args.get("table"), table)
+        if qualified and node.name.casefold() in columns:
+            node.set("table", None)
 
 
 def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -> tuple[list[str], exp.Expr | None]:

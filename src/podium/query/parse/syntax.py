@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from podium.errors import QuestionRefused
 
-__all__ = ["parse_condition", "parse_statement"]
+__all__ = ["parse_condition", "parse_statement", "tokens_of"]
 
 _SQL = Dialect.get_or_raise(None)
 _MAX_LENGTH = 20_000
@@ -37,6 +37,15 @@ def parse_condition(text: str) -> exp.Expr:
     if not isinstance(statement, exp.Select) or where is None or extra or len(statement.expressions) != 1:
         raise QuestionRefused(text, "it is more than one condition", hint=_CONDITION_EXAMPLE)
     return where.this  # type: ignore[no-any-return]
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of the statement; their ``start`` and ``end`` are places in the text."""
+    _require_text(text, _EXAMPLE)
+    try:
+        return _SQL.tokenize(text)
+    except SqlglotError:
+        raise QuestionRefused(text, "it is not SQL that podium can read", hint=_EXAMPLE) from None
 
 
 def _require_text(text: object, hint: str) -> str:
