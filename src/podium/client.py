@@ -77,6 +77,11 @@ class Client:
         return Schema(tuple(_column(column) for column in columns))
 
     @property
+    def about(self) -> dict[str, Any]:
+        """What the service says of the data set: its columns, the unit of protection, and what is left."""
+        return self._transport.call("GET", self._place(""))
+
+    @property
     def status(self) -> dict[str, Any]:
         """What is guaranteed, spent and left, as far as the token may see it; exact numbers are strings."""
         return self._transport.call("GET", self._place("budget"))

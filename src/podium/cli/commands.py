@@ -39,6 +39,7 @@ class _Root(RootGroup):
         "explain": "podium.cli.explain:explain",
         "audit": "podium.cli.audit:audit",
         "serve": "podium.cli.serve:serve",
+        "mcp": "podium.cli.mcp:mcp",
     }
 
 

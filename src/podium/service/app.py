@@ -14,11 +14,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 import podium
 from podium.errors import PodiumError
 from podium.service.api import job_routes, owner_routes, routes
 from podium.service.core import Service
+from podium.service.http.agents_endpoint import AgentsEndpoint
 from podium.service.http.middleware import Envelope, problem_body
 from podium.service.ops import probes
 from podium.service.ops.logs import configure, log
@@ -41,12 +43,14 @@ question is free. Every error is an RFC 9457 problem with the library's own mess
 def create_app(settings: Settings) -> FastAPI:
     """Create the app of one worker."""
     parts = Service(settings)
+    agents = AgentsEndpoint(parts)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await anyio.to_thread.run_sync(_open_all, parts)
         yield
         log("stopping")
+        await agents.close()
         await anyio.to_thread.run_sync(parts.close)
 
     app = FastAPI(
@@ -63,6 +67,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router)
     for router in (main_pages.router, ask_pages.router, owner_pages.router):
         app.include_router(router, include_in_schema=False)
+    app.router.routes.append(Route("/mcp", endpoint=agents, methods=["POST"]))
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     app.add_exception_handler(PodiumError, _handle_error)
     app.add_exception_handler(RequestValidationError, _handle_invalid)

@@ -19,6 +19,7 @@ from podium.service.settings import Settings
 from podium.service.store.database import State, open_state
 from podium.service.store.datasets import Datasets
 from podium.service.store.sessions import Sessions
+from podium.service.store.stored_plans import StoredPlans
 from podium.service.store.tokens import Role, Token, Tokens
 from podium.wire.problems import problem
 from podium.wire.refusals import Refusal, plan_too_long, token_ended, too_many_streams
@@ -40,6 +41,7 @@ class Service:
         self.datasets: Datasets = Datasets(settings, self.state)
         self.records: Records = Records(self.datasets)
         self.jobs: Jobs = Jobs(self.state)
+        self.stored_plans: StoredPlans = StoredPlans(self.state)
         self.metrics: Metrics = Metrics()
         limits = settings.limits
         waiting, each = limits.queued_questions, limits.queued_per_analyst

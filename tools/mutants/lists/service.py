@@ -8,6 +8,48 @@ __all__ = ["MUTANTS"]
 
 MUTANTS = (
     Mutant(
+        "agents/tool_calls.py",
+        "if price_of(await backend.plan(kept.dataset, request)) != kept.price:",
+        "if False:",
+        "an agent pays the price that it was told",
+        ("integration/agents/test_tools.py::test_a_price_that_changed_is_not_paid",),
+    ),
+    Mutant(
+        "agents/priced_plans.py",
+        "found is None or found.analyst != analyst or",
+        "found is None or",
+        "a plan is its analyst's alone",
+        ("integration/agents/test_tools.py::test_a_plan_is_asked_once_by_whoever_planned_it",),
+    ),
+    Mutant(
+        "agents/priced_plans.py",
+        "            del self._kept[id_]",
+        "            pass",
+        "a plan is asked once",
+        ("integration/agents/test_tools.py::test_a_plan_is_asked_once_by_whoever_planned_it",),
+    ),
+    Mutant(
+        "service/store/stored_plans.py",
+        'session.run("DELETE FROM service_plans WHERE id = ?", (id_,))',
+        "pass",
+        "a plan of a service is asked once",
+        ("integration/agents/test_doors.py::test_a_plan_of_the_service_is_its_analysts_alone",),
+    ),
+    Mutant(
+        "service/store/stored_plans.py",
+        "WHERE id = ? AND analyst = ? AND expires > ?",
+        "WHERE id = ? AND (analyst = ? OR TRUE) AND expires > ?",
+        "a plan of a service is its analyst's alone",
+        ("integration/agents/test_doors.py::test_a_plan_of_the_service_is_its_analysts_alone",),
+    ),
+    Mutant(
+        "service/http/agents_endpoint.py",
+        "if origin is not None and origin not in own:",
+        "if False:",
+        "pages of other sites do not ask for their visitors",
+        ("integration/agents/test_doors.py::test_a_request_needs_a_token_and_no_foreign_page",),
+    ),
+    Mutant(
         "wire/problems.py",
         '"detail": str(error) if known else UNEXPECTED,',
         '"detail": str(error),',

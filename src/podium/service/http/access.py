@@ -14,16 +14,16 @@ from podium.service.store.tokens import EVERYTHING, Role, Token
 from podium.wire.refusals import forbidden, not_found, not_signed_in
 
 __all__ = [
-    "Access", "Caller", "DatasetName", "Holder", "access", "address_of", "caller", "check_access",
+    "Access", "Caller", "DatasetName", "Holder", "access", "address_of", "bearer", "caller", "check_access",
     "require_all_datasets", "require_role", "service",
 ]  # fmt: skip
 
-_BEARER = HTTPBearer(auto_error=False, description="A token issued by `podium token create`.")
+bearer: HTTPBearer = HTTPBearer(auto_error=False, description="A token issued by `podium token create`.")
 
 DatasetName = Annotated[
     str, Path(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", description="The name of the data set.", examples=["views"])
 ]
-Holder = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+Holder = Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
 
 
 def service(request: Request) -> Service:
