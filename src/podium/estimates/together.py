@@ -81,7 +81,7 @@ class MeasureTogether:
         most, number = self.max_items_per_user, self.items if self.even and self.items else items
         noise = CorrelatedCounts.within(number, self._mu_squared(items), max_items_per_user=most, clip=self.clip)
         # Fewer counts are a part of what the same noise on all of them would be.
-        return noise if number == items else _of_fewer(noise, items)
+        return noise if number == items else noise.of_fewer(items)
 
     def _mu_squared(self, items: int) -> Fraction:
         if self.items is not None and items > self.items:
@@ -141,8 +141,3 @@ class MeasureTogether:
         noise = CorrelatedCounts.from_parameters(measured.parameters)
         width = noise.margin(1 - miss / noise.items if simultaneous else 1 - miss)
         return tuple(Interval(max(0, int(value) - width), max(0, int(value) + width)) for value in measured.values)
-
-
-def _of_fewer(noise: CorrelatedCounts, items: int) -> CorrelatedCounts:
-    most = min(noise.max_items, items)
-    return CorrelatedCounts(items, max_items=most, sigma=noise.sigma, shared_sigma=noise.shared_sigma, clip=noise.clip)

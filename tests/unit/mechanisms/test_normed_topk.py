@@ -11,6 +11,7 @@ from tests.support.measures import AmountsTable, Table, bucket_of, norm_bucket
 
 from podium.errors import InvalidArgument
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
+from podium.mechanisms.gaussian.asking import answered
 from podium.mechanisms.measures import length_choice, normed_topk
 from podium.mechanisms.measures.border_lengths import border_clip, norm_edges
 from podium.mechanisms.measures.clip_choice import BUCKETS
@@ -104,8 +105,8 @@ def test_the_noise_of_differences_is_that_of_the_length(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(normed_topk, "centred_values", centred)
     monkeypatch.setattr(normed_topk, "border_clip", lambda *_, **__: 16)
-    rounds = NormedTopK(2, 2, "1e-6", clip=4)._rounds(AmountsTable(TABLE), None)  # type: ignore[arg-type]
-    _, scale, (sizes, noise) = rounds.measure_border((0, 1, 2), Fraction(1000), Fraction(1, 2))
+    border = NormedTopK(2, 2, "1e-6", clip=4)._rounds(None).measure_border((0, 1, 2), Fraction(1000), Fraction(1, 2))
+    _, scale, (sizes, noise) = answered(border, AmountsTable(TABLE))
     assert seen["scale"] == scale == 16 * noise.sigma  # type: ignore[union-attr]
     assert sizes.rho + noise.rho <= Fraction(1, 4)
     # Nearly the true sums: few users are longer than 16.

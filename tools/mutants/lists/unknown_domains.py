@@ -58,8 +58,8 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/gaussian/in_rounds.py",
-        "self.mechanism.mu_squared * share, clip=self.clip)",
-        "self.mechanism.mu_squared * share, clip=self.clip, max_items_per_user=1)",
+        "self.mu_squared * (left + _FOR_COUNTS), clip=self.clip)",
+        "self.mu_squared * (left + _FOR_COUNTS), clip=self.clip, max_items_per_user=1)",
         "a user may be in all the counts that are measured",
         ("unit/mechanisms/test_metered_rounds.py::test_counts_of_rounds_are_paid_for_users_who_are_in_all_of_them",),
     ),

@@ -10,8 +10,8 @@ from typing import ClassVar
 from podium.exact import Number, positive_integer, probability
 from podium.histogram import Item
 from podium.mechanisms.base import UNSAID
+from podium.mechanisms.gaussian.asking import Asking, Find
 from podium.mechanisms.gaussian.in_rounds import FIRST, Found, MechanismInRounds, Rounds
-from podium.mechanisms.reader import RoundsReader
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
 from podium.privacy import calibrate_gaussian
 from podium.privacy.events import Event, GaussianNoise, HiddenItems
@@ -124,8 +124,8 @@ class AdaptiveTopK(MechanismInRounds):
             clip=self.clip,
         )
 
-    def _rounds(self, reader: RoundsReader, bits: BitSource | None) -> Rounds:
-        return Discovering(self, reader, bits, self.for_finding, clip=self.clip)
+    def _rounds(self, bits: BitSource | None) -> Rounds:
+        return Discovering(self, bits, self.for_finding, clip=self.clip)
 
 
 @dataclass(slots=True)
@@ -137,24 +137,24 @@ class Discovering(Rounds):
     threshold: Fraction = Fraction(0)
     crowded: bool = False
 
-    def run(self) -> tuple[Item, ...]:
+    def run(self) -> Asking[tuple[Item, ...]]:
         """Find items, and refine the border of the list."""
         k = self.mechanism.k
         whole = self.left
-        self._discover(whole * FIRST)
+        yield from self._discover(whole * FIRST)
         if not self._enough():
             share = self._second_share(whole)
-            self._discover(share)
+            yield from self._discover(share)
             if self.left and len(self.found) <= k:
-                self._discover(self.left)
+                yield from self._discover(self.left)
         if not self.left or len(self.found) <= k:
             return self._rank()[:k]
-        return self._refine()[:k]
+        return (yield from self._refine())[:k]
 
-    def _discover(self, share: Fraction) -> None:
+    def _discover(self, share: Fraction) -> Asking[None]:
         self.discoveries += 1
         stage = self.mechanism.stage(share, discovery=self.discoveries)
-        release = self.reader.discover(stage, self._rank()[:_MAX_EXCLUDED])
+        release = yield Find(stage, self._rank()[:_MAX_EXCLUDED])
         self._pay(share, *stage.worst_case)
         self.threshold = stage.count_threshold
         self.crowded = len(release.items) == stage.k

@@ -112,6 +112,11 @@ class CorrelatedCounts:
         """What measuring costs."""
         return CorrelatedNoise(self.items, self.max_items, self.sigma / self.clip, self.shared_sigma / self.clip)
 
+    def of_fewer(self, items: int) -> CorrelatedCounts:
+        """The same noise on fewer counts, which are a part of what it would be on all of them."""
+        most = min(self.max_items, items)
+        return CorrelatedCounts(items, max_items=most, sigma=self.sigma, shared_sigma=self.shared_sigma, clip=self.clip)
+
     @property
     def variance(self) -> Fraction:
         """The variance of the noise on one count."""

@@ -13,9 +13,10 @@ from podium.exact import positive_fraction, positive_integer
 from podium.histogram import Item
 from podium.mechanisms.base import describe
 from podium.mechanisms.domain import flag
+from podium.mechanisms.gaussian.asking import Asking, Sizes, Sums, answered
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
-from podium.mechanisms.reader import Reads, RoundsReader
+from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, calibrate_sigma, total
 from podium.privacy.events import Event, GaussianNoise
@@ -48,6 +49,7 @@ class MechanismInRounds(ABC):
     mu_squared: Fraction
     max_items_per_user: int
     counts: bool
+    clip: int = 1
 
     def _put(self, k: int, mu_squared: object, max_items_per_user: int, counts: bool) -> None:
         put = object.__setattr__
@@ -88,19 +90,26 @@ class MechanismInRounds(ABC):
         return calibrate_sigma(self.mu_squared * share / 2, sensitivity_squared=self.first_weights.sensitivity_squared)
 
     @abstractmethod
-    def _rounds(self, reader: Any, bits: BitSource | None) -> Rounds:
+    def _rounds(self, bits: BitSource | None) -> Rounds:
         """One run of this mechanism."""
 
     def release(self, reader: Any, *, bits: BitSource | None = None) -> Release:
-        """Run all rounds."""
-        rounds = self._rounds(reader, bits)
-        items = rounds.run()
+        """Run all rounds on one table."""
+        return answered(self.run(bits=bits), reader)
+
+    def run(self, *, bits: BitSource | None = None, alike: bool = False) -> Asking[Release]:
+        """One run, which is told what it asks; ``alike`` gives lists of all lengths the noise of k counts."""
+        rounds = self._rounds(bits)
+        items = yield from rounds.run()
         values, parameters = None, describe(self)
-        if self.counts:
-            counted, noise = rounds.count(items, rounds.left + _FOR_COUNTS)
+        if self.counts and items:
+            noise = self.noise_of_counts(len(items)) if alike else self._noise_within(len(items), rounds.left)
+            counted = yield from rounds.count(items, noise)
             ranked = sorted(zip(items, counted, strict=True), key=lambda pair: pair[1], reverse=True)
             items, values = tuple(item for item, _ in ranked), tuple(value for _, value in ranked)
-            parameters |= {} if noise is None else noise.parameters
+            parameters |= noise.parameters
+        elif self.counts:
+            values = ()
         return Release(
             mechanism=type(self).__name__,
             outcome=items,
@@ -112,6 +121,14 @@ class MechanismInRounds(ABC):
             values=values,
             value_kind=None if values is None else "counts",
         )
+
+    def noise_of_counts(self, items: int) -> CorrelatedCounts:
+        """The noise of k counts for the share that is kept for them, on so many of them: the same in every list."""
+        return self._noise_within(self.k, Fraction(0)).of_fewer(items)
+
+    def _noise_within(self, items: int, left: Fraction) -> CorrelatedCounts:
+        # The bound on items per user is for finding only: nobody is cut here, so a user may be in all the counts.
+        return CorrelatedCounts.within(items, self.mu_squared * (left + _FOR_COUNTS), clip=self.clip)
 
 
 @lru_cache(maxsize=64)
@@ -137,7 +154,6 @@ class Rounds(ABC):
     """One run. Every decision here is taken on released numbers: post-processing, so floats may decide."""
 
     mechanism: MechanismInRounds
-    reader: RoundsReader
     bits: BitSource | None
     left: Fraction
     paid: list[Event] = field(default_factory=list)
@@ -145,7 +161,7 @@ class Rounds(ABC):
     clip: int = 1
 
     @abstractmethod
-    def run(self) -> tuple[Item, ...]:
+    def run(self) -> Asking[tuple[Item, ...]]:
         """Find or rank items, and refine the border of the list."""
 
     def _rank(self) -> tuple[Item, ...]:
@@ -163,7 +179,7 @@ class Rounds(ABC):
         middle, margin = (last.estimate + next_.estimate) / 2, _SIGMAS * last.sigma
         return max(middle * _WIDE, middle + margin), min(middle / _WIDE, middle - margin)
 
-    def _refine(self) -> tuple[Item, ...]:
+    def _refine(self) -> Asking[tuple[Item, ...]]:
         """Settle what is sure, and measure the rest again, until nothing is left to decide."""
         sure: list[Item] = []
         high, low = self._first_border()
@@ -174,7 +190,7 @@ class Rounds(ABC):
             if not 0 < self.mechanism.k - len(sure) < len(border):
                 break
             share = self.left if turn == _REFINEMENTS - 1 else self.left / (_REFINEMENTS + 1 - turn)
-            sigma = self._measure(border, self.mechanism.k - len(sure), share)
+            sigma = yield from self._measure(border, self.mechanism.k - len(sure), share)
             border.sort(key=lambda item: self.found[item].estimate, reverse=True)
             high, low = self._later_border(border, self.mechanism.k - len(sure), sigma)
         return (*sure, *border)
@@ -185,11 +201,11 @@ class Rounds(ABC):
         margin = _SIGMAS * sigma + abs(middle) * _BIASED
         return middle + margin, middle - margin
 
-    def _measure(self, border: Sequence[Item], places: int, share: Fraction) -> Fraction:
+    def _measure(self, border: Sequence[Item], places: int, share: Fraction) -> Asking[Fraction]:
         """Measure the items of the border against each other; what earlier rounds say gives the level."""
         items = tuple(border)
         level = self.found[items[places - 1]].estimate
-        centred, sigma, events = self.measure_border(items, level, self.mechanism.mu_squared * share)
+        centred, sigma, events = yield from self.measure_border(items, level, self.mechanism.mu_squared * share)
         self._pay(share, *events)
         mean = sum((self.found[item].estimate for item in items), start=Fraction(0)) / len(items)
         for item, value in zip(items, centred, strict=True):
@@ -201,24 +217,20 @@ class Rounds(ABC):
         known.estimate = (known.estimate * known.weight + value * weight) / (known.weight + weight)
         known.weight += weight
 
-    def measure_border(self, items: tuple[Item, ...], level: Fraction, mu_squared: Fraction) -> Measured:
+    def measure_border(self, items: tuple[Item, ...], level: Fraction, mu_squared: Fraction) -> Asking[Measured]:
         """Differences of the items' counts to their mean, their noise, and what they cost."""
         for_sizes, for_sums = mu_squared * FOR_SIZES, mu_squared * (1 - FOR_SIZES)
         edges, sigma = tuple(edge for edge in EDGES if edge <= len(items)), calibrate_sigma(for_sizes / 2)
-        users = self.reader.sizes(items, edges)
+        users = yield Sizes(items, edges)
         noisy = noisy_values(users, scale=sigma, noise="gaussian", grid_bits=grid_bits_for(sigma), bits=self.bits)
         count = max(level / self.clip, Fraction(1))
         weighting = BorderWeights(len(items), floor_for(len(items), noisy, sigma, count=count, mu_squared=for_sums))
-        sums = self.reader.sums(items, weighting.weights)
+        sums = yield Sums(items, weighting.weights)
         centred, scale, event = weighting.measure(sums, for_sums, clip=self.clip, bits=self.bits)
         return centred, scale, (GaussianNoise(sigma), event)
 
-    def count(self, items: tuple[Item, ...], share: Fraction) -> tuple[tuple[Fraction, ...], CorrelatedCounts | None]:
-        """Plain noisy counts of the items for a share of mu^2, and their noise: a user adds 1 to each at most."""
-        if not items:
-            return (), None
-        # The bound on items per user is for finding only: nobody is cut here, so a user may be in all the counts.
-        noise = CorrelatedCounts.within(len(items), self.mechanism.mu_squared * share, clip=self.clip)
-        sums = self.reader.sums(items, Weights.bounded(noise.max_items))
+    def count(self, items: tuple[Item, ...], noise: CorrelatedCounts) -> Asking[tuple[Fraction, ...]]:
+        """Plain noisy counts of the items: a user adds 1 to each at most."""
+        sums = yield Sums(items, Weights.bounded(noise.max_items))
         self.paid.append(noise.event)
-        return noise.measure(sums, bits=self.bits), noise
+        return noise.measure(sums, bits=self.bits)

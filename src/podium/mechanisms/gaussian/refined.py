@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from podium.exact import Number
 from podium.histogram import Item
+from podium.mechanisms.gaussian.asking import Asking, Rank
 from podium.mechanisms.gaussian.in_rounds import FIRST, Found, MechanismInRounds, Rounds
 from podium.mechanisms.gaussian.noisy_ranking import NoisyRanking
-from podium.mechanisms.reader import KnownRoundsReader
 from podium.privacy import calibrate_gaussian
 from podium.privacy.events import Event, GaussianNoise
 from podium.privacy.proofs import Proof
@@ -78,8 +78,8 @@ class RefinedTopK(MechanismInRounds):
         """A ranking of everything, for a share of mu^2."""
         return NoisyRanking(self.max_candidates, self.sigma_for(share), self.first_weights)
 
-    def _rounds(self, reader: KnownRoundsReader, bits: BitSource | None) -> Rounds:
-        return _Ranking(self, reader, bits, self.for_finding)
+    def _rounds(self, bits: BitSource | None) -> Rounds:
+        return _Ranking(self, bits, self.for_finding)
 
 
 @dataclass(slots=True)
@@ -87,13 +87,12 @@ class _Ranking(Rounds):
     """One run: everything is ranked instead of discovered, and the border is measured as for unknown items."""
 
     mechanism: RefinedTopK
-    reader: KnownRoundsReader
 
-    def run(self) -> tuple[Item, ...]:
+    def run(self) -> Asking[tuple[Item, ...]]:
         share, k = self.left * FIRST, self.mechanism.k
         stage = self.mechanism.stage(share)
-        release = self.reader.rank_known(stage)
+        release = yield Rank(stage)
         self._pay(share, stage.event)
         for item, value in zip(release.items, release.values or (), strict=True):
             self.found[item] = Found(value, stage.count_sigma)
-        return self._rank()[:k] if len(self.found) <= k else self._refine()[:k]
+        return self._rank()[:k] if len(self.found) <= k else (yield from self._refine())[:k]

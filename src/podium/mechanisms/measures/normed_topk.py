@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from podium.errors import InvalidArgument
 from podium.exact import Number
 from podium.histogram import Item
 from podium.mechanisms.gaussian.adaptive import OF_DELTA, AdaptiveTopK, Discovering
+from podium.mechanisms.gaussian.asking import Asking, NormSizes, NormSums
 from podium.mechanisms.gaussian.in_rounds import FOR_SIZES, Measured
 from podium.mechanisms.measures.border_lengths import border_clip, norm_edges
 from podium.mechanisms.measures.norm_weights import MAX_NORMED_ITEMS, NormWeights
@@ -18,9 +19,6 @@ from podium.privacy.calibration import calibrate_sigma
 from podium.privacy.events import GaussianNoise
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, centred_values, grid_bits_for, noisy_values
-
-if TYPE_CHECKING:
-    from podium.mechanisms.reader import AmountsReader, RoundsReader
 
 __all__ = ["NormedTopK"]
 
@@ -77,25 +75,23 @@ class NormedTopK(AdaptiveTopK):
             weights=self.first_weights,
         )
 
-    def _rounds(self, reader: RoundsReader, bits: BitSource | None) -> _NormedRounds:
-        return _NormedRounds(self, reader, bits, Fraction(1), clip=self.clip)  # type: ignore[arg-type] # of amounts
+    def _rounds(self, bits: BitSource | None) -> _NormedRounds:
+        return _NormedRounds(self, bits, Fraction(1), clip=self.clip)
 
 
 @dataclass(slots=True)
 class _NormedRounds(Discovering):
     """One run: as for counts, but for what is read and drawn at the border."""
 
-    reader: AmountsReader
-
-    def measure_border(self, items: tuple[Item, ...], level: Fraction, mu_squared: Fraction) -> Measured:
+    def measure_border(self, items: tuple[Item, ...], level: Fraction, mu_squared: Fraction) -> Asking[Measured]:
         """Differences of the items' sums to their mean, their noise, and what they cost."""
         for_sizes, for_sums = mu_squared * FOR_SIZES, mu_squared * (1 - FOR_SIZES)
         first, sigma = NormWeights(self.clip, len(items), named=True), calibrate_sigma(for_sizes / 2)
-        users = self.reader.norm_sizes(items, first, norm_edges(first))
+        users = yield NormSizes(items, first, norm_edges(first))
         noisy = noisy_values(users, scale=sigma, noise="gaussian", grid_bits=grid_bits_for(sigma), bits=self.bits)
         clip = border_clip(first, noisy, sigma, level=level, mu_squared=for_sums)
         weights, noise = NormWeights(clip, len(items), named=True), calibrate_sigma(for_sums / 2)
-        sums = self.reader.norm_sums(items, weights)
+        sums = yield NormSums(items, weights)
         values, scale = [Fraction(clip * total, weights.one) for total in sums], noise * clip
         centred = centred_values(values, scale=scale, grid_bits=grid_bits_for(scale), bits=self.bits)
         return centred, scale, (GaussianNoise(sigma), GaussianNoise(noise))
