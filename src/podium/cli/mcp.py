@@ -65,7 +65,7 @@ def mcp(
     \b
     Examples:
       podium mcp views.parquet --user user_id --ledger ledger.db --dataset views --analyst helper
-      podium mcp https://podium.example   (with the token in the variable PODIUM_TOKEN)
+      PODIUM_TOKEN=podium_... podium mcp https://podium.example
     """
     if importlib.util.find_spec("mcp") is None:
         raise MissingLibrary("mcp", purpose="podium mcp", extra="mcp")

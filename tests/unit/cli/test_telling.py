@@ -190,7 +190,7 @@ def with_times(example: str) -> str:
 
 @pytest.mark.parametrize("example", examples(), ids=lambda text: text[:60])
 def test_examples_run(example: str) -> None:
-    if "postgresql://" in example or example.startswith("podium audit") or example == SERVE:
+    if "postgresql://" in example or example.startswith(("podium audit", "podium mcp")) or example == SERVE:
         pytest.skip("needs a server, or minutes, or runs until it is stopped")
     create_budget()
     Path("answer.json").write_text(
