@@ -41,6 +41,7 @@ from podium.cli.options import (
     Types,
     Unit,
     Unordered,
+    Verbose,
     parse_clip,
     parse_groups,
     parse_groups_per_user,
@@ -198,6 +199,13 @@ class OutputOptions:
     output: OutputFile = None
     plot: PlotFile = None
     dry_run: DryRun = False
+    verbose: Verbose = False
+
+    def destination(self) -> Output:
+        """Where the answer goes; raises unless it can be written there."""
+        output = Output(self.form, self.output, self.plot, verbose=self.verbose)
+        output.check()
+        return output
 
 
 def ask(
@@ -211,8 +219,7 @@ def ask(
 ) -> None:
     """Ask a single question, or one under a budget, and show the answer."""
     data_options.check()
-    output = Output(output_options.form, output_options.output, output_options.plot)
-    output.check()
+    output = output_options.destination()
     epsilon = None if data_options.ledger is None else data_options.epsilon
     dry_run = output_options.dry_run
     with (
@@ -225,13 +232,13 @@ def ask(
             return
         release = curator.ask(question, epsilon=epsilon)
         left = None if data_options.ledger is None else curator.status
-    output.write(release, items=items)
+    output.write(release, items=items, status=left)
     if not release.complete and (hint := data_options.hint(source, items or ())):
         say(hint)
-    if left is not None:
-        from podium.present.text.accounts import left_sentence
+    if left is not None and not output.is_closed:
+        from podium.present.text.closing import budget_sentence
 
-        say(f"{left.dataset}: {left_sentence(left)}")
+        say(f"{left.dataset}: {budget_sentence(left)}")
 
 
 def _with_typed_groups(question: Question | RankingQuestion, curator: Curator, user: str) -> Question | RankingQuestion:

@@ -10,7 +10,7 @@ import typer
 
 import podium
 from podium.cli.console import say
-from podium.cli.options import K, OutputFile, PlotFile, ReleaseFormat, ReleaseFormatOption
+from podium.cli.options import K, OutputFile, PlotFile, ReleaseFormat, ReleaseFormatOption, Verbose
 from podium.cli.output import Output
 
 __all__ = ["demo"]
@@ -32,6 +32,7 @@ def demo(
     form: ReleaseFormatOption = ReleaseFormat.TABLE,
     output: OutputFile = None,
     plot: PlotFile = None,
+    verbose: Verbose = False,
 ) -> None:
     """Generate a synthetic table of readers and release its top 10.
 
@@ -39,7 +40,7 @@ def demo(
     Example:
       podium demo --k 5 --epsilon 0.5 --folder demo-data
     """
-    written = Output(form, output, plot)
+    written = Output(form, output, plot, verbose=verbose)
     written.check()
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as temporary:
         kept = Path(temporary) if folder is None else folder

@@ -48,6 +48,7 @@ __all__ = [
     "Types",
     "Unit",
     "User",
+    "Verbose",
     "Where",
     "parse_clip",
     "parse_groups",
@@ -228,6 +229,9 @@ ReleaseFormatOption = Annotated[
         help="Output format; csv is safe to open in a spreadsheet, csv-raw is not; parquet needs --output.",
     ),
 ]  # fmt: skip
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Also show the guarantee in full, the mechanism, its price and proof.")
+]
 TextFormatOption = Annotated[Format, typer.Option("--format", "-f", help="Output format.")]
 OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of stdout.")

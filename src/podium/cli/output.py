@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from podium import Plan, Release
+    from podium.ledger import Status
 
 __all__ = [
     "Output", "check_picture", "json_text", "print_document", "print_plan", "release_document", "replace_file",
 ]  # fmt: skip
 
+_MORE = "podium explain"
 _PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -32,6 +34,12 @@ class Output:
     format: ReleaseFormat
     path: Path | None = None
     plot: Path | None = None
+    verbose: bool = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the answer ends with a line that says what is left of the budget."""
+        return self.format is ReleaseFormat.TABLE and self.path is None and not self.verbose
 
     def check(self) -> None:
         """Raise before anything is charged: an answer that cannot be written would be paid for in vain."""
@@ -47,12 +55,23 @@ class Output:
         if self.plot is not None:
             check_picture(self.plot)
 
-    def write(self, release: Release, *, items: Sequence[str] | None = None, heading: str | None = None) -> None:
-        """Write the release; item columns have their own names, unless it does not know them or a heading is given."""
+    def write(
+        self,
+        release: Release,
+        *,
+        items: Sequence[str] | None = None,
+        heading: str | None = None,
+        status: Status | None = None,
+    ) -> None:
+        """Write the release; item columns have their own names, unless it does not know them or a heading is given.
+
+        With the ``status`` of its budget, a table ends with what is left of it.
+        """
         if release.columns is None and heading is None:
             heading = ", ".join(items or ["item"])
         if self.path is None:
-            print_result(self._drawing(release, heading) if self._is_drawing() else self._text(release, heading, items))
+            told = self._drawing(release, heading, status) if self._is_drawing() else None
+            print_result(told or self._text(release, heading, items, status))
         else:
             try:
                 with replace_file(self.path) as file:
@@ -79,22 +98,29 @@ class Output:
     def _is_drawing(self) -> bool:
         return self.format is ReleaseFormat.TABLE and on_terminal()
 
-    @staticmethod
-    def _drawing(release: Release, heading: str | None) -> RenderableType:
-        from podium.present.text.terminal import release_drawing
+    def _drawing(self, release: Release, heading: str | None, status: Status | None) -> RenderableType:
+        from podium.present.text.terminal import answer_drawing, release_drawing
 
-        return release_drawing(release, heading=heading)
+        if self.verbose:
+            return release_drawing(release, heading=heading)
+        return answer_drawing(release, heading=heading, status=status, more=_MORE)
 
-    def _text(self, release: Release, heading: str | None, items: Sequence[str] | None) -> str:
+    def _text(
+        self, release: Release, heading: str | None, items: Sequence[str] | None, status: Status | None = None
+    ) -> str:
         if self.format is ReleaseFormat.JSON:
             return json_text(release_document(release))
         if self.format in (ReleaseFormat.CSV, ReleaseFormat.CSV_RAW):
             from podium.present.tables import csv_text
 
             return csv_text(release, item=items, spreadsheet_safe=self.format is ReleaseFormat.CSV)
-        from podium.present import release_text
+        from podium.present.text.release_text import answer_text, release_text
 
-        return release_text(release, heading=heading)
+        return (
+            release_text(release, heading=heading)
+            if self.verbose
+            else answer_text(release, heading=heading, status=status, more=_MORE)
+        )
 
 
 @contextmanager

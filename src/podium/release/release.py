@@ -239,9 +239,9 @@ class Release:
         return plot_release(self, path, dark=dark, title=title)
 
     def __str__(self) -> str:
-        from podium.present.text.release_text import release_summary  # noqa: PLC0415 - presenting is above this room
+        from podium.present.text.release_text import answer_text  # noqa: PLC0415 - presenting is above this room
 
-        return release_summary(self)
+        return answer_text(self)
 
     def __repr__(self) -> str:
         items = [*map(repr, self.items[:_MAX_SHOWN]), *["..."] * (len(self.items) > _MAX_SHOWN)]

@@ -29,8 +29,28 @@ def test_a_pipe_gets_a_plain_table_and_nothing_else() -> None:
         "   2  article-1",
         "   3  article-2",
         "",
-        "promise    (5, 1e-6)-differentially private for any one `user_id`, added or removed",
+        "private for each user_id: epsilon 5, delta 1e-6 · podium explain",
     ]
+
+
+def test_the_guarantee_in_full_is_one_flag_away() -> None:
+    told = succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "3", "--verbose")
+    assert (
+        "promise    (5, 1e-6)-differentially private for any one `user_id`, added or removed\npaid       rho " in told
+    )
+    assert "\nmechanism  " in told
+    assert "\ntheorem    " in told
+
+
+def test_an_answer_ends_with_what_is_used_and_left() -> None:
+    create_budget()
+    first = succeeded("top", "views.parquet", *ASK, *LEDGER, "-k", "3")
+    total = "private for each user_id: epsilon 5, delta 1e-6 for all answers together"
+    used = re.fullmatch(rf"{total} · (\d+) % of the budget used, (\d+) % left · podium explain", first.splitlines()[-1])
+    assert used is not None
+    assert int(used[1]) + int(used[2]) == 100
+    again = succeeded("top", "views.parquet", *ASK, *LEDGER, "-k", "3").splitlines()[-1]
+    assert again == used[0].replace(" · ", " · free, because it was asked before · ", 1)
 
 
 def test_json_is_a_release() -> None:
@@ -130,9 +150,9 @@ def test_a_ledger_pays_once_and_says_what_is_left() -> None:
     create_budget()
     ran = podium("top", "views.parquet", *ASK, *LEDGER, "-k", "5", "--format", "json")
     # Rounds return what they did not need, so that at least what five selections would leave is left.
-    left = re.search(r"views: enough for (\d+) items or 3 questions, whichever ends first\n$", ran.stderr)
+    left = re.search(r"views: (\d+) % of the budget used, (\d+) % left\n$", ran.stderr)
     assert left is not None
-    assert int(left[1]) >= 15
+    assert int(left[2]) >= 74
     first = json.loads(ran.stdout)
     check("release", first)
     again = document("release", "sql", SQL, "--source", "views.parquet", "--user", "user_id", *LEDGER)

@@ -52,14 +52,15 @@ def test_budgets_say_whom_they_protect() -> None:
 
 
 def test_answers_plans_and_answers_told_again_name_the_column() -> None:
-    assert PROMISE in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2")
+    assert PROMISE in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--verbose")
+    assert "private for each user_id" in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2")
     assert PROMISE in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--dry-run")
     planned = json.loads(succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--dry-run", "-f", "json"))
     assert PROMISE in planned["promise"]
     succeeded("budget", "create", "views", *BUDGET, *PLAN)
     asked = ("top", "views.parquet", *ASK, "-k", "2", "--ledger", "ledger.db", "--dataset", "views")
-    assert PROMISE in succeeded(*asked)
-    assert PROMISE in succeeded(*asked)
+    assert PROMISE in succeeded(*asked, "-v")
+    assert PROMISE in succeeded(*asked, "-v")
     assert json.loads(succeeded(*asked, "-f", "json"))["user"] == "user_id"
 
 

@@ -33,7 +33,7 @@ def test_a_release_as_text() -> None:
         "Nothing stood out enough in: IT.",
         "Each `user_id` counts in at most 1 value of country.",
         "",
-        "Protects any one `user_id`, with all of its rows: epsilon 0.5, delta 0.009901.",
+        "private for each user_id: epsilon 0.5, delta 0.009901",
     ]
     assert "paid       rho 0.03115 and delta 0.009901, for all groups together" in release_text(grouped_release())
 
@@ -42,8 +42,8 @@ def test_counts_come_with_their_intervals() -> None:
     lines = release_text(counted_lists()).splitlines()
     assert lines[:3] == [
         "country  rank  article      users  95% interval",
-        "DE          1  c            100    90 to 110",
-        "            2  b            30     20 to 40",
+        "DE          1  c              100     90 to 110",
+        "            2  b               30      20 to 40",
     ]
     assert "Each `user_id` counts in at most 2 values of country." in lines
 

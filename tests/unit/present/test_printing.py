@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from podium import Budget, Curator, Release, rank
 from podium.errors import InvalidArgument
 from podium.ledger import Status, Totals
 from podium.ledger.status import Remaining
+from podium.present.text.closing import budget_sentence
 from podium.privacy import (
     ApproximateMechanism,
     Cost,
@@ -50,19 +52,57 @@ def test_a_printed_release_is_a_table_and_a_sentence() -> None:
     assert first.split()[:2] == ["1", "rye"]
     assert second.split()[:2] == ["2", "bun"]
     assert empty == ""
-    assert sentence == "Protects any one `customer`, with all of its rows: epsilon 1, delta 1e-8."
+    assert sentence == "private for each customer: epsilon 1, delta 1e-8"
 
 
 @pytest.mark.parametrize(
     ("guarantee", "end"),
     [
-        (Guarantee.pure("1/3"), ": epsilon 0.3334, delta 0."),
-        (Guarantee.approximate_zcdp("1/3", "1e-6"), ": rho 0.3334 (zCDP), delta 1e-6."),
-        (Guarantee.profile([(1, "0.001")]), "(1, 0.001)-differentially private for any one user, added or removed."),
+        (Guarantee.pure("1/3"), "\n\nprivate for each user: epsilon 0.3334"),
+        (Guarantee.approximate_zcdp("1/3", "1e-6"), "\n\nprivate for each user: epsilon 4.158, delta 2e-6"),
+        (Guarantee.profile([(1, "0.001")]), "\n\n(1, 0.001)-differentially private for any one user, added or removed"),
     ],
 )
 def test_the_sentence_states_what_is_known(guarantee: Guarantee, end: str) -> None:
     assert str(made(("a",), guarantee=guarantee)).endswith(end)
+
+
+def test_the_epsilon_of_a_release_without_one_is_that_at_the_stated_delta() -> None:
+    guarantee = Guarantee.approximate_zcdp("1/50", "1e-9")
+    told = str(made(("a",), guarantee=guarantee)).split("\n")[-1]
+    epsilon = Fraction(told.removeprefix("private for each user: epsilon ").removesuffix(", delta 1e-6"))
+    assert guarantee.epsilon(delta="1e-6") <= epsilon <= guarantee.epsilon(delta="1e-6") * Fraction(1001, 1000)
+    assert guarantee.delta(epsilon=epsilon) <= Fraction(1, 10**6) < guarantee.delta(epsilon=epsilon * Fraction(99, 100))
+
+
+@pytest.mark.parametrize(
+    ("left", "sentence"),
+    [
+        ((1, 1), "0 % of the budget used, 100 % left"),
+        (("999/1000", 1), "less than 1 % of the budget used, over 99 % left"),
+        (("985/1000", 1), "2 % of the budget used, 98 % left"),
+        (("985/1000", "1/2"), "50 % of the budget used, 50 % left"),
+        (("1/3", 1), "67 % of the budget used, 33 % left"),
+        (("1/1000", 1), "over 99 % of the budget used, less than 1 % left"),
+        ((0, 1), "100 % of the budget used, 0 % left"),
+    ],
+)
+def test_percentages_never_show_less_used_nor_more_left(left: tuple[str, str], sentence: str, status: Status) -> None:
+    limits = status.totals.limits
+    assert limits.rho is not None
+    rho, delta = (Fraction(part) for part in left)
+    remaining = Remaining(epsilon=None, rho=limits.rho * rho, delta=limits.delta * delta)
+    assert budget_sentence(replace(status, remaining=remaining)) == sentence
+
+
+def test_numbers_are_right_aligned_and_a_long_item_makes_only_its_own_line_longer() -> None:
+    release = made(("rye", "x" * 90, "\u5bff\u53f8"), counts=True, columns=("bread",))
+    release = replace(release, values=(Fraction(1200), Fraction(90), Fraction(5)))
+    header, first, long, wide, *_ = str(release).split("\n")
+    assert header == "rank  bread  users  95% interval"
+    assert first.startswith("   1  rye     1200  ")
+    assert long.startswith(f"   2  {'x' * 90}     90  ")
+    assert wide.startswith("   3  \u5bff\u53f8       5  ")
 
 
 def test_a_short_list_and_a_set_say_so_in_print() -> None:

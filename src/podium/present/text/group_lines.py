@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from podium.present.all_lists import all_items, all_values, counting_sentence, group_parts, without_items
 from podium.present.measures import shown_measure
-from podium.present.text.columns import value_columns
+from podium.present.text.columns import Column, align_columns, value_columns
 from podium.present.text.names import NO_ORDER, item_columns, printable, why_fewer
 from podium.release import GroupedRelease
 
 __all__ = ["group_remarks", "grouped_ranking", "grouped_ranking_lines"]
 
-_NARROWEST = 4
 
-
-def grouped_ranking(release: GroupedRelease, heading: str | None = None) -> list[tuple[str, list[str]]]:
+def grouped_ranking(release: GroupedRelease, heading: str | None = None) -> list[Column]:
     """Headings with the texts below them, group by group; only the first row of a group names it."""
     groups = [(group_parts(release, group), len(found.items)) for group, found in release.lists.items()]
     columns = [
-        (
+        Column(
             printable(name),
             [printable(parts[place]) if row == 0 else "" for parts, rows in groups for row in range(rows)],
         )
@@ -25,22 +23,14 @@ def grouped_ranking(release: GroupedRelease, heading: str | None = None) -> list
     ]
     ranks = [str(row) if release.ordered else "-" for _, rows in groups for row in range(1, rows + 1)]
     listed = all_items(release)
-    return [*columns, ("rank", ranks), *item_columns(listed, heading), *value_columns(listed, all_values(release))]
+    items = [Column(*named) for named in item_columns(listed, heading)]
+    return [*columns, Column("rank", ranks, right=True), *items, *value_columns(listed, all_values(release))]
 
 
 def grouped_ranking_lines(release: GroupedRelease, heading: str | None = None) -> list[str]:
-    """The same as lines; only the places are aligned to the right."""
-    columns = grouped_ranking(release, heading)
-    widths = [max(_NARROWEST, len(name), *map(len, cells)) for name, cells in columns]
-    rows = [tuple(name for name, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]
-    place = len(release.per)
-    return ["  ".join(_padded(row, widths, place)).rstrip() for row in rows] if len(rows) > 1 else []
-
-
-def _padded(row: tuple[str, ...], widths: list[int], place: int) -> list[str]:
-    padded = list(map(str.ljust, row, widths))
-    padded[place] = row[place].rjust(widths[place])
-    return padded
+    """The same as lines; none if no group has an item."""
+    lines = align_columns(grouped_ranking(release, heading))
+    return lines if len(lines) > 1 else []
 
 
 def group_remarks(release: GroupedRelease) -> list[str]:

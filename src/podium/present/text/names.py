@@ -8,7 +8,7 @@ from typing import Any
 from podium.estimates.measure import selected_items
 from podium.release import GroupedRelease, Release
 
-__all__ = ["NO_ORDER", "clip", "item_columns", "item_texts", "printable", "spreadsheet_text", "why_fewer"]
+__all__ = ["NO_ORDER", "clip", "item_columns", "item_texts", "printable", "spreadsheet_text", "text_width", "why_fewer"]
 
 NO_ORDER = "A set, in no particular order: which of its items has the most users is not part of the answer."
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
@@ -62,6 +62,13 @@ def clip(text: str, length: int) -> str:
     while end > 0 and _continues(text[end]):
         end -= 1
     return text[:end].rstrip() + "…"
+
+
+def text_width(text: str) -> int:
+    """How many columns of a terminal a text takes: none for an accent, two for a sign of East Asia or an emoji."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if _continues(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
 
 
 def _continues(sign: str) -> bool:

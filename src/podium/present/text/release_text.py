@@ -1,20 +1,24 @@
-"""A release as plain text: the ranked list, the promise, the price."""
+"""A release as plain text: the ranked list, then one line in plain words, or the promise and the price in full."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction
+from podium.present.text.closing import closing_line
 from podium.present.text.columns import ranking_lines
 from podium.present.text.group_lines import group_remarks, grouped_ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
 from podium.present.user_shares import list_remarks
-from podium.privacy.costs import Cost
 from podium.privacy.events import BottomEvent, HiddenItems, Selection
-from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import GroupedRelease, Release
 
-__all__ = ["mechanism_text", "paid_sentence", "protection_sentence", "release_summary", "release_text", "theorem_texts"]
+if TYPE_CHECKING:
+    from podium.ledger import Status
+
+__all__ = ["answer_text", "mechanism_text", "paid_sentence", "release_text", "theorem_texts"]
 
 
 def release_text(release: Release, *, heading: str | None = None) -> str:
@@ -22,19 +26,9 @@ def release_text(release: Release, *, heading: str | None = None) -> str:
     return "\n".join([*_list_lines(release, heading), "", *_facts(release)])
 
 
-def release_summary(release: Release) -> str:
-    """Ranked items, and one sentence about who is protected and how well."""
-    return "\n".join([*_list_lines(release, None), "", protection_sentence(release)])
-
-
-def protection_sentence(release: Release) -> str:
-    """Who is protected, with which epsilon, or rho where there is none, and which delta; numbers round up."""
-    guarantee, cost = release.guarantee, release.guarantee.cost
-    if guarantee.profiles or cost.delta >= 1 or cost == Cost.nothing():
-        return f"This answer is {release.promise}."
-    loss = f"rho {display(cost.rho)} (zCDP)" if cost.epsilon is None else f"epsilon {display(cost.epsilon)}"
-    whom = f"any one {unit_name(release.user)}, with all of its rows"
-    return f"Protects {whom}: {loss}, delta {display(cost.delta)}."
+def answer_text(release: Release, *, heading: str | None = None, status: Status | None = None, more: str = "") -> str:
+    """Ranked items, and one line in plain words: who is protected, how well, and what is left of the budget."""
+    return "\n".join([*_list_lines(release, heading), "", closing_line(release, status=status, more=more)])
 
 
 def _list_lines(release: Release, heading: str | None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -11,14 +12,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from podium.present.text.columns import ranking
+from podium.present.text.closing import closing_line
+from podium.present.text.columns import Column, ranking
 from podium.present.text.group_lines import group_remarks, grouped_ranking
 from podium.present.text.names import NO_ORDER, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
 from podium.present.user_shares import list_remarks
 from podium.release import GroupedRelease, Release
 
-__all__ = ["fact_lines", "facts_table", "plain_table", "release_drawing", "rich_table"]
+if TYPE_CHECKING:
+    from podium.ledger import Status
+
+__all__ = ["answer_drawing", "fact_lines", "facts_table", "plain_table", "release_drawing", "rich_table"]
 
 _GAP = "  "
 
@@ -57,8 +62,15 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
     return table
 
 
+def answer_drawing(
+    release: Release, *, heading: str | None = None, status: Status | None = None, more: str = ""
+) -> RenderableType:
+    """A release for a person at a terminal: what came out, why not more, and one line in plain words."""
+    return Group(*_list_parts(release, heading), Text(closing_line(release, status=status, more=more)))
+
+
 def release_drawing(release: Release, *, heading: str | None = None) -> RenderableType:
-    """A release for a person at a terminal: what came out, why not more, what was promised and paid."""
+    """The same with all that was promised and paid."""
     parts = _list_parts(release, heading)
     theorems = theorem_texts(release)
     facts = [
@@ -75,9 +87,7 @@ def _list_parts(release: Release, heading: str | None) -> list[RenderableType]:
     if isinstance(release, GroupedRelease):
         table, remarks = _grouped_table(release, heading), group_remarks(release)
     else:
-        columns = ranking(release, heading)
-        rows = list(zip(*(cells for _, cells in columns), strict=True))
-        table = rich_table([name for name, _ in columns], rows, right=1)
+        table = _ranking_table(ranking(release, heading), ends=frozenset())
         remarks = [NO_ORDER] * (not release.ordered and release.k > 1)
         remarks += [] if release.complete else [why_fewer(release)]
         remarks += list_remarks(release)
@@ -86,11 +96,18 @@ def _list_parts(release: Release, heading: str | None) -> list[RenderableType]:
 
 def _grouped_table(release: GroupedRelease, heading: str | None) -> Table:
     """One table for all groups, with a line between them."""
-    columns = grouped_ranking(release, heading)
+    lengths = (len(found.items) for found in release.lists.values())
+    return _ranking_table(
+        grouped_ranking(release, heading), ends=frozenset(end - 1 for end in itertools.accumulate(lengths))
+    )
+
+
+def _ranking_table(columns: Sequence[Column], *, ends: frozenset[int]) -> Table:
+    """A table of aligned columns, with a line below each of the rows in ``ends``."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, (name, _) in enumerate(columns):
-        table.add_column(Text(name), justify="right" if place == len(release.per) else "left", overflow="fold")
-    ends = {end - 1 for end in itertools.accumulate(len(found.items) for found in release.lists.values())}
-    for place, row in enumerate(zip(*(cells for _, cells in columns), strict=True)):
+    for name, _, right in columns:
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    for place, row in enumerate(zip(*(cells for _, cells, _ in columns), strict=True)):
+        # Text, not str: an item is data, and data may look like markup.
         table.add_row(*map(Text, row), end_section=place in ends)
     return table

@@ -1,0 +1,81 @@
+"""The line that ends an answer: who is protected, how well, and what is left of the budget, in plain words."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from podium.present.text.names import printable
+from podium.privacy import Cost
+from podium.privacy.rounding import display
+from podium.release import Release
+
+if TYPE_CHECKING:
+    from podium.ledger import Status
+
+__all__ = ["budget_sentence", "closing_line", "loss_text", "protected", "used_share"]
+
+_SEPARATOR = " · "
+_PERCENT = Fraction(1, 100)
+_USUAL_DELTA = Fraction(1, 10**6)
+
+
+def closing_line(release: Release, *, status: Status | None = None, more: str = "") -> str:
+    """One line of plain words; with the ``status`` of a budget, the total that holds for all of its answers together.
+
+    Where a release has no epsilon of its own, as under a budget, it is the one at delta 1e-6. ``more`` is the command
+    that explains all this.
+    """
+    parts = [_protection(release, status)]
+    if not release.paid.events and release.guarantee.cost != Cost.nothing():
+        parts.append("free, because it was asked before")
+    if status is not None:
+        parts.append(budget_sentence(status))
+    return _SEPARATOR.join([*parts, *([more] if more else [])])
+
+
+def protected(user: str | None) -> str:
+    """Whom a budget or an answer protects: each value of the column of users."""
+    if user is None:
+        return "private for each user"
+    return f"private for each {user if user.isidentifier() else f'`{printable(user)}`'}"
+
+
+def loss_text(epsilon: Fraction, delta: Fraction) -> str:
+    """The two numbers of a guarantee; neither is shown smaller than it is."""
+    return f"epsilon {display(epsilon)}" + (f", delta {display(delta)}" if delta else "")
+
+
+def used_share(status: Status) -> Fraction:
+    """The part of the total that is charged, reservations included: what runs out first, the loss or delta."""
+    limits, remaining = status.totals.limits, status.remaining
+    kept = ((limits.epsilon, remaining.epsilon), (limits.rho, remaining.rho))
+    losses = [1 - left / most for most, left in kept if most and left is not None]
+    return max(min(losses, default=Fraction(0)), 1 - remaining.delta / limits.delta if limits.delta else Fraction(0))
+
+
+def budget_sentence(status: Status) -> str:
+    """What is used and left, in percent: never less used than it is, nor more left."""
+    used = used_share(status)
+    if 0 < used < _PERCENT:
+        return "less than 1 % of the budget used, over 99 % left"
+    if 1 - _PERCENT < used < 1:
+        return "over 99 % of the budget used, less than 1 % left"
+    percent = math.ceil(used * 100)
+    return f"{percent} % of the budget used, {100 - percent} % left"
+
+
+def _protection(release: Release, status: Status | None) -> str:
+    if status is not None:
+        budget = status.totals.budget
+        return f"{protected(release.user)}: {loss_text(budget.epsilon, budget.delta)} for all answers together"
+    guarantee, cost = release.guarantee, release.guarantee.cost
+    if guarantee.profiles or cost == Cost.nothing():
+        return release.promise
+    if cost.epsilon is not None and cost.delta < 1:
+        return f"{protected(release.user)}: {loss_text(cost.epsilon, cost.delta)}"
+    delta = max(_USUAL_DELTA, 2 * cost.delta)
+    if delta >= 1:
+        return release.promise
+    return f"{protected(release.user)}: {loss_text(guarantee.epsilon(delta=delta), delta)}"
