@@ -256,14 +256,14 @@ def _lists(release: Release, heading: str) -> dict[str, Any]:
     """The headers, the columns that name a group, and the rows of every list below the texts of its group."""
     if not isinstance(release, GroupedRelease):
         columns = ranking(release, heading)
-        rows = list(zip(*(cells for _, cells in columns), strict=True))
-        return {"headers": [name for name, _ in columns], "per": [], "lists": [((), rows)] if rows else []}
+        rows = list(zip(*(column.cells for column in columns), strict=True))
+        return {"headers": [column.name for column in columns], "per": [], "lists": [((), rows)] if rows else []}
     columns = grouped_ranking(release, heading)
     count = len(release.per)
-    every = zip(*(cells for _, cells in columns), strict=True)
+    every = zip(*(column.cells for column in columns), strict=True)
     listed = [[*islice(every, len(found.items))] for found in release.lists.values()]
     lists = [(rows[0][:count], [row[count:] for row in rows]) for rows in listed if rows]
-    names = [name for name, _ in columns]
+    names = [column.name for column in columns]
     return {"headers": names[count:], "per": names[:count], "lists": lists}
 
 
