@@ -13,6 +13,7 @@ from podium.planning.question_plan import Plan
 from podium.present.text.accounts import left_sentence
 from podium.query import Schema
 from podium.release import Release
+from podium.user_columns import user_data
 from podium.wire.refusals import not_found
 from podium.wire.request import QuestionRequest
 
@@ -72,7 +73,7 @@ class CuratorBackend:
         """The columns and the unit of protection."""
         self._require(dataset)
         status = await asyncio.to_thread(lambda: self._curator.status)
-        return {"name": dataset, "user": status.user, **schema_document(self._curator.schema)}
+        return {"name": dataset, "user": user_data(status.user), **schema_document(self._curator.schema)}
 
     async def budget(self, dataset: str) -> dict[str, Any]:
         """What is spent and left."""

@@ -59,7 +59,11 @@ async def _list_datasets(backend: Backend, _: Mapping[str, Any]) -> Result:
 
 async def _describe_dataset(backend: Backend, arguments: Mapping[str, Any]) -> Result:
     found = await backend.describe(arguments["dataset"])
-    return Result(found, f"{len(found['columns'])} columns. Protected is every single value of {found['user']}.")
+    return Result(found, f"{len(found['columns'])} columns. Protected is every single value of {_unit(found['user'])}.")
+
+
+def _unit(user: Any) -> str:
+    return f"({', '.join(user)}) together" if isinstance(user, list) else str(user)
 
 
 async def _show_budget(backend: Backend, arguments: Mapping[str, Any]) -> Result:

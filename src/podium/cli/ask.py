@@ -156,7 +156,7 @@ class DataOptions:
         )
 
     @contextmanager
-    def curator(self, source: str, user: str, *, dry_run: bool) -> Iterator[Curator]:
+    def curator(self, source: str, user: Sequence[str], *, dry_run: bool) -> Iterator[Curator]:
         """The curator of a registered data set (a mistyped ledger is not created), or of a single question."""
         from podium.curator.curator import Curator
         from podium.curator.one_question import OneQuestion
@@ -212,7 +212,7 @@ def ask(
     question: Question | RankingQuestion,
     *,
     source: str,
-    user: str,
+    user: Sequence[str],
     data_options: DataOptions,
     output_options: OutputOptions,
     items: Sequence[str] | None,
@@ -241,13 +241,16 @@ def ask(
         say(f"{left.dataset}: {budget_sentence(left)}")
 
 
-def _with_typed_groups(question: Question | RankingQuestion, curator: Curator, user: str) -> Question | RankingQuestion:
+def _with_typed_groups(
+    question: Question | RankingQuestion, curator: Curator, user: Sequence[str]
+) -> Question | RankingQuestion:
     """The groups of the command line, which are text there, as values of the kinds of their columns."""
     from podium.query import Question, check_question
     from podium.query.group_columns import TYPED, typed_groups
+    from podium.user_columns import user_columns
 
     if not isinstance(question, Question) or not isinstance(question.groups, tuple):
         return question
-    schema = curator.schema
-    per = check_question(question, schema, user=user, table=curator.dataset, now=dt.datetime.now(dt.UTC)).per
+    schema, users = curator.schema, user_columns(user)
+    per = check_question(question, schema, user=users, table=curator.dataset, now=dt.datetime.now(dt.UTC)).per
     return replace(question, groups=typed_groups(question.groups, per, schema, kinds=TYPED))

@@ -86,7 +86,7 @@ class Command(TyperCommand):
             for option, times in Counter(order).items():
                 if times > 1 and _takes_one(option):
                     name = max(option.opts, key=len)
-                    ctx.fail(f"{name} is given {times} times. Allowed: once. {_HINTS.get(name, _KEEP_ONE)}")
+                    ctx.fail(f"{name} is given {times} times. Allowed: once. {_KEEP_ONE}")
         convert_plainly(self.get_params(ctx))
         return super().parse_args(ctx, args)
 
@@ -96,6 +96,3 @@ def _takes_one(option: Any) -> bool:
 
 
 _KEEP_ONE = "Keep the one you mean."
-_HINTS = {
-    "--user": "The unit of protection is one column: combine several into one column of the table, and name that one.",
-}

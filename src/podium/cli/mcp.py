@@ -37,7 +37,7 @@ def mcp(
         ),
     ],
     *,
-    user: Annotated[str | None, typer.Option("--user", metavar="COL", help="User column, of a table.")] = None,
+    user: Annotated[list[str] | None, typer.Option("--user", metavar="COL", help="User column, of a table.")] = None,
     ledger: LedgerOption = None,
     dataset: DatasetOption = None,
     analyst: AnalystOption = None,
@@ -74,8 +74,8 @@ def mcp(
     if source.startswith(("http://", "https://")):
         asyncio.run(serve_pipe(_service(source, token, dataset)))
         return
-    if user is None or ledger is None or dataset is None:
-        missing = "user" if user is None else "ledger" if ledger is None else "dataset"
+    if not user or ledger is None or dataset is None:
+        missing = "user" if not user else "ledger" if ledger is None else "dataset"
         raise InvalidArgument(
             missing, None, allowed="--user, --ledger and --dataset together: an agent asks more than once",
             hint="'podium budget create' registers a data set with its budget.",

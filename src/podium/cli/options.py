@@ -100,7 +100,12 @@ SourceOption = Annotated[
     str,
     typer.Option("--source", metavar="SOURCE", help="The table: a file, a glob, a folder or a database URL."),
 ]
-User = Annotated[str, typer.Option("--user", metavar="COL", help="User column: the unit of protection.")]
+User = Annotated[
+    list[str],
+    typer.Option(
+        "--user", metavar="COL", help="User column: the unit of protection. Repeat it if columns together are one user."
+    ),
+]
 _LENGTH = typer.Option("--k", "-k", metavar="N", help="Number of items to release.")
 K = Annotated[int, _LENGTH]
 KBesideSQL = Annotated[int | None, _LENGTH]

@@ -20,6 +20,7 @@ from podium.ranking import ComparisonGraph, RankingMethod
 from podium.release import Release
 from podium.sources import DomainFile, DomainItems, Source
 from podium.sources.domains import item_rows, listed_rows
+from podium.user_columns import UserColumns, each_user_column
 
 __all__ = ["check_ranking", "rank_items"]
 
@@ -28,7 +29,7 @@ _ITEM = "item"
 
 
 def check_ranking(
-    source: Source, question: RankingQuestion, user: str, now: dt.datetime
+    source: Source, question: RankingQuestion, user: UserColumns, now: dt.datetime
 ) -> tuple[CheckedQuestion, RankingFacts, DomainItems]:
     """Check a ranking against the schema and return its public facts; raises before anything is paid."""
     columns = _columns(source.schema(), user, question)
@@ -58,10 +59,11 @@ def rank_items(counted: Histogram, mechanism: Mechanism, method: RankingMethod) 
     return replace(release, parameters={**release.parameters, **method.describe()}, theorem=theorem)
 
 
-def _columns(schema: Schema, user: str, options: RankingQuestion) -> tuple[Column, Column]:
+def _columns(schema: Schema, user: UserColumns, options: RankingQuestion) -> tuple[Column, Column]:
     """The columns of winners and losers: two, of one kind, with single values."""
     names = {"winner": column_name(options.winner, "winner"), "loser": column_name(options.loser, "loser")}
-    if len({*names.values(), column_name(user, "user")}) < 3:
+    users = each_user_column(user)
+    if len({*names.values(), *users}) < 2 + len(users):
         raise InvalidArgument("loser", options.loser, allowed="winner, loser and user as three different columns")
     winner, loser = (schema.column(name, role=role) for role, name in names.items())
     for role, column in (("winner", winner), ("loser", loser)):

@@ -15,7 +15,6 @@ from podium.curator.held_source import HeldSource
 from podium.curator.one_question import OneQuestion
 from podium.curator.prepare import (
     PlannedQuestion,
-    column_name,
     count_facts,
     hint_at_list_only,
     kept_clip,
@@ -39,6 +38,7 @@ from podium.query import (
 from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
 from podium.sources import SOURCE_DEFAULTS, CountQuery, Domain, Source, SourceOptions
+from podium.user_columns import each_user_column, user_columns
 
 if TYPE_CHECKING:
     from podium.curator.payment import LedgerAccount
@@ -49,10 +49,11 @@ __all__ = ["Curator"]
 
 
 class Curator:
-    """A table, its user column, and the budget that all releases about it share.
+    """A table, its user column or columns, and the budget that all releases about it share.
 
     The first curator of a data set registers it with ``budget``. Later ones need only its name and the same source,
-    because a budget protects the users of one table, named by one column. ``force`` lets the owner use another table,
+    because a budget protects the users of one table, named by one column, or by several whose values together are one
+    user. ``force`` lets the owner use another table,
     such as a copy. ``ledger`` is a path, a URL or an open ledger. Threads and processes may share a ledger, and many
     threads a curator. ``options`` say how the source is read: ``table``, ``types``, ``bad_lines``, ``encoding``.
 
@@ -68,7 +69,7 @@ class Curator:
         source: object,
         *,
         dataset: str,
-        user: str,
+        user: str | Iterable[str],
         ledger: str | Path | Ledger | OneQuestion,
         budget: Budget | None = None,
         analyst: str | None = None,
@@ -78,7 +79,7 @@ class Curator:
     ) -> None:
         self._period = period_of(answer_every)
         self._dataset = dataset
-        self._user = column_name(user, "user")
+        self._user = user_columns(user)
         with ExitStack() as opened:
             self._held = HeldSource(source, options)
             opened.callback(self._held.close)
@@ -92,16 +93,19 @@ class Curator:
             from podium.ledger import Ledger, open_ledger  # noqa: PLC0415
 
             # Checks that the user column exists and can be compared.
-            self._source.check(CountQuery((self._user,), self._user))
+            self._source.check(CountQuery(each_user_column(self._user)[:1], self._user))
             kept = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
             if kept is not ledger:
                 opened.callback(kept.close)
             self._account = LedgerAccount(kept, dataset, analyst, self._schedule)
             join_ledger(
                 kept, dataset, self._source, location_of(source, self._source.name, options.get("table")),
-                user=user, budget=budget, force=force, schedule=self._schedule if self._exclusive else None,
+                user=self._user, budget=budget, force=force, schedule=self._schedule if self._exclusive else None,
             )  # fmt: skip
-            self._held.at(self.status.data_version)
+            status = self.status
+            # The registered order of several columns: the same question then has the same text.
+            self._user = status.user or self._user
+            self._held.at(status.data_version)
             self._opened = opened.pop_all()
 
     @property

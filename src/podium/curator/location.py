@@ -9,13 +9,14 @@ from podium.ledger import Budget, Ledger
 from podium.ledger.status import require_user
 from podium.sources import DuckDBSource, Source
 from podium.sources.sql.sql_source import SqlSource
+from podium.user_columns import UserColumns
 
 __all__ = ["join_ledger", "location_of"]
 
 
 def join_ledger(
     ledger: Ledger, dataset: str, source: Source, location: str, *,
-    user: str, budget: Budget | None, force: bool, schedule: str | None,
+    user: UserColumns, budget: Budget | None, force: bool, schedule: str | None,
 ) -> None:  # fmt: skip
     """Register a data set, or check that it was registered for the same user column and table.
 

@@ -33,7 +33,7 @@ def top(
     source: object,
     *,
     item: str | Iterable[str],
-    user: str,
+    user: str | Iterable[str],
     epsilon: Number,
     delta: Number = 0,
     **options: Unpack[_Options],
@@ -45,7 +45,8 @@ def top(
     Args:
         source: A file, a glob, a URL with ``table``, a frame, or an engine's own session.
         item: The column to rank, or several whose values together are one item.
-        user: The column that identifies the user: the unit of privacy.
+        user: The column that identifies the user, the unit of privacy; or several whose values together do, such as
+            ("tenant", "member"): each pair is then one user, and one tenant may be many.
         epsilon: The privacy loss of the whole answer.
         delta: The slack of the guarantee, such as "1e-8"; needed unless the items are known.
         options: ``k`` (10): how many items. ``by``: what ranks them, "users" (distinct users, the default), "events"
@@ -79,7 +80,7 @@ def sql(
     text: str,
     *,
     name: str,
-    user: str,
+    user: str | Iterable[str],
     epsilon: Number,
     delta: Number = 0,
     **options: Unpack[_Options],
@@ -97,7 +98,7 @@ def plan(
     item: str | Iterable[str] = (),
     sql: str | None = None,
     name: str = _TABLE,
-    user: str,
+    user: str | Iterable[str],
     epsilon: Number,
     delta: Number = 0,
     **options: Unpack[_Options],
@@ -114,7 +115,7 @@ def rank(
     *,
     winner: str,
     loser: str,
-    user: str,
+    user: str | Iterable[str],
     comparisons_per_pair: int,
     epsilon: Number,
     delta: Number = 0,
@@ -145,7 +146,7 @@ def plan_rank(
     *,
     winner: str,
     loser: str,
-    user: str,
+    user: str | Iterable[str],
     comparisons_per_pair: int,
     epsilon: Number,
     delta: Number = 0,
@@ -159,7 +160,9 @@ def plan_rank(
         )
 
 
-def _open(source: object, name: str, user: str, budget: OneQuestion, options: dict[str, Any]) -> Curator:
+def _open(
+    source: object, name: str, user: str | Iterable[str], budget: OneQuestion, options: dict[str, Any]
+) -> Curator:
     """Open a curator for one question; source options are removed from ``options``."""
     reading: SourceOptions = {}
     for option in SourceOptions.__annotations__:

@@ -19,6 +19,7 @@ from podium.query.group_columns import groups_sentence
 from podium.query.ranked_by import MAX_CLIP, Measure
 from podium.randomness import system_bits
 from podium.sources import CountQuery, Domain, PairNorm, PairValue, Source
+from podium.user_columns import UserColumns
 
 if TYPE_CHECKING:
     from podium.mechanisms.measures.norm_weights import NormWeights
@@ -54,7 +55,7 @@ class PlannedQuestion:
     question: CheckedQuestion
     strategy: Strategy
     domain: Domain | None
-    user: str
+    user: UserColumns
     budget: Mapping[str, str] = field(default_factory=dict)
     ranking_options: Mapping[str, str | None] | None = None
     max_clip: int | None = None
@@ -163,7 +164,11 @@ def column_name(value: object, role: str) -> str:
 
 
 def count_facts(
-    source: Source, question: CheckedQuestion, domain: Domain | None, user: str, groups: StatedGroups | None = None
+    source: Source,
+    question: CheckedQuestion,
+    domain: Domain | None,
+    user: UserColumns,
+    groups: StatedGroups | None = None,
 ) -> tuple[Facts, CountQuery]:
     """The public facts of a question, and the plain count that the engine accepted for it."""
     measure = question.measure
@@ -171,7 +176,7 @@ def count_facts(
     value = pair_value(measure, None if measure is None or measure.clip is not None else source.max_clip())
     cut = None if groups is None else groups.cut
     salt = PLACEHOLDER_SALT if cut is not None else None
-    plain = CountQuery(question.items, column_name(user, "user"), question.where, value=value, groups=cut, salt=salt)
+    plain = CountQuery(question.items, user, question.where, value=value, groups=cut, salt=salt)
     # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)
     facts = Facts(

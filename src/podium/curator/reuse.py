@@ -30,6 +30,7 @@ from podium.query.record import subject_json
 from podium.release import GroupedRelease, Receipt, Release
 from podium.release.item_json import encode_item
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize
+from podium.user_columns import UserColumns
 
 __all__ = ["Reusable", "domain_fingerprint", "older_key", "record_of", "replay_release"]
 
@@ -165,7 +166,7 @@ def _was_by_selections(strategy: Strategy) -> bool:
     return _was_short(strategy.facts) or (known and strategy.mechanism.reads is Reads.ROUNDS)
 
 
-def replay_release(stored: StoredRelease, k: int, user: str, groups: StatedGroups | None = None) -> Release:
+def replay_release(stored: StoredRelease, k: int, user: UserColumns, groups: StatedGroups | None = None) -> Release:
     """A stored release, cut to its first k places. It is free, unless this analyst is charged for seeing it first."""
     # Older releases do not name the user column; it is that of the data set.
     release = replace(Release.from_json(stored.release), user=user)
@@ -178,7 +179,7 @@ def replay_release(stored: StoredRelease, k: int, user: str, groups: StatedGroup
 def older_key(planned: PlannedQuestion) -> str | None:
     """The key of format 1, under which an earlier podium stored the same question; None if it never had one."""
     question, strategy = planned.question, planned.strategy
-    if question.measure is not None or question.at_least is not None:
+    if question.measure is not None or question.at_least is not None or not isinstance(planned.user, str):
         return None
     if strategy.others is not None or planned.groups is not None:
         return None

@@ -30,6 +30,7 @@ from podium.ledger.verification import Verification, verify_copy
 from podium.privacy import Charge, Cost, Event
 from podium.storage.backend import Backend, BrokenRule
 from podium.storage.labels import label, long_text, private_text
+from podium.user_columns import UserColumns, user_columns
 
 __all__ = ["Ledger"]
 
@@ -76,7 +77,7 @@ class Ledger:
         budget: Budget,
         *,
         source: str,
-        user: str | None = None,
+        user: UserColumns | None = None,
         data_version: str = _FIRST_VERSION,
         failures_allowed: int = _FAILURES_ALLOWED,
         force: bool = False,
@@ -86,8 +87,9 @@ class Ledger:
 
         ``source`` says where the data is (a location, never a fingerprint of rows): registering the same source under
         a second name is refused without ``force``, because both totals then add up. ``user`` names the column
-        whose values are protected; once named, the data set has no other. Registering again with the same budget,
-        source and user changes nothing; with ``force`` another source counts as a copy of the first. After
+        whose values are protected, or several whose values together are one user; once named, the data set has no
+        other. Registering again with the same budget, source and user changes nothing; with ``force`` another source
+        counts as a copy of the first. After
         ``failures_allowed`` forfeited reservations of one analyst that analyst is locked out, after ten times as many
         everybody. A data set that belongs to a ``schedule`` answers no other questions.
         """
@@ -95,7 +97,7 @@ class Ledger:
             label(dataset, "dataset"),
             budget,
             long_text(source, "source"),
-            None if user is None else long_text(user, "user"),
+            _user(user),
             label(data_version, "data_version"),
             positive_integer(failures_allowed, "failures_allowed"),
             force,
@@ -380,6 +382,13 @@ def _request(
         None if analyst is None else label(analyst, "analyst"),
         None if idempotency_key is None else label(idempotency_key, "idempotency_key"),
     )
+
+
+def _user(user: UserColumns | None) -> UserColumns | None:
+    """The user columns, each a text that can be stored."""
+    if user is None or isinstance(user, str):
+        return None if user is None else long_text(user, "user")
+    return user_columns([long_text(name, "user") for name in user])
 
 
 def _charge(charge: Charge) -> Cost | tuple[Event, ...]:

@@ -8,8 +8,9 @@ from typing import Any
 from podium.errors import DatasetExists, InvalidArgument
 from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry
-from podium.ledger.status import require_user
+from podium.ledger.status import registered_user, require_user
 from podium.ledger.tables.store import DatasetRecord, Store
+from podium.user_columns import UserColumns, user_data
 
 __all__ = ["RegistrationRequest", "new_totals", "register"]
 
@@ -21,7 +22,7 @@ class RegistrationRequest:
     dataset: str
     budget: Budget
     source: str
-    user: str | None
+    user: UserColumns | None
     data_version: str
     failures_allowed: int
     force: bool
@@ -34,7 +35,7 @@ class RegistrationRequest:
             "totals": Totals.of(self.budget).to_dict(),
             "failures_allowed": self.failures_allowed,
             "insisted": self.force,
-            **({} if self.user is None else {"user": self.user}),
+            **({} if self.user is None else {"user": user_data(self.user)}),
             **({} if self.schedule is None else {"schedule": self.schedule}),
         }
 
@@ -56,7 +57,7 @@ def _registered_already(store: Store, record: DatasetRecord, wanted: Registratio
     elsewhere = not wanted.force and wanted.source != account.source
     if elsewhere or wanted.budget not in known or wanted.schedule != first.facts.get("schedule"):
         raise DatasetExists(account.dataset, account.dataset)
-    require_user(account.dataset, first.facts.get("user"), wanted.user)
+    require_user(account.dataset, registered_user(first.facts), wanted.user)
     return first
 
 

@@ -7,6 +7,7 @@ was spent is shown in the sums that the ledger keeps: epsilon for a pure total, 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,8 +21,9 @@ from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
 from podium.privacy.documents import Document
 from podium.privacy.rounding import display
 from podium.storage.labels import exact_text
+from podium.user_columns import UserColumns, same_users, user_columns, user_data
 
-__all__ = ["Remaining", "Status", "require_user", "status_of"]
+__all__ = ["Remaining", "Status", "registered_user", "require_user", "status_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +64,17 @@ class Remaining(Document):
 class Status(Document):
     """Where a data set stands.
 
-    ``user`` is the column whose values are protected, None if the registration named none. ``spent`` is settled or
-    forfeited, ``reserved`` is the worst case of what is open. ``items_left`` and
-    ``questions_left`` say how long the rest lasts at the planned epsilon per item and delta per question.
+    ``user`` is the column whose values are protected, or several whose values together are one user, None if the
+    registration named none. ``spent`` is settled or forfeited, ``reserved`` is the worst case of what is open.
+    ``items_left`` and ``questions_left`` say how long the rest lasts at the planned epsilon per item and delta per
+    question.
     ``failures_of`` counts failed questions by analyst, None for those without a name; ``locked_out`` are the analysts
     who had too many, and ``locked`` says whether everybody is. If ``schedule`` is set, only its questions are answered.
     """
 
     dataset: str
     source: str
-    user: str | None
+    user: UserColumns | None
     data_version: str
     totals: Totals
     spent: Cost
@@ -129,7 +132,7 @@ class Status(Document):
         return {
             "dataset": self.dataset,
             "source": self.source,
-            "user": self.user,
+            "user": user_data(self.user),
             "data_version": self.data_version,
             "promise": self.promise,
             "total": self.totals.to_dict(),
@@ -169,7 +172,7 @@ def status_of(store: Store, record: DatasetRecord) -> Status:
     return Status(
         dataset=account.dataset,
         source=account.source,
-        user=facts.get("user"),
+        user=registered_user(facts),
         data_version=account.data_version,
         totals=account.totals,
         spent=(account.held - reserved).cost,
@@ -191,9 +194,15 @@ def status_of(store: Store, record: DatasetRecord) -> Status:
     )
 
 
-def require_user(dataset: str, registered: str | None, user: str | None) -> None:
-    """Refuse a user column other than the registered one: it would protect somebody else."""
-    if registered is not None and user != registered:
+def registered_user(facts: Mapping[str, Any]) -> UserColumns | None:
+    """The user columns that a registration names."""
+    named = facts.get("user")
+    return None if named is None else user_columns(named)
+
+
+def require_user(dataset: str, registered: UserColumns | None, user: UserColumns | None) -> None:
+    """Refuse user columns other than the registered ones: they would protect somebody else."""
+    if registered is not None and (user is None or not same_users(user, registered)):
         raise InvalidArgument(
             "user",
             user,

@@ -12,6 +12,7 @@ from podium.errors import InvalidArgument
 from podium.mechanisms.base import describe
 from podium.planning.strategy import Strategy
 from podium.privacy import Cost, Guarantee, worst_case
+from podium.user_columns import UserColumns, user_columns, user_data
 
 __all__ = ["Plan"]
 
@@ -38,14 +39,14 @@ class Plan:
     reach: Fraction
     reach_sentence: str
     queries: tuple[str, ...] = ()
-    user: str | None = None
+    user: UserColumns | None = None
     paths: str = ""
     groups: str = ""
     _strategy: Strategy | None = field(default=None, compare=False)
 
     @classmethod
     def of(
-        cls, strategy: Strategy, *, queries: tuple[str, ...] = (), user: str | None = None, groups: str = ""
+        cls, strategy: Strategy, *, queries: tuple[str, ...] = (), user: UserColumns | None = None, groups: str = ""
     ) -> Plan:
         """The plan that follows from a strategy; ``groups`` says which lists there are, if it is more than one."""
         measure = strategy.measure
@@ -117,7 +118,7 @@ class Plan:
             "reach": str(self.reach),
             "reach_sentence": self.reach_sentence,
             "queries": list(self.queries),
-            "user": self.user,
+            "user": user_data(self.user),
             "paths": self.paths,
             "groups": self.groups,
         }
@@ -132,7 +133,7 @@ class Plan:
             at_most=Cost(**document["at_most"]),
             reach=Fraction(document["reach"]),
             queries=tuple(document["queries"]),
-            user=document["user"],
+            user=None if document["user"] is None else user_columns(document["user"]),
             # A service of an earlier version sends neither.
             paths=document.get("paths", ""),
             groups=document.get("groups", ""),

@@ -76,7 +76,9 @@ def explanation(release: Release | None = None) -> tuple[Section, ...]:
 
 def _column(release: Release | None) -> str:
     user = None if release is None else release.user
-    return "the user column" if user is None else f"the column {unit_name(user)}"
+    if user is None:
+        return "the user column"
+    return f"the column {unit_name(user)}" if isinstance(user, str) else f"each {unit_name(user)}"
 
 
 def _promise(release: Release) -> str:

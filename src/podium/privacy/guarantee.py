@@ -19,11 +19,12 @@ from podium.privacy.rounding import above, certified_bound, display
 from podium.privacy.theorems.conversion import pure_delta, split_delta, zcdp_delta, zcdp_epsilon
 from podium.privacy.theorems.gaussian import gaussian_delta, gaussian_epsilon
 from podium.privacy.theorems.profile import Profile
+from podium.user_columns import UserColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Guarantee", "total"]
+__all__ = ["Guarantee", "total", "unit_name", "unit_words"]
 
 _MIN_PURE, _MIN_EPSILON, _MAX_EPSILON = Fraction(1, 10**30), Fraction(1, 10**12), 10**9
 _MIN_DELTA = Fraction(1, 10**100)
@@ -33,11 +34,26 @@ _MAX_SUMS = 100_000
 _GAUSSIAN_VERSION = 2
 
 
-def unit_name(user: str | None) -> str:
-    """Who is protected, in a sentence: the column by name, in which nothing can move a cursor; or just a user."""
+def unit_name(user: UserColumns | None) -> str:
+    """Who is protected, in a sentence: the column by name, in which nothing can move a cursor; or just a user.
+
+    Several columns are named as a pair, or as a combination.
+    """
     if user is None:
         return "user"
-    return f"`{user}`" if user.isprintable() else repr(user)
+    if isinstance(user, str):
+        return _column_name(user)
+    *some, last = map(_column_name, user)
+    return f"{'combination' if some[1:] else 'pair'} of {', '.join(some)} and {last}"
+
+
+def unit_words(user: UserColumns) -> str:
+    """The same where columns need no quotes."""
+    return user if isinstance(user, str) else unit_name(user).replace("`", "")
+
+
+def _column_name(name: str) -> str:
+    return f"`{name}`" if name.isprintable() else repr(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +188,13 @@ class Guarantee(StoredDocument):
             return NotImplemented
         return other < self
 
-    def sentence(self, *, delta: Number | None = None, user: str | None = None) -> str:
+    def sentence(self, *, delta: Number | None = None, user: UserColumns | None = None) -> str:
         """The guarantee in words; as one (epsilon, delta) pair if ``delta`` is given. Numbers round up.
 
-        ``user`` is the column whose values are protected, where it is known.
+        ``user`` is the column whose values are protected, where it is known. Of several columns together none is.
         """
-        whom = f"for any one {unit_name(user)}, added or removed"
+        many = f"; one {_column_name(user[0])} may be many" if isinstance(user, tuple) else ""
+        whom = f"for any one {unit_name(user)}, added or removed{many}"
         if delta is not None:
             target = probability(delta, "delta", zero=True)
             return f"{_pair(self.epsilon(delta=target), target)} {whom}"

@@ -14,12 +14,13 @@ from podium.query.parse.where import parse_conditions
 from podium.query.question import CheckedQuestion, Question
 from podium.query.ranked_by import USERS, check_measure, require_measure, units_of
 from podium.query.schema import Schema
+from podium.user_columns import UserColumns, each_user_column
 
 __all__ = ["check_question"]
 
 
 def check_question(
-    question: Question, schema: Schema, *, user: str, table: str, now: dt.datetime | None = None
+    question: Question, schema: Schema, *, user: UserColumns, table: str, now: dt.datetime | None = None
 ) -> CheckedQuestion:
     """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use.
 
@@ -37,13 +38,12 @@ def check_question(
             schema.column(name, role="item")
         where = parse_conditions(question.where, schema=schema, now=now)
         parsed = Parsed(question.item, question.k or 0, where, question.by or USERS, per=question.per)
-    if user in parsed.items:
-        raise InvalidArgument(
-            "item",
-            user,
-            allowed="a column other than the user column",
-            hint="Items are ranked by how many users have them.",
-        )
+    for name in each_user_column(user):
+        if name in parsed.items:
+            raise InvalidArgument(
+                "item", name, allowed="a column other than the user column",
+                hint="Items are ranked by how many users have them.",
+            )  # fmt: skip
     require_per(parsed.per, question.groups, question.groups_per_user, sql=question.sql is not None)
     check_groups(parsed.per, schema, user=user)
     measure = check_measure(parsed.by, question.clip, question.unit, schema, user=user)

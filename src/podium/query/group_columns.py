@@ -9,6 +9,7 @@ from decimal import Decimal
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
 from podium.query.schema import Kind, Schema
+from podium.user_columns import UserColumns, is_user_column
 
 __all__ = [
     "ALL_GROUPS",
@@ -60,11 +61,11 @@ def require_per(per: tuple[str, ...], groups: object, groups_per_user: object, *
         raise InvalidArgument("groups_per_user", groups_per_user, allowed="1 where there is no per", hint=hint)
 
 
-def check_groups(per: tuple[str, ...], schema: Schema, *, user: str) -> None:
+def check_groups(per: tuple[str, ...], schema: Schema, *, user: UserColumns) -> None:
     """Raise unless the columns exist, hold one value in each row, and are not the user's."""
     for name in per:
         column = schema.column(name, role="per")
-        if name == user:
+        if is_user_column(name, user):
             raise InvalidArgument(
                 "per", name, allowed=f"{_COLUMN}, other than the user column",
                 hint="A list for each user would be about that user alone.",

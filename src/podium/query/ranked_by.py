@@ -11,6 +11,7 @@ from fractions import Fraction
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, positive_fraction
 from podium.query.schema import Column, Kind, Schema
+from podium.user_columns import UserColumns, is_user_column
 
 __all__ = [
     "EVENTS",
@@ -112,7 +113,7 @@ def require_measure(by: object, clip: object, unit: object) -> None:
     _clip_ends(clip)
 
 
-def check_measure(by: str, clip: object, unit: object, schema: Schema, *, user: str) -> Measure | None:
+def check_measure(by: str, clip: object, unit: object, schema: Schema, *, user: UserColumns) -> Measure | None:
     """The measure of a question over this schema; None for distinct users."""
     if by == USERS:
         return None
@@ -136,8 +137,8 @@ def _column_of(by: object) -> str | None:
     return found["plain"] or found["quoted"].replace('""', '"')
 
 
-def _unit_of(column: Column, unit: object, user: str) -> Fraction:
-    if column.name == user:
+def _unit_of(column: Column, unit: object, user: UserColumns) -> Fraction:
+    if is_user_column(column.name, user):
         raise InvalidArgument("by", sum_of(column.name), allowed="the sum of a column other than the user column")
     if column.kind not in NUMERIC:
         raise InvalidArgument(

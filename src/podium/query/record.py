@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from podium.errors import InvalidArgument
 from podium.query.canonical import predicate_to_json
 from podium.query.predicate import Predicate
 from podium.query.ranked_by import USERS
+from podium.user_columns import UserColumns, user_columns, user_key
 
 __all__ = ["QuestionRecord", "subject_json"]
 
@@ -45,7 +47,7 @@ class QuestionRecord:
 
     items: tuple[str, ...]
     where: Any
-    user: str | None
+    user: UserColumns | None
     k: int
     k_bar: int | None
     ordered: bool
@@ -87,7 +89,14 @@ class QuestionRecord:
             measured["at_least"] = self.at_least
         if self.others:
             measured["others"] = True
-        return {**shared, **measured, "items": list(self.items), "budget": dict(self.budget)}
+        # The same columns in another order are the same users.
+        return {
+            **shared,
+            **measured,
+            "user": user_key(self.user),
+            "items": list(self.items),
+            "budget": dict(self.budget),
+        }
 
     @classmethod
     def from_text(cls, text: str | None) -> QuestionRecord | None:
@@ -97,7 +106,7 @@ class QuestionRecord:
             if type(found["k"]) is not int or type(found["k_bar"]) not in (int, type(None)):
                 return None
             return cls._first(found) if "format" not in found else cls._second(found)
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        except (AttributeError, InvalidArgument, KeyError, RecursionError, TypeError, ValueError):
             return None
 
     @classmethod
@@ -106,6 +115,7 @@ class QuestionRecord:
             raise ValueError
         names = (*_SHARED, "k", "k_bar", "ordered")
         known = {name: found[name] for name in (*names, *(_MEASURED if "by" in found else ()))}
+        known["user"] = None if found["user"] is None else user_columns(found["user"])
         if "per" in found:
             known |= {name: found[name] for name in (*_GROUPED, "groups")}
             known["per"] = tuple(map(str, found["per"]))

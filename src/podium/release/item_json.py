@@ -13,10 +13,11 @@ from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer
 from podium.histogram import Item
 from podium.release.outcome import BOTTOM
+from podium.user_columns import UserColumns, user_columns
 
 __all__ = [
     "LONGEST_TEXT", "ValueKind", "decode_columns", "decode_item", "decode_k", "decode_value_kind", "decode_values",
-    "encode_item", "of_type", "optional_text",
+    "encode_item", "of_type", "optional_text", "optional_user",
 ]  # fmt: skip
 
 ValueKind: TypeAlias = Literal["gaps", "counts"]
@@ -39,6 +40,14 @@ def of_type(value: Any, kind: type) -> Any:
 def optional_text(raw: dict[str, Any], name: str) -> str | None:
     """A text that may be missing."""
     return None if raw.get(name) is None else of_type(raw[name], str)
+
+
+def optional_user(raw: dict[str, Any]) -> UserColumns | None:
+    """The user column, or the list of several, where they are known."""
+    named = raw.get("user")
+    if named is None:
+        return None
+    return user_columns(named if isinstance(named, str) else [of_type(one, str) for one in of_type(named, list)])
 
 
 def decode_columns(raw: Any) -> tuple[str, ...] | None:

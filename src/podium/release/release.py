@@ -27,8 +27,10 @@ from podium.release.item_json import (
     encode_item,
     of_type,
     optional_text,
+    optional_user,
 )
 from podium.release.outcome import BOTTOM, ItemSet, Outcome
+from podium.user_columns import UserColumns, user_data
 
 if TYPE_CHECKING:
     from podium.present.card.release_card import Card
@@ -86,9 +88,9 @@ class Release:
     always listed in the order of the items themselves. ``values`` are gaps or counts, as ``value_kind`` says, in the
     order of the outcome.
     ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out. ``user`` is the
-    column whose values it protects, ``columns`` are those of the items; None for a mechanism that was run without a
-    table. ``value_name`` is what the question calls the values, where it is SQL. ``beside`` says
-    how many users have none of the items, and how many there are, where that was asked for.
+    column whose values it protects, or several whose values together are one user, ``columns`` are those of the items;
+    None for a mechanism that was run without a table. ``value_name`` is what the question calls the values, where it is
+    SQL. ``beside`` says how many users have none of the items, and how many there are, where that was asked for.
     """
 
     mechanism: str
@@ -100,7 +102,7 @@ class Release:
     parameters: Mapping[str, str] = field(default_factory=dict)
     values: tuple[Fraction, ...] | None = None
     value_kind: ValueKind | None = None
-    user: str | None = None
+    user: UserColumns | None = None
     columns: tuple[str, ...] | None = None
     value_name: str | None = None
     beside: Beside | None = None
@@ -161,7 +163,7 @@ class Release:
             "paid": [encode_event(event) for event in self.paid.events],
             "guarantee": self.guarantee.to_dict(),
             "theorem": self.theorem,
-            **({} if self.user is None else {"user": self.user}),
+            **({} if self.user is None else {"user": user_data(self.user)}),
             **({} if self.columns is None else {"columns": list(self.columns)}),
             **({} if self.value_name is None else {"value_name": self.value_name}),
             **({} if self.beside is None else {"beside": self.beside.to_dict()}),
@@ -303,7 +305,7 @@ class Release:
             "paid": _decode_receipt(raw),
             "guarantee": Guarantee.from_dict(raw["guarantee"]),
             "theorem": of_type(raw["theorem"], str),
-            "user": optional_text(raw, "user"),
+            "user": optional_user(raw),
             "columns": decode_columns(raw.get("columns")),
             "value_name": optional_text(raw, "value_name"),
             "beside": Beside.from_dict(raw.get("beside")),

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from podium.errors import InvalidArgument
 from podium.ledger import Budget
+from podium.user_columns import UserColumns, user_columns, user_data
 
 __all__ = ["CONFIG_VARIABLE", "DatasetSettings", "Limits", "Server", "Settings", "dataset_name", "load", "read"]
 
@@ -82,11 +83,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSettings:
-    """A table, its user column, and its budget (None: the data set must be registered already)."""
+    """A table, its user column or columns, and its budget (None: the data set must be registered already)."""
 
     name: str
     source: str
-    user: str
+    user: UserColumns
     table: str | None = None
     types: Mapping[str, str] | None = None
     bad_lines: str = "refuse"
@@ -98,7 +99,7 @@ class DatasetSettings:
         """A JSON object that ``read_dataset`` turns back into the same settings."""
         budget = None if self.budget is None else self.budget.to_dict()
         return {
-            "source": self.source, "user": self.user, "table": self.table,
+            "source": self.source, "user": user_data(self.user), "table": self.table,
             "types": None if self.types is None else dict(self.types), "bad_lines": self.bad_lines,
             "encoding": self.encoding, "budget": budget, "force": self.force,
         }  # fmt: skip
@@ -174,7 +175,7 @@ def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSett
     return DatasetSettings(
         name=name,
         source=_resolve(_text(raw.get("source"), f"{prefix}source"), folder),
-        user=_text(raw.get("user"), f"{prefix}user"),
+        user=_user(raw.get("user"), f"{prefix}user"),
         table=None if table is None else _text(table, f"{prefix}table"),
         types=None if types is None else {key: str(kind) for key, kind in _table(types, f"{prefix}types").items()},
         bad_lines=_text(raw.get("bad_lines", "refuse"), f"{prefix}bad_lines"),
@@ -271,6 +272,13 @@ def _text(value: object, name: str) -> str:
     if not isinstance(value, str) or not value:
         raise InvalidArgument(name, value, allowed="a string that is not empty")
     return value
+
+
+def _user(value: object, name: str) -> UserColumns:
+    """One column, or a list of several that are one user together."""
+    if isinstance(value, list):
+        return user_columns([_text(one, name) for one in value])
+    return _text(value, name)
 
 
 def _flag(value: object, name: str) -> bool:

@@ -19,6 +19,7 @@ from podium.query.ranked_by import MAX_CLIP
 from podium.query.schema import Schema
 from podium.sources.group_cut import Group, GroupCut, GroupedKeptPairs, GroupedPairs, GroupedSnapshot, GroupProfiles
 from podium.sources.pair_norm import PairNorm
+from podium.user_columns import UserColumns, each_user_column
 
 __all__ = [
     "MAX_CLIP",
@@ -78,6 +79,8 @@ class PairValue:
 class CountQuery:
     """What to count: distinct users per item, or sums of pair values, among rows that satisfy ``where``.
 
+    With several ``user`` columns their values together are one user, and a row where one is missing has none.
+
     With ``max_items_per_user`` each user keeps at most that many items: those with the smallest hash of ``salt``, user
     and item. The salt is hex text, fresh for each question and the same in all its queries.
 
@@ -94,7 +97,7 @@ class CountQuery:
     """
 
     items: tuple[str, ...]
-    user: str
+    user: UserColumns
     where: Predicate | None = None
     max_items_per_user: int | None = None
     salt: str | None = None
@@ -151,7 +154,7 @@ def _check_norm(norm: PairNorm, query: CountQuery) -> None:
 
 
 def _check_groups(groups: GroupCut, query: CountQuery) -> None:
-    if not {query.user, *query.items}.isdisjoint(groups.columns):
+    if not {*each_user_column(query.user), *query.items}.isdisjoint(groups.columns):
         raise InvalidArgument("per", groups.columns, allowed="other columns than the user's and the items'")
     if query.weights is not None and not groups.within_group:
         raise InvalidArgument("weights", query.weights, allowed="weights by the number of items within a group")

@@ -84,7 +84,9 @@ def order(item: Any) -> Any:
 
 
 def encoded(value: Any) -> str:
-    """A value in the hash: the text, after its length if it is a text itself."""
+    """A value in the hash: the text, after its length if it is a text itself; a user of several values is one text."""
+    if isinstance(value, tuple):
+        return encoded("".join(f":{encoded(part)}" for part in value))
     if isinstance(value, str):
         return f"{len(value)}:{value}"
     if isinstance(value, bool):
@@ -103,15 +105,24 @@ def pairs(table: Table, query: CountQuery) -> dict[tuple[Any, tuple[Any, ...]], 
     found: dict[tuple[Any, tuple[Any, ...]], int] = defaultdict(int)
     for cells in table.rows:
         row = dict(zip(names, cells, strict=True))
-        if row[query.user] is None or (query.where is not None and holds(query.where, row) is not True):
+        user = user_of(row, query)
+        if user is None or (query.where is not None and holds(query.where, row) is not True):
             continue
         values = [row[name] for name in query.keys]
         choices = [value if isinstance(value, tuple) else (value,) for value in values]
         for item in {item for item in product(*choices) if None not in item}:
-            found[row[query.user], item] += 1 if query.value is None else units(row, query.value)
+            found[user, item] += 1 if query.value is None else units(row, query.value)
     left_out = {item if len(query.keys) > 1 else (item,) for item in query.without}
     kept = {pair: clipped(value, query.value) for pair, value in found.items() if pair[1] not in left_out}
     return {pair: value for pair, value in kept.items() if value}
+
+
+def user_of(row: dict[str, Any], query: CountQuery) -> Any:
+    """The value of the user column, or the values of several; None if one of them is missing."""
+    if isinstance(query.user, str):
+        return row[query.user]
+    parts = tuple(row[name] for name in query.user)
+    return None if None in parts else parts
 
 
 def units(row: dict[str, Any], value: PairValue) -> int:

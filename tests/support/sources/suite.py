@@ -25,6 +25,7 @@ from tests.support.sources.data import DOMAIN, EMPTY, EVENTS, FLOATS, NAMES, WID
 from tests.support.sources.groups import GroupContract
 from tests.support.sources.measures import MeasureContract
 from tests.support.sources.norms import NormContract
+from tests.support.sources.users import UserContract
 
 from podium.errors import InvalidArgument, UnknownColumn
 from podium.query.predicate import And, Compare, Like, Missing, Operator, Predicate
@@ -33,7 +34,7 @@ from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSi
 __all__ = ["SourceContract"]
 
 
-class SourceContract(ContributionContract, MeasureContract, NormContract, GroupContract):
+class SourceContract(ContributionContract, MeasureContract, NormContract, GroupContract, UserContract):
     """Subclasses give ``load``, and say what their engine cannot have at all."""
 
     has_lists = True

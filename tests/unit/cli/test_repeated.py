@@ -12,7 +12,7 @@ from tests.support.command_line import ASK, TOTAL, podium, succeeded
 from podium.cli.commands import app
 from podium.cli.exit_codes import USAGE
 
-REPEATED = {"--item", "--per", "--where", "--types"}
+REPEATED = {"--item", "--per", "--user", "--where", "--types"}
 """Of 'podium top': all that may stand there more than once."""
 
 
@@ -55,9 +55,13 @@ def test_all_commands_were_looked_at() -> None:
 
 
 def test_a_second_user_column_is_not_protected_silently() -> None:
-    ran = podium("top", "views.parquet", *ASK, "--user", "country", *TOTAL)
-    assert ran.exit_code == USAGE
-    assert "--user is given 2 times. Allowed: once. The unit of protection is one column" in ran.stderr
+    plan = succeeded("top", "views.parquet", *ASK, "--user", "country", *TOTAL, "--dry-run")
+    assert "for any one pair of `user_id` and `country`, added or removed; one `user_id` may be many" in " ".join(
+        plan.split()
+    )
+    ran = podium("top", "views.parquet", *ASK, "--user", "user_id", *TOTAL)
+    assert "user='user_id'" in ran.stderr
+    assert "Name each column of the unit once." in ran.stderr
     assert ran.stdout == ""
 
 

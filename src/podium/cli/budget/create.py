@@ -76,13 +76,14 @@ def create(
         --epsilon 3 --delta 1e-6 --items 200 --questions 20
     """
     from podium.ledger import Totals
+    from podium.user_columns import user_columns
 
     budget = podium.Budget(
         epsilon=epsilon, delta=delta, items=items, questions=questions,
         epsilon_per_analyst=epsilon_per_analyst, delta_per_analyst=delta_per_analyst, max_questions=max_questions,
     )  # fmt: skip
     if dry_run:
-        print_totals(Totals.of(budget), form, user=user)
+        print_totals(Totals.of(budget), form, user=user_columns(user))
         return
     with podium.Curator(
         source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table,

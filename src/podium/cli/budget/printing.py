@@ -13,6 +13,7 @@ from podium.cli.output import print_document
 
 if TYPE_CHECKING:
     from podium.ledger import Status, Totals
+    from podium.user_columns import UserColumns
 
 __all__ = ["DatasetArgument", "OptionalDataset", "RequiredLedger", "print_facts", "print_status", "print_totals"]
 
@@ -46,7 +47,7 @@ def print_status(status: Status, form: Format) -> None:
         print_facts(status_facts(status))
 
 
-def print_totals(totals: Totals, form: Format, *, user: str | None) -> None:
+def print_totals(totals: Totals, form: Format, *, user: UserColumns | None) -> None:
     """Print what a budget would guarantee and allow, and its unit of protection."""
     from podium.present.text.accounts import totals_facts, unit_sentence
 

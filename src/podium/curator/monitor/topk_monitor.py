@@ -29,6 +29,7 @@ from podium.planning.schedule.shares import Unit
 from podium.query.ranked_by import USERS
 from podium.release import Release
 from podium.sources import Domain, SourceOptions
+from podium.user_columns import user_columns
 
 __all__ = ["TopKMonitor"]
 
@@ -61,7 +62,7 @@ class TopKMonitor:
         source: object,
         *,
         item: str | Iterable[str],
-        user: str,
+        user: str | Iterable[str],
         time: str,
         start: object,
         periods: int,
@@ -103,7 +104,7 @@ class TopKMonitor:
             opened.callback(self._held.close)
             self._source = self._held.source
             self._subject = subject_of(
-                self._source, item=item, user=column_name(user, "user"), time=column_name(time, "time"), where=where,
+                self._source, item=item, user=user_columns(user), time=column_name(time, "time"), where=where,
                 k=positive_integer(k, "k"), max_items_per_user=bound, schedule=self._schedule,
                 ranked_by=RankedBy(by, clip, value_unit),
             )  # fmt: skip

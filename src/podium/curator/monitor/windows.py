@@ -27,6 +27,7 @@ from podium.query.predicate import Compare, Operator
 from podium.query.ranked_by import USERS, Measure
 from podium.query.record import subject_json
 from podium.sources import CountQuery, Domain, Source
+from podium.user_columns import UserColumns, user_key
 
 __all__ = ["RankedBy", "Subject", "schedule_key", "schedule_question", "subject_of"]
 
@@ -55,7 +56,7 @@ class Subject:
     """What a schedule asks about: items, user column, time column, condition, and what ranks if not users."""
 
     items: tuple[str, ...]
-    user: str
+    user: UserColumns
     time: Column
     where: Predicate | None
     k: int
@@ -125,8 +126,8 @@ class Subject:
 
 
 def subject_of(
-    source: Source, *, item: str | Iterable[str], user: str, time: str, where: str | Iterable[str] | None, k: int,
-    max_items_per_user: int, schedule: Schedule, ranked_by: RankedBy = _BY_USERS,
+    source: Source, *, item: str | Iterable[str], user: UserColumns, time: str, where: str | Iterable[str] | None,
+    k: int, max_items_per_user: int, schedule: Schedule, ranked_by: RankedBy = _BY_USERS,
 ) -> Subject:  # fmt: skip
     """The subject, checked against the schema."""
     question = _checked(source, item, user, where, k, ranked_by)
@@ -150,7 +151,12 @@ def subject_of(
 
 
 def _checked(
-    source: Source, item: str | Iterable[str], user: str, where: str | Iterable[str] | None, k: int, ranked_by: RankedBy
+    source: Source,
+    item: str | Iterable[str],
+    user: UserColumns,
+    where: str | Iterable[str] | None,
+    k: int,
+    ranked_by: RankedBy,
 ) -> CheckedQuestion:
     """The question of every list; its measure has a clip, and does not fall."""
     by, clip, unit = ranked_by
@@ -179,7 +185,7 @@ def schedule_key(subject: Subject, schedule: Schedule, unit: str, domain: str | 
     """A key that is equal for equal schedules; the number of periods is left out, because it may grow."""
     described = {
         "subject": subject_json(subject.items, subject.where),
-        "user": subject.user,
+        "user": user_key(subject.user),
         "time": subject.time.name,
         "k": subject.k,
         "start": schedule.start.isoformat(),

@@ -20,6 +20,7 @@ from podium.privacy import Guarantee, Limits, bounded_range_rho, zcdp_epsilon
 from podium.privacy.documents import Document
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
+from podium.user_columns import UserColumns
 
 __all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "SchedulePlan", "plan_schedule"]
 
@@ -43,7 +44,7 @@ class SchedulePlan(Document):
     domain_size: int
     epsilon_per_item: Fraction
     stage: GaussianSparseHistogram | None
-    user: str | None = None
+    user: UserColumns | None = None
     measure: MeasureFacts | None = None
 
     @property

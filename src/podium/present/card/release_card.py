@@ -107,7 +107,8 @@ def _document(release: Release) -> dict[str, Any]:
 
 
 def _unit(release: Release) -> str:
-    named = "" if release.user is None else f" (one value of the column {unit_name(release.user)})"
+    which = "one" if isinstance(release.user, tuple) else "one value of the column"
+    named = "" if release.user is None else f" ({which} {unit_name(release.user)})"
     return f"one user{named}, with all their rows"
 
 

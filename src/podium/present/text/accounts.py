@@ -11,6 +11,7 @@ from podium.privacy import Cost
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.query import QuestionRecord
+from podium.user_columns import UserColumns
 
 __all__ = ["history_rows", "left_sentence", "status_facts", "status_text", "totals_facts", "unit_sentence"]
 
@@ -68,10 +69,12 @@ def totals_facts(totals: Totals) -> list[tuple[str, str]]:
     return facts
 
 
-def unit_sentence(user: str | None) -> str:
-    """Whom a budget protects: the column by name."""
+def unit_sentence(user: UserColumns | None) -> str:
+    """Whom a budget protects: the column by name, or several columns."""
     if user is None:
         return "any one user; which column that is was not written down when the data set was registered"
+    if isinstance(user, tuple):
+        return f"any one {unit_name(user)}, with all rows that have these values in the columns"
     return f"any one {unit_name(user)}, with all rows that have this value in the column"
 
 

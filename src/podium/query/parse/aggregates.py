@@ -12,6 +12,7 @@ from podium.exact import exact_fraction
 from podium.query.parse.where import find_column, has_only
 from podium.query.ranked_by import EVENTS, USERS, sum_of
 from podium.query.schema import Schema
+from podium.user_columns import UserColumns, each_user_column, user_text
 
 __all__ = ["is_aggregate", "least_of", "measure_of", "names_measure", "ranking_aggregate"]
 
@@ -46,7 +47,7 @@ def ranking_aggregate(ordered: exp.Expr, selected: exp.Expr | None) -> exp.Expr 
 
 
 def least_of(
-    having: exp.Expr, selected: exp.Expr | None, by: str, schema: Schema, user: str, shape: str
+    having: exp.Expr, selected: exp.Expr | None, by: str, schema: Schema, user: UserColumns, shape: str
 ) -> tuple[Fraction, bool]:
     """The number of HAVING n >= 50, and whether the measure must be above it; n must be what ranks."""
     node = having.this
@@ -74,7 +75,7 @@ def least_of(
     return least, operator is exp.GT
 
 
-def measure_of(node: exp.Expr, schema: Schema, user: str, shape: str) -> str:
+def measure_of(node: exp.Expr, schema: Schema, user: UserColumns, shape: str) -> str:
     """The measure that an aggregate stands for, as the ``by`` of a question."""
     inner = node.this
     if not has_only(node, {"this", "big_int"}):
@@ -88,12 +89,21 @@ def measure_of(node: exp.Expr, schema: Schema, user: str, shape: str) -> str:
     if type(inner) is not exp.Distinct:
         raise QuestionRefused(
             node.sql(),
-            f"it counts rows that have a value. Write COUNT(*) for rows, or COUNT(DISTINCT {user}) for users",
+            "it counts rows that have a value. "
+            f"Write COUNT(*) for rows, or COUNT(DISTINCT {user_text(user)}) for users",
             hint=shape,
         )
-    columns = inner.expressions
-    if len(columns) != 1 or type(columns[0]) is not exp.Column or inner.args.get("on"):
-        raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
-    if find_column(columns[0], schema, role="user").name != user:
-        raise QuestionRefused(node.sql(), f"what is counted is the user column {user!r}", hint=shape)
+    if not _counts_users(inner, schema, each_user_column(user)):
+        named = f"column {user!r}" if isinstance(user, str) else f"columns {user_text(user)} together"
+        raise QuestionRefused(node.sql(), f"what is counted is the user {named}", hint=shape)
     return USERS
+
+
+def _counts_users(distinct: exp.Distinct, schema: Schema, user: tuple[str, ...]) -> bool:
+    """Whether DISTINCT names the user columns in any order, several as (a, b) or as a, b."""
+    columns = distinct.expressions
+    if len(columns) == 1 and type(columns[0]) is exp.Tuple and len(user) > 1:
+        columns = columns[0].expressions
+    if distinct.args.get("on") or not all(type(each) is exp.Column for each in columns):
+        return False
+    return sorted(find_column(each, schema, role="user").name for each in columns) == sorted(user)

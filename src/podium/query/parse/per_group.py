@@ -11,6 +11,7 @@ from podium.errors import QuestionRefused
 from podium.query.parse.aggregates import ranking_aggregate
 from podium.query.parse.where import find_column, has_only
 from podium.query.schema import Schema
+from podium.user_columns import UserColumns, user_text
 
 __all__ = ["Lists", "group_shape", "integer_of", "lists_per_group", "mentions_groups"]
 
@@ -25,9 +26,9 @@ class Lists(NamedTuple):
     ranked: exp.Expr
 
 
-def group_shape(table: str, user: str) -> str:
+def group_shape(table: str, user: UserColumns) -> str:
     """What to write for a list for each group."""
-    counted = f"COUNT(DISTINCT {user}) AS n FROM {table}"
+    counted = f"COUNT(DISTINCT {user_text(user)}) AS n FROM {table}"
     return (
         f"For a list for each group write: SELECT g, item, {counted} [WHERE ...] "
         "GROUP BY g, item QUALIFY ROW_NUMBER() OVER (PARTITION BY g ORDER BY n DESC) <= 10."

@@ -19,6 +19,7 @@ from podium.query.parse.where import find_column, has_only, predicate_of
 from podium.query.predicate import Predicate
 from podium.query.ranked_by import USERS
 from podium.query.schema import Schema
+from podium.user_columns import UserColumns, each_user_column, user_text
 
 __all__ = ["Parsed", "parse_sql"]
 
@@ -58,7 +59,13 @@ class Parsed(NamedTuple):
 
 
 def parse_sql(
-    text: str, *, schema: Schema, table: str, user: str, now: dt.datetime | None = None, options: Options = _NO_OPTIONS
+    text: str,
+    *,
+    schema: Schema,
+    table: str,
+    user: UserColumns,
+    now: dt.datetime | None = None,
+    options: Options = _NO_OPTIONS,
 ) -> Parsed:
     """The question that a SELECT over the table of that name asks, with users in column ``user``.
 
@@ -96,7 +103,7 @@ def parse_sql(
     )
 
 
-def _check_selected(selected: exp.Expr | None, by: str | None, schema: Schema, user: str, shape: str) -> None:
+def _check_selected(selected: exp.Expr | None, by: str | None, schema: Schema, user: UserColumns, shape: str) -> None:
     """Raise unless the selected aggregate is what ranks, where an option says what ranks."""
     inner = selected.this if type(selected) is exp.Alias else selected
     if inner is not None and measure_of(inner, schema, user, shape) != by:
@@ -116,8 +123,8 @@ def _length(statement: exp.Select, lists: Lists | None, options: Options, shape:
     return options.length(_limit(statement, shape)) or 0
 
 
-def _shape(table: str, user: str) -> str:
-    counted = f"COUNT(DISTINCT {user}) AS n FROM {table}"
+def _shape(table: str, user: UserColumns) -> str:
+    counted = f"COUNT(DISTINCT {user_text(user)}) AS n FROM {table}"
     other = "COUNT(*) ranks by rows, SUM(column) by amounts"
     return f"Write: SELECT item, {counted} [WHERE ...] GROUP BY item ORDER BY n DESC LIMIT 10; {other}."
 
@@ -150,7 +157,9 @@ def _drop_qualifiers(statement: exp.Select, table: str, schema: Schema) -> None:
             node.set("table", None)
 
 
-def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -> tuple[list[str], exp.Expr | None]:
+def _select_list(
+    statement: exp.Select, schema: Schema, user: UserColumns, shape: str
+) -> tuple[list[str], exp.Expr | None]:
     """The item columns of the SELECT, and its aggregate, if there is one."""
     items: list[str] = []
     selected: exp.Expr | None = None
@@ -165,7 +174,7 @@ def _select_list(statement: exp.Select, schema: Schema, user: str, shape: str) -
             items.append(find_column(node, schema, role="item").name)
         else:
             raise QuestionRefused(node.sql(), "only item columns and the count can be selected", hint=shape)
-    if not items or len(set(items)) != len(items) or user in items:
+    if not items or len(set(items)) != len(items) or not set(items).isdisjoint(each_user_column(user)):
         raise QuestionRefused(
             ", ".join(items) or "SELECT", "one or more different item columns, not the user, are selected", hint=shape
         )

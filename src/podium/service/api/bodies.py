@@ -122,7 +122,7 @@ class RegistrationBody(_Body):
 
     name: _Text
     source: _Text
-    user: _Text
+    user: _Text | Annotated[list[_Text], Field(min_length=1, max_length=16)]
     budget: BudgetBody
 
 

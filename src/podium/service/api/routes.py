@@ -13,12 +13,14 @@ import podium
 from podium.errors import LedgerLocked, LedgerUnavailable, PodiumError
 from podium.present.json import release_document
 from podium.present.tables import csv_text, parquet_bytes
+from podium.privacy.guarantee import unit_words
 from podium.service.api.bodies import QuestionBody
 from podium.service.api.examples import PROBLEMS, RELEASE, example
 from podium.service.api.records import Record
 from podium.service.core import Service
 from podium.service.http.access import Access, Caller, access, service
 from podium.service.store.tokens import Role, Token
+from podium.user_columns import user_data
 
 __all__ = ["dataset_document", "dataset_documents", "render_release", "router"]
 
@@ -90,8 +92,8 @@ def dataset_document(parts: Service, name: str, token: Token) -> dict[str, Any]:
     opened = parts.datasets.get(name)
     return {
         "name": name,
-        "user": opened.settings.user,
-        "unit": f"one {opened.settings.user}, with all their rows",
+        "user": user_data(opened.settings.user),
+        "unit": f"one {unit_words(opened.settings.user)}, with all their rows",
         "columns": opened.columns,
         "items": opened.item_columns,
         "budget": parts.records.budget(name, token),

@@ -21,6 +21,7 @@ from podium.present.text.group_lines import group_remarks, grouped_ranking
 from podium.present.text.names import why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.privacy.costs import actual_cost
+from podium.privacy.guarantee import unit_words
 from podium.query import Question, Schema
 from podium.query.group_columns import ALL_GROUPS, TYPED, typed_groups
 from podium.release import GroupedRelease, Release
@@ -37,6 +38,7 @@ from podium.service.pages.snippets import in_curl, in_python, in_shell
 from podium.service.pages.wording import asks_the_same, question_sentence, request_of
 from podium.service.store.sessions import new_secret
 from podium.service.store.tokens import Role
+from podium.user_columns import user_text
 from podium.wire.request import QuestionRequest
 
 __all__ = ["router"]
@@ -107,7 +109,8 @@ def _ask_page(
     opened = granted.service.datasets.get(granted.dataset)
     budget = granted.service.records.budget(granted.dataset, granted.signed.token)
     return page(
-        request, "ask.html", granted.signed, status=status, dataset=granted.dataset, user=opened.settings.user,
+        request, "ask.html", granted.signed, status=status, dataset=granted.dataset,
+        user=unit_words(opened.settings.user), counted=user_text(opened.settings.user),
         columns=opened.columns, items=opened.item_columns, groups=opened.group_columns, measures=opened.measures,
         fields=fields, lines=lines, budget=budget,
     )  # fmt: skip
@@ -143,7 +146,7 @@ def preview(
     return page(
         request, "preview.html", granted.signed, dataset=granted.dataset, plan=planned, most=planned.at_most, left=left,
         pure=status.totals.budget.pure, asked=question, question=question.to_text(), key=new_secret(),
-        user=granted.service.datasets.get(granted.dataset).settings.user, query=request.url.query,
+        user=unit_words(granted.service.datasets.get(granted.dataset).settings.user), query=request.url.query,
     )  # fmt: skip
 
 
@@ -244,7 +247,7 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
         fewer="" if found.complete or grouped else why_fewer(found), margin="" if margin is None else margin.sentence,
         paid=paid_sentence(found), mechanism=mechanism_text(found), theorems=found.theorem.split("; "),
         alt=_picture(request, record, dark=False)[1] if counted else None,
-        user=status.user or "user",
+        user="user" if status.user is None else unit_words(status.user),
         same=[] if again is None else [
             ("Python", in_python(again, url, granted.dataset)), ("curl", in_curl(again, url, granted.dataset)),
             ("command line", in_shell(again, granted.dataset)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -61,11 +62,17 @@ def register(request: Request, signed: CurrentSession, form: PostedForm) -> Resp
     require_all_datasets(signed.token)
     try:
         service(request).datasets.register(
-            form.get("name", ""), form.get("source", ""), user=form.get("user", ""), budget=_budget(form)
+            form.get("name", ""), form.get("source", ""), user=_users(form), budget=_budget(form)
         )
     except PodiumError as error:
         return _owner_page(request, signed, error=error, fields=form)
     return RedirectResponse(f"/datasets/{form['name']}", 303)
+
+
+def _users(form: Mapping[str, str]) -> str | list[str]:
+    """The user column, or several with commas between."""
+    names = [name.strip() for name in form.get("user", "").split(",")]
+    return names if len(names) > 1 else form.get("user", "")
 
 
 @router.get("/datasets/{dataset}")

@@ -19,6 +19,7 @@ from podium.service.settings import DatasetSettings, Settings, dataset_name, rea
 from podium.service.store.database import State, now
 from podium.service.store.tokens import EVERYTHING, Token
 from podium.storage.backend import BrokenRule
+from podium.user_columns import is_user_column, user_columns
 from podium.wire.refusals import not_found
 
 __all__ = ["Dataset", "Datasets"]
@@ -50,7 +51,7 @@ class Dataset:
         return [
             column.name
             for column in self.schema.columns
-            if column.name != self.settings.user and column.kind not in _NOT_ITEMS
+            if not is_user_column(column.name, self.settings.user) and column.kind not in _NOT_ITEMS
         ]
 
     @property
@@ -65,7 +66,7 @@ class Dataset:
         numeric = [
             column.name
             for column in self.schema.columns
-            if column.name != self.settings.user and column.kind in NUMERIC
+            if not is_user_column(column.name, self.settings.user) and column.kind in NUMERIC
         ]
         return [(EVENTS, "events (rows)"), *((sum_of(name), f"sum of {name}") for name in numeric)]
 
@@ -155,14 +156,14 @@ class Datasets:
             return []
         return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _FILES and path.is_file())
 
-    def register(self, name: str, file: str, *, user: str, budget: Budget) -> Dataset:
+    def register(self, name: str, file: str, *, user: str | Iterable[str], budget: Budget) -> Dataset:
         """Register a file of the registration folder under a name, for all workers."""
         folder = self._settings.registration
         if folder is None or file not in self.files():
             raise InvalidArgument("source", file, allowed="a file in the folder for registration")
         if dataset_name(name) in self._definitions():
             raise InvalidArgument("dataset", name, allowed="a name that is not taken")
-        settings = DatasetSettings(name=name, source=str(folder / file), user=user, budget=budget)
+        settings = DatasetSettings(name=name, source=str(folder / file), user=user_columns(user), budget=budget)
         with self._lock:
             opened = self._open_dataset(settings)
         try:

@@ -34,6 +34,7 @@ from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
+from podium.user_columns import each_user_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -225,7 +226,7 @@ class DuckDBSource(SqlSource):
         if self._files is None or not self._json:
             return self._relation
         measured = () if query.value is None or query.value.column is None else (query.value.column,)
-        used = dict.fromkeys((query.user, *query.keys, *measured, *columns_of(query.where)))
+        used = dict.fromkeys((*each_user_column(query.user), *query.keys, *measured, *columns_of(query.where)))
         return json_relation(self._files, tuple(used), self._declared)
 
     def domain_relation(self, table: str) -> Relation:

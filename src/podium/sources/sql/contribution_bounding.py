@@ -158,6 +158,6 @@ def with_hash(pairs: Pairs, chosen: exp.Select, columns: Sequence[exp.Expr]) -> 
 
 def salted_hash(pairs: Pairs, table: str) -> exp.Expr:
     """Of salt, user and item."""
-    declared = [pairs.relation.schema.column(pairs.query.user), *pairs.columns]
+    declared = [pairs.user_column, *pairs.columns]
     values = zip((column(place, table) for place in (USER, *pairs.places)), declared, strict=True)
     return hash_of(pairs.query.salt, values, pairs.dialect)

@@ -21,6 +21,7 @@ from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.arithmetic import Arithmetic
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import VALUE, WEIGHT, column, rows
+from podium.user_columns import is_user_column
 
 __all__ = [
     "check_value",
@@ -55,7 +56,7 @@ def check_value(query: CountQuery, value: PairValue, schema: Schema, dialect: Di
     if measured.kind not in _NUMERIC:
         hint = f"Column {measured.name!r} is of kind {measured.kind.value}: name another, or declare its type."
         raise InvalidArgument("by", measured.name, allowed="a column of kind integer, decimal or float", hint=hint)
-    if measured.name == query.user:
+    if is_user_column(measured.name, query.user):
         raise InvalidArgument("by", measured.name, allowed="another column than the user's", hint="Name the measure.")
     _check_unit(value, measured, arithmetic)
 

@@ -1,6 +1,7 @@
 """From rows to pairs: the distinct (user, item), both not NULL, of the rows that satisfy the condition.
 
-If the query has a value, each pair has one: see ``pair_values``.
+If the query has a value, each pair has one: see ``pair_values``. Where several columns together are the user, a pair
+has one text for all of them, from which each can be read again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from podium.sources.sql.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, VAL
 from podium.sources.sql.groups.bounding import bounded_groups
 from podium.sources.sql.pair_values import clipped, pair_sum
 from podium.sources.sql.relation import ItemTable, Relation
+from podium.sources.sql.salted_hash import text_of
+from podium.user_columns import each_user_column
 
 __all__ = ["LISTED", "Pairs", "items_of", "same_items"]
 
@@ -50,6 +53,17 @@ class Pairs:
         return tuple(element_of(self.relation.schema.column(name, role="item")) for name in self.query.keys)
 
     @property
+    def user_columns(self) -> tuple[Column, ...]:
+        """The columns of the table that say who the user is."""
+        return tuple(self.relation.schema.column(name, role="user") for name in each_user_column(self.query.user))
+
+    @property
+    def user_column(self) -> Column:
+        """The user of a pair: the column of the table, or one text for several."""
+        columns = self.user_columns
+        return columns[0] if len(columns) == 1 else Column(USER, Kind.TEXT)
+
+    @property
     def places(self) -> tuple[str, ...]:
         """The names of the group and item columns in the queries."""
         return (*self.group_places, *(f"item{place}" for place in range(len(self.query.items))))
@@ -68,7 +82,7 @@ class Pairs:
     @property
     def names(self) -> tuple[str, ...]:
         """Every column of the table that is read."""
-        return (self.query.user, *self.query.keys, *self._measured, *columns_of(self.query.where))
+        return (*each_user_column(self.query.user), *self.query.keys, *self._measured, *columns_of(self.query.where))
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -101,9 +115,8 @@ class Pairs:
     def users(self) -> exp.Select:
         """Users and their number of items, before contribution bounding."""
         if self.has_users:
-            declared = self.relation.schema.column(self.query.user, role="user")
             user: exp.Expr = column(USER, ROWS)
-            user = self.dialect.binary(user) if declared.kind is Kind.TEXT else user
+            user = self.dialect.binary(user) if self.user_column.kind is Kind.TEXT else user
             kept = exp.alias_(exp.to_table(str(self.kept_users)), ROWS, table=True)
             return exp.select(user.as_(USER), column(SIZE, ROWS).as_(SIZE)).from_(kept, copy=False)
         pairs, owner = self.within(user_first=True).subquery(PAIRS, copy=False), [*map(column, self.owner)]
@@ -173,8 +186,10 @@ class Pairs:
         if self.kept is not None:
             return self._from_kept(self.kept)
         table, raw, measured, where = self._raw()
-        declared = [self.relation.schema.column(self.query.user, role="user"), *self.columns]
-        values = [self.relation.value(value, kind) for value, kind in zip(raw, declared, strict=True)]
+        declared = [*self.user_columns, *self.columns]
+        every = [self.relation.value(value, kind) for value, kind in zip(raw, declared, strict=True)]
+        count = len(declared) - len(self.columns)
+        values = [self._user(every[:count]), *every[count:]]
         chosen = [value.as_(place) for value, place in zip(values, (USER, *self.places), strict=True)]
         if not user_first:
             # An engine that finds distinct rows by sorting then has them in counting order.
@@ -185,7 +200,7 @@ class Pairs:
         if where is not None:
             # Without copies, here and wherever this becomes a subquery: a condition may be long.
             select = select.where(where, copy=False)
-        for value, kind in zip(values, declared, strict=True):
+        for value, kind in zip(every, declared, strict=True):
             select = select.where(*self.dialect.usable(value.copy(), kind), copy=False)
         if isinstance(self.domain, DomainSize):
             first, last = self.dialect.integer(0), self.dialect.integer(self.domain.size - 1)
@@ -193,6 +208,15 @@ class Pairs:
         if self.without is not None:
             select = select.where(self._not_left_out(values[1:], self.without), copy=False)
         return select if self.query.value is None else self._summed(select, values, measured, self.query.value)
+
+    def _user(self, values: list[exp.Expr]) -> exp.Expr:
+        """The user of a row: its column, or one text for several; NULL where a part is missing or not usable."""
+        if len(values) == 1:
+            return values[0]
+        parts = list(zip(values, self.user_columns, strict=True))
+        known = exp.and_(*(each for value, kind in parts for each in self.dialect.usable(value.copy(), kind)))
+        text = text_of(((value.copy(), kind) for value, kind in parts), self.dialect)
+        return self.dialect.binary(exp.Case(ifs=[exp.If(this=known, true=text)]))
 
     def _summed(
         self, select: exp.Select, keys: Sequence[exp.Expr], measured: exp.Expr | None, value: PairValue
@@ -210,7 +234,7 @@ class Pairs:
 
     def _from_kept(self, table: str) -> exp.Select:
         """The pairs of the table that keeps them: distinct and usable already."""
-        declared = [self.relation.schema.column(self.query.user, role="user"), *self.columns]
+        declared = [self.user_column, *self.columns]
         names = (USER, *self.places)
         values: list[exp.Expr] = [
             self.dialect.binary(column(name, ROWS)) if kind.kind is Kind.TEXT else column(name, ROWS)
@@ -247,17 +271,19 @@ class Pairs:
 
     def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None, exp.Expr | None]:
         """The table, its raw user and item columns, the one that is summed, and the condition if not applied yet."""
-        names = (self.query.user, *self.query.keys, *self._measured)
+        users = each_user_column(self.query.user)
+        names = (*users, *self.query.keys, *self._measured)
         declared = [self.relation.schema.column(name) for name in names]
         table = self.relation.rows(self.names)
         raw: list[exp.Expr] = [row_column(name) for name in names]
         where = None
         if self.query.where is not None:
             where = condition(self.query.where, self.relation.column, self.dialect)
-        keys = 1 + len(self.query.keys)
+        keys = len(users) + len(self.query.keys)
         if all(kind.kind is not Kind.LIST for kind in declared):
             return table, raw[:keys], raw[keys] if self._measured else None, where
-        places = (USER, *self.places, *(VALUE for _ in self._measured))
+        parts = (USER,) if len(users) == 1 else tuple(f"{USER}{place}" for place in range(len(users)))
+        places = (*parts, *self.places, *(VALUE for _ in self._measured))
         single = (self._single(value, kind) for value, kind in zip(raw, declared, strict=True))
         elements = exp.select(*(value.as_(place) for value, place in zip(single, places, strict=True))).from_(table)
         if where is not None:

@@ -27,6 +27,7 @@ from podium.sources.sql.loaded_items import KNOWN_GROUPS, LEFT_OUT, LISTED_ITEMS
 from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable, Relation
 from podium.sources.sql.snapshot import COUNTS, Session, decoded, exact_edges
+from podium.user_columns import each_user_column
 
 __all__ = ["SqlSource"]
 
@@ -96,8 +97,8 @@ class SqlSource(ABC):
     def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
         schema = self.schema()
-        user = schema.column(query.user, role="user")
-        _require_countable("user", user)
+        for name in each_user_column(query.user):
+            _require_countable("user", schema.column(name, role="user"))
         if query.groups is not None:
             self._check_groups(query.groups, schema)
         items = [schema.column(name, role="item") for name in query.items]

@@ -28,6 +28,7 @@ from podium.sources.sqlalchemy.self_test import (
     patterns_are_exact,
     weighs_alike,
 )
+from podium.user_columns import each_user_column
 
 __all__ = ["SQLAlchemySource"]
 
@@ -93,8 +94,10 @@ class SQLAlchemySource(SqlSource):
             self._require_exact(kind)
         if query.where is not None and _has_patterns(query.where):
             self._require("match patterns as other engines do", patterns_are_exact)
-        if query.salt is not None:
-            self._require("hash as other engines do, which max_items_per_user and groups need", hashes_alike)
+        if query.salt is not None or not isinstance(query.user, str):
+            self._require(
+                "hash as other engines do, which bounds, groups and users of several columns need", hashes_alike
+            )
         if query.weights is not None:
             self._require("sum as other engines do, which weights need", weighs_alike)
         if query.value is not None and not self._flavour.sums:
@@ -178,7 +181,7 @@ def _address(url: sa.URL) -> str:
 
 
 def _kinds(schema: Schema, query: CountQuery) -> set[Kind]:
-    names = (query.user, *query.keys, *columns_of(query.where))
+    names = (*each_user_column(query.user), *query.keys, *columns_of(query.where))
     return {element_of(schema.column(name)).kind for name in names} & set(COUNTABLE)
 
 

@@ -107,7 +107,7 @@ class _GroupBound:
     def _hash(self, table: str) -> exp.Expr:
         """Of salt, user and group: without the item, so that a user keeps whole groups."""
         pairs = self.pairs
-        declared = [pairs.relation.schema.column(pairs.query.user), *pairs.columns[: len(pairs.group_places)]]
+        declared = [pairs.user_column, *pairs.columns[: len(pairs.group_places)]]
         values = zip((column(name, table) for name in self._keys()), declared, strict=True)
         return hash_of(pairs.query.salt, values, pairs.dialect)
 
