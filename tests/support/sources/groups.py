@@ -16,6 +16,7 @@ from podium.errors import InvalidArgument
 from podium.query.predicate import Compare, Missing, Operator
 from podium.query.schema import Column, Kind
 from podium.sources import CountQuery, Domain, DomainItems, DomainSize, DomainTable, GroupCut, PairValue, Source
+from podium.user_columns import UserColumns
 
 __all__ = ["GroupContract", "check_lists", "grouped"]
 
@@ -33,7 +34,7 @@ WEIGHTS = ((1, 1024), (2, 725), (4, 512))
 
 
 def grouped(
-    items: Sequence[str], *columns: str, user: str = "user_id", within: bool = False, **more: Any
+    items: Sequence[str], *columns: str, user: UserColumns = "user_id", within: bool = False, **more: Any
 ) -> CountQuery:
     """A query whose users count in one group, unless ``per_user`` says otherwise."""
     cut = {name: more.pop(name) for name in ("per_user", "known") if name in more}
