@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from podium.present.text.names import printable
 from podium.privacy import Cost
+from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import Release
+from podium.user_columns import UserColumns
 
 if TYPE_CHECKING:
     from podium.ledger import Status
@@ -35,11 +37,17 @@ def closing_line(release: Release, *, status: Status | None = None, more: str = 
     return _SEPARATOR.join([*parts, *([more] if more else [])])
 
 
-def protected(user: str | None) -> str:
-    """Whom a budget or an answer protects: each value of the column of users."""
+def protected(user: UserColumns | None) -> str:
+    """Whom a budget or an answer protects: each value of the column of users, or each combination of several."""
     if user is None:
         return "private for each user"
-    return f"private for each {user if user.isidentifier() else f'`{printable(user)}`'}"
+    if isinstance(user, tuple):
+        return f"private for each {unit_name(user)} (one {_column(user[0])} may be many)"
+    return f"private for each {_column(user)}"
+
+
+def _column(name: str) -> str:
+    return name if name.isidentifier() else f"`{printable(name)}`"
 
 
 def loss_text(epsilon: Fraction, delta: Fraction) -> str:
