@@ -11,7 +11,7 @@ from podium.version import __version__
 
 if TYPE_CHECKING:
     from podium.client import connect
-    from podium.curator import Curator, TopKMonitor, plan, plan_rank, rank, sql, top
+    from podium.curator import Curator, Table, TopKMonitor, plan, plan_rank, rank, sql, top
     from podium.histogram import Histogram, Scores
     from podium.ledger import Budget
     from podium.planning.question_plan import Plan
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from podium.release import BOTTOM, Release
 
 __all__ = [
-    "BOTTOM", "Budget", "Curator", "Histogram", "Plan", "Question", "Release", "Scores", "TopKMonitor", "__version__",
-    "connect", "plan", "plan_rank", "rank", "sql", "top",
+    "BOTTOM", "Budget", "Curator", "Histogram", "Plan", "Question", "Release", "Scores", "Table", "TopKMonitor",
+    "__version__", "connect", "plan", "plan_rank", "rank", "sql", "top",
 ]  # fmt: skip
 
 _HOMES = {
@@ -32,6 +32,7 @@ _HOMES = {
     "Question": "podium.query",
     "Release": "podium.release",
     "Scores": "podium.histogram",
+    "Table": "podium.curator.open_tables",
     "TopKMonitor": "podium.curator.monitor.topk_monitor",
     "connect": "podium.client",
     "plan": "podium.curator.once",

@@ -73,8 +73,19 @@ class Client:
     @property
     def schema(self) -> Schema:
         """The columns that questions may name, with their kinds."""
-        columns = self._transport.call("GET", self._place(""))["columns"]
-        return Schema(tuple(_column(column) for column in columns))
+        schemas = self.schemas
+        if len(schemas) > 1:
+            raise InvalidArgument(
+                "table", None, allowed=f"one of {', '.join(schemas)}", hint="schemas has the columns of every table."
+            )
+        return next(iter(schemas.values()))
+
+    @property
+    def schemas(self) -> dict[str, Schema]:
+        """The columns of every table by its name; a single table has that of the data set."""
+        about = self.about
+        tables = about.get("tables") or [about]
+        return {table["name"]: Schema(tuple(_column(column) for column in table["columns"])) for table in tables}
 
     @property
     def about(self) -> dict[str, Any]:
@@ -91,12 +102,13 @@ class Client:
         self,
         item: str | Iterable[str],
         *,
+        table: str | None = None,
         epsilon: Number | None = None,
         idempotency_key: str | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Release:
         """The k items with the most distinct users, charged to the data set's budget; repeating a question is free."""
-        question = Question.of(item, **options)
+        question = Question.of(item, table=table, **options)
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
     @spell_out(SQL_DEFAULTS)
@@ -119,12 +131,15 @@ class Client:
         winner: str,
         loser: str,
         comparisons_per_pair: int,
+        table: str | None = None,
         epsilon: Number | None = None,
         idempotency_key: str | None = None,
         **options: Unpack[RankingOptions],
     ) -> Release:
         """The k best items of pairwise comparisons, charged to the budget; arguments as in ``podium.rank``."""
-        question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
+        question = RankingQuestion(
+            winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, table=table, **options
+        )
         return self.ask(question, epsilon=epsilon, idempotency_key=idempotency_key)
 
     @spell_out(QUESTION_DEFAULTS)
@@ -133,11 +148,12 @@ class Client:
         item: str | Iterable[str] = (),
         *,
         sql: str | None = None,
+        table: str | None = None,
         epsilon: Number | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Plan:
         """Plan what ``top`` or ``sql`` would do and cost; free."""
-        question = Question.of(item, sql=sql, **options)
+        question = Question.of(item, sql=sql, table=table, **options)
         return self.plan_question(question, epsilon=epsilon)
 
     @spell_out(RANKING_DEFAULTS)
@@ -147,11 +163,14 @@ class Client:
         winner: str,
         loser: str,
         comparisons_per_pair: int,
+        table: str | None = None,
         epsilon: Number | None = None,
         **options: Unpack[RankingOptions],
     ) -> Plan:
         """Plan what ``rank`` would do and cost; free."""
-        question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
+        question = RankingQuestion(
+            winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, table=table, **options
+        )
         return self.plan_question(question, epsilon=epsilon)
 
     def ask(

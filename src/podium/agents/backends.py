@@ -73,7 +73,14 @@ class CuratorBackend:
         """The columns and the unit of protection."""
         self._require(dataset)
         status = await asyncio.to_thread(lambda: self._curator.status)
-        return {"name": dataset, "user": user_data(status.user), **schema_document(self._curator.schema)}
+        about = {"name": dataset, "user": user_data(status.user)}
+        if not self._curator.tables:
+            return {**about, **schema_document(self._curator.schema)}
+        tables = [
+            {"name": name, "user": user_data(self._curator.table(name).user), **schema_document(schema)}
+            for name, schema in self._curator.schemas.items()
+        ]
+        return {**about, "columns": [], "tables": tables}
 
     async def budget(self, dataset: str) -> dict[str, Any]:
         """What is spent and left."""

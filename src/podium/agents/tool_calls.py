@@ -59,7 +59,9 @@ async def _list_datasets(backend: Backend, _: Mapping[str, Any]) -> Result:
 
 async def _describe_dataset(backend: Backend, arguments: Mapping[str, Any]) -> Result:
     found = await backend.describe(arguments["dataset"])
-    return Result(found, f"{len(found['columns'])} columns. Protected is every single value of {_unit(found['user'])}.")
+    tables = found.get("tables")
+    about = f"{len(tables)} tables of the same users" if tables else f"{len(found['columns'])} columns"
+    return Result(found, f"{about}. Protected is every single value of {_unit(found['user'])}.")
 
 
 def _unit(user: Any) -> str:

@@ -28,6 +28,7 @@ QUESTION_FIELDS: Final[dict[str, Any]] = {
         "description": "The question as SQL instead of item: SELECT item, COUNT(DISTINCT user) AS n FROM dataset "
         "[WHERE ...] GROUP BY item ORDER BY n DESC LIMIT k.",
     },
+    "table": {**_NAME, "description": "Which table, where describe_dataset lists several; in SQL, FROM names it."},
     "k": {"type": "integer", "minimum": 1, "maximum": 10_000, "description": "Number of items; default 10."},
     "by": {
         "type": "string",

@@ -251,6 +251,7 @@ def _with_typed_groups(
 
     if not isinstance(question, Question) or not isinstance(question.groups, tuple):
         return question
-    schema, users = curator.schema, user_columns(user)
-    per = check_question(question, schema, user=users, table=curator.dataset, now=dt.datetime.now(dt.UTC)).per
+    table, users = curator.table(question), user_columns(user)
+    schema, name = table.schema, table.name or curator.dataset
+    per = check_question(question, schema, user=users, table=name, now=dt.datetime.now(dt.UTC)).per
     return replace(question, groups=typed_groups(question.groups, per, schema, kinds=TYPED))

@@ -16,7 +16,8 @@ def sql(
     text: Annotated[
         str,
         typer.Argument(
-            metavar="SELECT", help="The question. FROM names the data set, or the file or table if there is none."
+            metavar="SELECT",
+            help="The question. FROM names the data set, or its table if it has several, or the file if there is none.",
         ),
     ],
     *,

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from podium.curator.curator import Curator
     from podium.curator.monitor.topk_monitor import TopKMonitor
     from podium.curator.once import plan, plan_rank, rank, sql, top
+    from podium.curator.open_tables import Table
 
-__all__ = ["Curator", "TopKMonitor", "plan", "plan_rank", "rank", "sql", "top"]
+__all__ = ["Curator", "Table", "TopKMonitor", "plan", "plan_rank", "rank", "sql", "top"]
 
 __getattr__ = late_names(
     __name__,
     {
         "Curator": "curator",
+        "Table": "open_tables",
         "TopKMonitor": "monitor.topk_monitor",
         "plan": "once",
         "plan_rank": "once",

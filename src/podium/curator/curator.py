@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
 from podium.curator.answer import answer, strip_origin
-from podium.curator.held_source import HeldSource
 from podium.curator.one_question import OneQuestion
+from podium.curator.open_tables import OpenTable, Tables
 from podium.curator.prepare import (
     PlannedQuestion,
     count_facts,
@@ -38,7 +38,7 @@ from podium.query import (
 from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
 from podium.sources import SOURCE_DEFAULTS, CountQuery, Domain, Source, SourceOptions
-from podium.user_columns import each_user_column, user_columns
+from podium.user_columns import each_user_column
 
 if TYPE_CHECKING:
     from podium.curator.payment import LedgerAccount
@@ -57,6 +57,10 @@ class Curator:
     such as a copy. ``ledger`` is a path, a URL or an open ledger. Threads and processes may share a ledger, and many
     threads a curator. ``options`` say how the source is read: ``table``, ``types``, ``bad_lines``, ``encoding``.
 
+    Several tables of the same users share a budget if ``source`` maps their names to them: {"orders": "orders.parquet",
+    "visits": "visits.parquet"}, with ``podium.Table`` where a table has a user column or options of its own. Questions
+    then name one, and a curator of one of the tables needs only its source.
+
     Answers are delayed to a multiple of ``answer_every`` seconds, which limits what their timing reveals.
     """
 
@@ -69,7 +73,7 @@ class Curator:
         source: object,
         *,
         dataset: str,
-        user: str | Iterable[str],
+        user: str | Iterable[str] | Mapping[str, str | Iterable[str]],
         ledger: str | Path | Ledger | OneQuestion,
         budget: Budget | None = None,
         analyst: str | None = None,
@@ -79,43 +83,51 @@ class Curator:
     ) -> None:
         self._period = period_of(answer_every)
         self._dataset = dataset
-        self._user = user_columns(user)
         with ExitStack() as opened:
-            self._held = HeldSource(source, options)
-            opened.callback(self._held.close)
+            self._tables = Tables(source, user, options, opened)
             if isinstance(ledger, OneQuestion):
                 self._account: LedgerAccount | OneQuestion = ledger
                 self._opened = opened.pop_all()
                 return
             # A single question waits for no ledger.
-            from podium.curator.location import join_ledger, location_of  # noqa: PLC0415
+            from podium.curator.location import join_ledger  # noqa: PLC0415
             from podium.curator.payment import LedgerAccount  # noqa: PLC0415
             from podium.ledger import Ledger, open_ledger  # noqa: PLC0415
 
-            # Checks that the user column exists and can be compared.
-            self._source.check(CountQuery(each_user_column(self._user)[:1], self._user))
+            for table in self._tables.all:
+                # Checks that the user columns exist and can be compared.
+                table.source.check(CountQuery(each_user_column(table.user)[:1], table.user))
             kept = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
             if kept is not ledger:
                 opened.callback(kept.close)
             self._account = LedgerAccount(kept, dataset, analyst, self._schedule)
-            join_ledger(
-                kept, dataset, self._source, location_of(source, self._source.name, options.get("table")),
-                user=self._user, budget=budget, force=force, schedule=self._schedule if self._exclusive else None,
-            )  # fmt: skip
+            schedule = self._schedule if self._exclusive else None
+            join_ledger(kept, dataset, self._tables, budget=budget, force=force, schedule=schedule)
             status = self.status
-            # The registered order of several columns: the same question then has the same text.
-            self._user = status.user or self._user
-            self._held.at(status.data_version)
+            for table in self._tables.all:
+                table.held.at(status.version_of(table.name))
             self._opened = opened.pop_all()
 
     @property
-    def _source(self) -> Source:
-        return self._held.source
+    def schema(self) -> Schema:
+        """The columns that questions may name, and their kinds, of the one table; see ``table``."""
+        return self.table().schema
 
     @property
-    def schema(self) -> Schema:
-        """The columns that questions may name, and their kinds."""
-        return self._source.schema()
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables; none where there is one that needs no name."""
+        return self._tables.names
+
+    @property
+    def schemas(self) -> dict[str, Schema]:
+        """The columns of every table by its name; a single table has that of the data set."""
+        return {table.name or self._dataset: table.schema for table in self._tables.all}
+
+    def table(self, about: str | Question | RankingQuestion | None = None) -> OpenTable:
+        """The table of that name, or the one that a question is about, with its schema and user column."""
+        if about is None or isinstance(about, str):
+            return self._tables.find(about, self._dataset)
+        return self._tables.of(about, self._dataset)
 
     @property
     def dataset(self) -> str:
@@ -133,6 +145,7 @@ class Curator:
         self,
         item: str | Iterable[str],
         *,
+        table: str | None = None,
         epsilon: Number | None = None,
         analyst: str | None = None,
         idempotency_key: str | None = None,
@@ -144,6 +157,7 @@ class Curator:
 
         Args:
             item: The column to rank, or several whose values together are one item.
+            table: Which table, where the data set has several.
             epsilon: The privacy loss of this answer; by default the owner's plan sets an epsilon for each item.
             analyst: Who asks, where the budget has caps per analyst.
             idempotency_key: A name for this attempt: a retry with the same key is paid for once.
@@ -155,7 +169,7 @@ class Curator:
             >>> with podium.Curator("views.parquet", dataset="views", user="user_id", ledger="ledger.db") as curator:
             ...     print(curator.top("article", k=10, where="country = 'DE'"))
         """
-        question = Question.of(item, **options)
+        question = Question.of(item, table=table, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
     @spell_out(SQL_DEFAULTS)
@@ -170,7 +184,8 @@ class Curator:
     ) -> Release:
         """The same as ``top``, for a question in SQL: SELECT item, COUNT(DISTINCT user) AS n ... LIMIT k.
 
-        What is selected comes back: ``n`` asks for counts. COUNT(*) ranks by rows, SUM(column) by amounts.
+        What is selected comes back: ``n`` asks for counts. COUNT(*) ranks by rows, SUM(column) by amounts. FROM names
+        the data set, or one of its tables if it has several.
         """
         question = Question.of(sql=text, **options)
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
@@ -182,13 +197,16 @@ class Curator:
         winner: str,
         loser: str,
         comparisons_per_pair: int,
+        table: str | None = None,
         epsilon: Number | None = None,
         analyst: str | None = None,
         idempotency_key: str | None = None,
         **options: Unpack[RankingOptions],
     ) -> Release:
         """The k best items of a table of comparisons, paid from the data set's budget; arguments as ``podium.rank``."""
-        question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
+        question = RankingQuestion(
+            winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, table=table, **options
+        )
         return self.ask(question, epsilon=epsilon, analyst=analyst, idempotency_key=idempotency_key)
 
     @spell_out(QUESTION_DEFAULTS)
@@ -197,11 +215,12 @@ class Curator:
         item: str | Iterable[str] = (),
         *,
         sql: str | None = None,
+        table: str | None = None,
         epsilon: Number | None = None,
         **options: Unpack[QuestionOptions],
     ) -> Plan:
-        """What ``top`` or ``sql`` would do and cost. Free: no row is read. The SQL names the data set."""
-        question = Question.of(item, sql=sql, **options)
+        """What ``top`` or ``sql`` would do and cost. Free: no row is read. The SQL names the data set, or its table."""
+        question = Question.of(item, sql=sql, table=table, **options)
         return self.plan_question(question, epsilon=epsilon)
 
     @spell_out(RANKING_DEFAULTS)
@@ -211,11 +230,14 @@ class Curator:
         winner: str,
         loser: str,
         comparisons_per_pair: int,
+        table: str | None = None,
         epsilon: Number | None = None,
         **options: Unpack[RankingOptions],
     ) -> Plan:
         """What ``rank`` would do and cost. Free: no row is read."""
-        question = RankingQuestion(winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, **options)
+        question = RankingQuestion(
+            winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, table=table, **options
+        )
         return self.plan_question(question, epsilon=epsilon)
 
     def ask(
@@ -229,7 +251,7 @@ class Curator:
         """Answer a ``Question`` or ``RankingQuestion``; ``top``, ``sql`` and ``rank`` build one and call this."""
         planned = self._prepare(question, epsilon)
         if isinstance(self._account, OneQuestion):
-            release = answer(self._source, planned, every=self._period)
+            release = answer(self._source_of(planned), planned, every=self._period)
         else:
             release = self._answer(self._account, planned, self._account.claim(planned, analyst, idempotency_key))
         # What SQL calls the values is not part of the question: others may ask for them under another name.
@@ -237,12 +259,15 @@ class Curator:
 
     def plan_question(self, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Plan:
         """What ``ask`` would do with the same question, and cost. Free: no row is read."""
-        shown_as = None if isinstance(self._account, OneQuestion) else self._dataset
-        return self._prepare(question, epsilon).plan(self._source, shown_as)
+        planned = self._prepare(question, epsilon)
+        shown_as = None if isinstance(self._account, OneQuestion) else planned.table or self._dataset
+        return planned.plan(self._source_of(planned), shown_as)
 
     def answer_planned(self, planned: PlannedQuestion, *, text: str, key: str, after: str | None = None) -> Release:
         """Reserve, answer and settle a schedule's question that is planned already; ``key`` is its permanent name."""
-        require_readable(self._current(), planned)
+        table = self._tables.find(None, self._dataset)
+        planned = replace(planned, table=table.name)
+        require_readable(self._current(table), planned)
         account = self._ledger_account
         claimed = account.claim_for_schedule(planned, text=text, key=key, after=after)
         return self._answer(account, planned, claimed)
@@ -253,32 +278,39 @@ class Curator:
             raise InvalidArgument("ledger", None, allowed="a ledger: a single question keeps no account")
         return self._account
 
-    def _current(self) -> Source:
+    def _current(self, table: OpenTable) -> Source:
         """The source, reopened if its files changed and the owner declared a new version of the data."""
-        return self._held.renew(lambda: self.status.data_version)
+        if isinstance(self._account, OneQuestion):
+            return table.source
+        return table.held.renew(lambda: self.status.version_of(table.name))
+
+    def _source_of(self, planned: PlannedQuestion) -> Source:
+        return self._tables.find(planned.table, self._dataset).source
 
     def _prepare(self, question: Question | RankingQuestion, epsilon: Number | None) -> PlannedQuestion:
         """Check a question, choose a strategy, and check that the engine supports it, all before anything is paid."""
-        source = self._source if isinstance(self._account, OneQuestion) else self._current()
+        table = self._tables.of(question, self._dataset)
+        source = self._current(table)
         facts: AnyFacts
         domain: Domain | None
         now = dt.datetime.now(dt.UTC)
         if isinstance(question, RankingQuestion):
             from podium.curator.comparisons import check_ranking  # noqa: PLC0415 - other questions rank by users
 
-            checked, facts, domain = check_ranking(source, question, self._user, now)
-            accepted = CountQuery(checked.items, self._user, checked.where)
+            checked, facts, domain = check_ranking(source, question, table.user, now)
+            accepted = CountQuery(checked.items, table.user, checked.where)
             source.check(accepted, domain=domain)
-            return self._plan(source, checked, facts, domain, accepted, epsilon, question)
-        checked = check_question(question, source.schema(), user=self._user, table=self._dataset, now=now)
+            return self._plan(source, table, checked, facts, domain, accepted, epsilon, question)
+        checked = check_question(question, source.schema(), user=table.user, table=table.name or self._dataset, now=now)
         domain = state_domain(question.domain, question.domain_size)
         groups = state_groups(source, checked)
-        facts, accepted = count_facts(source, checked, domain, self._user, groups)
-        return self._plan(source, checked, facts, domain, accepted, epsilon, groups=groups)
+        facts, accepted = count_facts(source, checked, domain, table.user, groups)
+        return self._plan(source, table, checked, facts, domain, accepted, epsilon, groups=groups)
 
     def _plan(
         self,
         source: Source,
+        table: OpenTable,
         checked: CheckedQuestion,
         facts: AnyFacts,
         domain: Domain | None,
@@ -294,7 +326,7 @@ class Curator:
             else:
                 strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
         how = None if ranking is None else ranking.describe()
-        planned = PlannedQuestion(checked, strategy, domain, self._user, budget, how, groups=groups)
+        planned = PlannedQuestion(checked, strategy, domain, table.user, budget, how, groups=groups, table=table.name)
         most = kept_clip(source, checked.measure, strategy.mechanism.first_weights)
         planned = planned if most is None else replace(planned, max_clip=most)
         require_readable(source, planned, accepted)
@@ -313,12 +345,12 @@ class Curator:
 
         k = planned.question.k
         if isinstance(claimed, StoredRelease):
-            return replay_release(claimed, k, self._user, planned.groups)
+            return replay_release(claimed, k, planned.user, planned.groups)
         failure: BaseException
         try:
             # Settling is delayed too: entries carry their time, and others may watch the ledger.
             # The answer is not a local variable: a traceback frame would show it unsettled.
-            return settle(account.ledger, claimed, answer(self._source, planned, every=self._period))
+            return settle(account.ledger, claimed, answer(self._source_of(planned), planned, every=self._period))
         except Exception:  # noqa: BLE001 - the kind of error may depend on rows
             failure = QuestionForfeited(claimed.dataset, claimed.cost.rho, claimed.cost.delta)
         except BaseException as interruption:  # noqa: BLE001 - raised again below
@@ -328,7 +360,7 @@ class Curator:
             lost = interruption_note(claimed.dataset, claimed.cost.rho, claimed.cost.delta)
             failure.add_note(lost if stored is None else settlement_note(claimed.dataset))
         elif stored is not None:
-            return replay_release(replace(stored, charged=True), k, self._user, planned.groups)
+            return replay_release(replace(stored, charged=True), k, planned.user, planned.groups)
         raise strip_origin(failure)
 
     def close(self) -> None:

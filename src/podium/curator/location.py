@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from podium.curator.open_tables import Tables
 from podium.errors import DatasetExists, InvalidArgument
-from podium.ledger import Budget, Ledger
+from podium.ledger import Budget, Ledger, Status
 from podium.ledger.status import require_user
 from podium.sources import DuckDBSource, Source
 from podium.sources.sql.sql_source import SqlSource
@@ -15,13 +16,74 @@ __all__ = ["join_ledger", "location_of"]
 
 
 def join_ledger(
+    ledger: Ledger, dataset: str, tables: Tables, *, budget: Budget | None, force: bool, schedule: str | None
+) -> None:
+    """Register a data set, or check that it was registered for the same user columns and tables.
+
+    A data set that is registered for a ``schedule`` answers no other questions. One source may be a table of a data
+    set that has several: it gets its name.
+    """
+    known = ledger.status(dataset) if budget is None or dataset in ledger.datasets() else None
+    if known is None or not known.tables:
+        if tables.names:
+            _join_named(ledger, dataset, tables, known, budget=budget, force=force)
+            return
+        (table,) = tables.all
+        location = location_of(table.given, table.source.name, table.table)
+        _join_single(
+            ledger, dataset, table.source, location, user=table.user, budget=budget, force=force, schedule=schedule
+        )
+        table.user = ledger.status(dataset).user or table.user
+        return
+    for table in tables.all:
+        location = location_of(table.given, table.source.name, table.table)
+        same = [name for name, other in known.tables.items() if _is_same(table.source, location, other.source)]
+        name = table.name = same[0] if table.name is None and same else table.name
+        if name is None or (name not in same and not (force and name in known.tables)):
+            listed = ", ".join(f"{name}={other.source}" for name, other in known.tables.items())
+            raise InvalidArgument(
+                "source" if table.name is None else "table", table.name or location,
+                allowed=f"one of the tables that dataset={dataset!r} was registered for: {listed}",
+                hint="Register another data set for another table, or say force=True and the name of the table if this "
+                "is a copy of it.",
+            )  # fmt: skip
+        require_user(dataset, known.tables[name].user, table.user)
+        # The registered order of several columns: the same question then has the same text.
+        table.user = known.tables[name].user
+    if budget is not None:
+        stated = {name: (other.source, other.user) for name, other in known.tables.items() if name in tables.names}
+        ledger.register(
+            dataset, budget, source=known.source, user=known.user, force=force, schedule=schedule, tables=stated
+        )
+
+
+def _join_named(
+    ledger: Ledger, dataset: str, tables: Tables, known: Status | None, *, budget: Budget | None, force: bool
+) -> None:
+    """Register several tables of the same users."""
+    if budget is None or known is not None:
+        raise InvalidArgument(
+            "source", ", ".join(tables.names),
+            allowed=f"one table without a name, for which {dataset!r} was registered",
+            hint="Register the tables of the same users together, under a name of their own.",
+        )  # fmt: skip
+    stated: dict[str, tuple[str, UserColumns]] = {}
+    for table in tables.all:
+        location = location_of(table.given, table.source.name, table.table)
+        if not force:
+            _require_unregistered(ledger, dataset, table.source, location)
+        stated[str(table.name)] = (location, table.user)
+    # Whom the budget protects has one name; the status shows the column of each table.
+    user = tables.all[0].user
+    source = ", ".join(f"{name}={location}" for name, (location, _) in stated.items())
+    ledger.register(dataset, budget, source=source, user=user, force=force, tables=stated)
+
+
+def _join_single(
     ledger: Ledger, dataset: str, source: Source, location: str, *,
     user: UserColumns, budget: Budget | None, force: bool, schedule: str | None,
 ) -> None:  # fmt: skip
-    """Register a data set, or check that it was registered for the same user column and table.
-
-    A data set that is registered for a ``schedule`` answers no other questions.
-    """
+    """Register one table, or check that it was registered for the same user column."""
     known = ledger.status(dataset).source if budget is None or dataset in ledger.datasets() else None
     same = known is not None and _is_same(source, location, known)
     if budget is not None:
@@ -44,10 +106,11 @@ def join_ledger(
 def _require_unregistered(ledger: Ledger, dataset: str, source: Source, location: str) -> None:
     """Raise if rows of this table have a budget already: two budgets add up to a weaker guarantee."""
     for other in ledger.datasets():
-        known = ledger.status(other).source
-        shares = isinstance(source, DuckDBSource) and source.shares_rows_with(known)
-        if shares or _is_same(source, location, known):
-            raise DatasetExists(dataset, other)
+        status = ledger.status(other)
+        for known in [table.source for table in status.tables.values()] or [status.source]:
+            shares = isinstance(source, DuckDBSource) and source.shares_rows_with(known)
+            if shares or _is_same(source, location, known):
+                raise DatasetExists(dataset, other)
 
 
 def location_of(source: object, name: str, table: str | None) -> str:

@@ -49,6 +49,7 @@ class LedgerAccount:
             older_key=older_key(planned),
             idempotency_key=idempotency_key,
             answers=Reusable.by(planned),
+            table=planned.table,
         )
         if isinstance(claimed, StoredRelease) or claimed.fresh:
             return claimed
@@ -67,6 +68,7 @@ class LedgerAccount:
             idempotency_key=key,
             after=after,
             schedule=self.schedule,
+            table=planned.table,
         )
         return claimed if claimed.fresh else self._first_attempt(claimed, key)
 

@@ -62,6 +62,8 @@ class PlannedQuestion:
     """How far pairs are kept while no clip is chosen; None where none is."""
     groups: StatedGroups | None = None
     """The groups that there is a list for; None where there is one list."""
+    table: str | None = None
+    """The table that is read, where the data set has several."""
 
     def pairs_query(self) -> CountQuery:
         """The pairs that all rounds share, of which none is cut."""

@@ -63,6 +63,7 @@ def record_of(planned: PlannedQuestion) -> QuestionRecord:
         ranking=planned.ranking_options,
         at_least=_stored_least(question),
         others=strategy.others is not None,
+        table=planned.table,
         **_stored_measure(question.measure),
         **_stored_groups(planned.groups),
     )

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, types
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedPrimaryKeyConstraint
+from sqlalchemy.exc import NoSuchTableError
 
 import podium.dbapi
 from podium.query import Kind, Schema
@@ -58,9 +59,9 @@ class PodiumDialect(DefaultDialect):
         return []
 
     def get_table_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
-        """The data set."""
-        name = _answering(connection).dataset
-        return [] if name is None else [name]
+        """The data set, or its tables if it has several."""
+        answering = _answering(connection)
+        return [] if answering.dataset is None else list(answering.schemas)
 
     def get_view_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
         """None."""
@@ -74,7 +75,10 @@ class PodiumDialect(DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
     ) -> list[ReflectedColumn]:
         """The columns that questions may name."""
-        found: Schema = _answering(connection).schema
+        schemas: dict[str, Schema] = _answering(connection).schemas
+        if table_name not in schemas:
+            raise NoSuchTableError(table_name)
+        found = schemas[table_name]
         return [
             {"name": one.name, "type": _TYPES.get(one.kind, types.Text)(), "nullable": True, "default": None}
             for one in found.columns

@@ -7,21 +7,23 @@ verification uses it to compute them again from the first entry on.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind
 from podium.privacy import Cost, Event, actual_cost, events_from_json, events_to_json, worst_case
 from podium.privacy.rounding import above
+from podium.user_columns import UserColumns, user_columns
 
 __all__ = [
     "FAILURES_OF_ALL",
     "Account",
     "Contradiction",
     "Sum",
+    "TableAccount",
     "analyst_sums",
     "change",
     "charge_of",
@@ -75,13 +77,27 @@ class Sum:
         return Cost(epsilon=None if self.unbounded else self.epsilon, rho=self.rho, delta=min(Fraction(1), self.delta))
 
 
+class TableAccount(NamedTuple):
+    """One of several tables of a data set: where it is, the column of its users, and the version of its rows."""
+
+    source: str
+    user: UserColumns
+    data_version: str
+
+    @classmethod
+    def of(cls, source: str, user: str | list[str], data_version: str) -> TableAccount:
+        """The table as it is stored."""
+        return cls(source, user_columns(user), data_version)
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """Where a data set stands after its last entry.
 
     ``held`` is everything that is charged: settled, forfeited, and the worst case of what is still open.
     ``failures`` is the number of reservations forfeited since the owner last unlocked the data set. ``questions``
-    is the number of questions that count against the limit; under the second rules a schedule's do not.
+    is the number of questions that count against the limit; under the second rules a schedule's do not. ``tables`` are
+    those of the same users by name, where the data set has several; they share all sums.
     """
 
     dataset: str
@@ -95,6 +111,7 @@ class Account:
     raises: int = 0
     sequence: int = 1
     head: str = ""
+    tables: Mapping[str, TableAccount] = field(default_factory=dict)
 
     @classmethod
     def from_registration(cls, entry: Entry) -> Account:
@@ -109,7 +126,17 @@ class Account:
             data_version=entry.data_version,
             failures_allowed=facts["failures_allowed"],
             head=entry.hash,
+            tables={
+                name: TableAccount.of(source, user, entry.data_version)
+                for name, (source, user) in facts.get("tables", {}).items()
+            },
         )
+
+    def version_of(self, table: str | None) -> str:
+        """The version of the rows that a question reads."""
+        if (table is None) == bool(self.tables) or (table is not None and table not in self.tables):
+            raise Contradiction("it names no table of the data set")
+        return self.data_version if table is None else self.tables[table].data_version
 
     @property
     def locked(self) -> bool:
@@ -221,7 +248,14 @@ def _apply_raised(account: Account, entry: Entry, _: Entry | None) -> Account:
 
 
 def _apply_relabelled(account: Account, entry: Entry, _: Entry | None) -> Account:
-    return replace(account, data_version=entry.data_version or account.data_version)
+    version, only = entry.data_version or account.data_version, entry.facts.get("table")
+    if only is not None:
+        account.version_of(only)
+    tables = {
+        name: table._replace(data_version=version) if only in (None, name) else table
+        for name, table in account.tables.items()
+    }
+    return replace(account, data_version=version if only is None else account.data_version, tables=tables)
 
 
 def _apply_seen(account: Account, entry: Entry, reservation: Entry | None) -> Account:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
@@ -19,7 +19,8 @@ from podium.ledger.budget import Budget
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.receipts import Presented
 from podium.ledger.registration import RegistrationRequest, new_totals, register
-from podium.ledger.reservations import Request, Reservation, StoredRelease, key_of, require_failures
+from podium.ledger.reservation_request import checked_charge, key_of, new_request
+from podium.ledger.reservations import Reservation, StoredRelease, require_failures
 from podium.ledger.status import Status, status_of
 from podium.ledger.tables.consistency import Checker
 from podium.ledger.tables.copying import read_copy
@@ -27,10 +28,10 @@ from podium.ledger.tables.migrations import migrate
 from podium.ledger.tables.rows import stored_integer
 from podium.ledger.tables.store import DatasetRecord, Holder, Store
 from podium.ledger.verification import Verification, verify_copy
-from podium.privacy import Charge, Cost, Event
+from podium.privacy import Charge
 from podium.storage.backend import Backend, BrokenRule
 from podium.storage.labels import label, long_text, private_text
-from podium.user_columns import UserColumns, user_columns
+from podium.user_columns import UserColumns, each_user_column, user_columns
 
 __all__ = ["Ledger"]
 
@@ -82,6 +83,7 @@ class Ledger:
         failures_allowed: int = _FAILURES_ALLOWED,
         force: bool = False,
         schedule: str | None = None,
+        tables: Mapping[str, tuple[str, UserColumns]] | None = None,
     ) -> Entry:
         """Fix the total of a data set under a name, once and for all.
 
@@ -91,17 +93,22 @@ class Ledger:
         other. Registering again with the same budget, source and user changes nothing; with ``force`` another source
         counts as a copy of the first. After
         ``failures_allowed`` forfeited reservations of one analyst that analyst is locked out, after ten times as many
-        everybody. A data set that belongs to a ``schedule`` answers no other questions.
+        everybody. A data set that belongs to a ``schedule`` answers no other questions. ``tables`` are several tables
+        of the same users by name, each with its source and user column: they share the total.
         """
         wanted = RegistrationRequest(
             label(dataset, "dataset"),
             budget,
             long_text(source, "source"),
-            _user(user),
+            None if user is None else _users(user),
             label(data_version, "data_version"),
             positive_integer(failures_allowed, "failures_allowed"),
             force,
             None if schedule is None else long_text(schedule, "schedule"),
+            {
+                label(name, "table"): (long_text(at, "source"), _users(user))
+                for name, (at, user) in (tables or {}).items()
+            },
         )
         with self._report_tampering(wanted.dataset), self._backend.transaction(write=True) as session:
             store = Store(session)
@@ -114,11 +121,17 @@ class Ledger:
             totals = new_totals(record.account.totals, budget)
             return store.append(record, Kind.RAISED, facts={"totals": totals.to_dict()})
 
-    def set_data_version(self, dataset: str, data_version: str) -> Entry:
-        """Declare that the data changed: each question asked before costs once more."""
+    def set_data_version(self, dataset: str, data_version: str, *, table: str | None = None) -> Entry:
+        """Declare that the data changed: each question asked before costs once more.
+
+        Of several tables, ``table`` is the one that changed; all of them by default.
+        """
         version = label(data_version, "data_version")
         with self._write(dataset) as (store, record):
-            return store.append(record, Kind.RELABELLED, data_version=version)
+            if table is not None:
+                reservations.require_table(record.account, table)
+            facts = None if table is None else {"table": table}
+            return store.append(record, Kind.RELABELLED, data_version=version, facts=facts)
 
     def unlock(self, dataset: str, *, analyst: str | None = None) -> Entry:
         """Allow questions again after failures, of one analyst or of everybody; what they reserved stays charged."""
@@ -140,6 +153,7 @@ class Ledger:
         idempotency_key: str | None = None,
         after: str | None = None,
         schedule: str | None = None,
+        table: str | None = None,
     ) -> Reservation:
         """Charge the worst case of a question before any row is read; ``BudgetExceeded`` if it does not fit.
 
@@ -148,10 +162,10 @@ class Ledger:
         first one's reservation and charges nothing. ``after`` is the hash that the last entry must have, for a question
         whose size was computed from the history: it is refused if another entry was written since.
         ``schedule`` names the schedule that asks: its questions have a plan of their own, so that neither the least
-        price nor the limit on questions applies.
+        price nor the limit on questions applies. ``table`` is the one that it reads, where the data set has several.
         """
-        request = _request(worst_case, question, question_key, analyst, idempotency_key)
-        request = replace(request, after=after, schedule=schedule)
+        request = new_request(worst_case, question, question_key, analyst, idempotency_key)
+        request = replace(request, after=after, schedule=schedule, table=table)
         return self._reserve_in_hand(dataset, lambda store, record: reservations.reserve(store, record, request))
 
     def reserve_once(
@@ -165,6 +179,7 @@ class Ledger:
         older_key: str | None = None,
         idempotency_key: str | None = None,
         answers: _Answers | None = None,
+        table: str | None = None,
         patience: float = _PATIENCE,
     ) -> Reservation | StoredRelease:
         """The release that answers a question, or else a reservation for it: ``find_release`` and ``reserve`` in one.
@@ -173,8 +188,9 @@ class Ledger:
         for it, so that an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with no charge.
         ``older_key`` is the key that an earlier podium would have stored the same question under.
         """
-        request = _request(worst_case, question, question_key, analyst, idempotency_key)
-        request = replace(request, older_key=None if older_key is None else key_of(long_text(older_key, "older_key")))
+        request = new_request(worst_case, question, question_key, analyst, idempotency_key)
+        older = None if older_key is None else key_of(long_text(older_key, "older_key"))
+        request = replace(request, older_key=older, table=table)
         end = time.monotonic() + patience
         while True:
             claimed = self._reserve_in_hand(
@@ -227,7 +243,7 @@ class Ledger:
         returns the same entry, so it can be retried after a lost reply.
         """
         release = private_text(release_json, "release_json")
-        actual = _charge(events)
+        actual = checked_charge(events)
         with self._write(reservation.dataset) as (store, record):
             entry = reservations.settle(store, record, reservation, release, actual)
         single_flight.in_hand.discard(reservation.hash)
@@ -274,6 +290,7 @@ class Ledger:
         *,
         analyst: str | None = None,
         answers: _Answers | None = None,
+        table: str | None = None,
     ) -> StoredRelease | None:
         """The release that answers a question again, free of charge; None if there is none for this data.
 
@@ -286,7 +303,8 @@ class Ledger:
 
         def look(store: Store, record: DatasetRecord) -> StoredRelease | None:
             reservations.require_analyst(record.account, who)
-            version = record.account.data_version if data_version is None else data_version
+            reservations.require_table(record.account, table)
+            version = record.account.version_of(table) if data_version is None else data_version
             return reservations.find(store, record, (key,), version, who, answers)
 
         with self._read(dataset) as (store, record):
@@ -371,27 +389,6 @@ def _unknown_dataset(store: Store, dataset: str) -> UnknownDataset:
     return UnknownDataset(dataset, near[0] if near else None)
 
 
-def _request(
-    worst_case: Charge, question: str, question_key: str | None, analyst: str | None, idempotency_key: str | None
-) -> Request:
-    text = long_text(question, "question")
-    return Request(
-        _charge(worst_case),
-        text,
-        key_of(text if question_key is None else long_text(question_key, "question_key")),
-        None if analyst is None else label(analyst, "analyst"),
-        None if idempotency_key is None else label(idempotency_key, "idempotency_key"),
-    )
-
-
-def _user(user: UserColumns | None) -> UserColumns | None:
+def _users(user: UserColumns) -> UserColumns:
     """The user columns, each a text that can be stored."""
-    if user is None or isinstance(user, str):
-        return None if user is None else long_text(user, "user")
-    return user_columns([long_text(name, "user") for name in user])
-
-
-def _charge(charge: Charge) -> Cost | tuple[Event, ...]:
-    if isinstance(charge, Cost):
-        return charge
-    return tuple(charge) if isinstance(charge, Iterable) else (charge,)
+    return user_columns([long_text(name, "user") for name in each_user_column(user)])

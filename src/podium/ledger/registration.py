@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from podium.errors import DatasetExists, InvalidArgument
@@ -17,7 +18,10 @@ __all__ = ["RegistrationRequest", "new_totals", "register"]
 
 @dataclass(frozen=True, slots=True)
 class RegistrationRequest:
-    """A validated registration. If ``schedule`` is set, the data set answers only its questions."""
+    """A validated registration. If ``schedule`` is set, the data set answers only its questions.
+
+    ``tables`` has source and user column of each table by name, where the data set has several.
+    """
 
     dataset: str
     budget: Budget
@@ -27,6 +31,12 @@ class RegistrationRequest:
     failures_allowed: int
     force: bool
     schedule: str | None
+    tables: Mapping[str, tuple[str, UserColumns]] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where its rows are."""
+        return tuple(source for source, _ in self.tables.values()) or (self.source,)
 
     def facts(self) -> dict[str, Any]:
         """The details of the first entry."""
@@ -37,6 +47,11 @@ class RegistrationRequest:
             "insisted": self.force,
             **({} if self.user is None else {"user": user_data(self.user)}),
             **({} if self.schedule is None else {"schedule": self.schedule}),
+            **(
+                {"tables": {name: [at, user_data(user)] for name, (at, user) in self.tables.items()}}
+                if self.tables
+                else {}
+            ),
         }
 
 
@@ -44,7 +59,7 @@ def register(store: Store, head: str, record: DatasetRecord | None, wanted: Regi
     """The registration, made now or before with the same budget, source, user and schedule."""
     if record is not None:
         return _registered_already(store, record, wanted)
-    other = store.dataset_with_source(wanted.source)
+    other = store.dataset_with_source(wanted.sources)
     if other is not None and not wanted.force:
         raise DatasetExists(wanted.dataset, other)
     return store.register(head, wanted.dataset, wanted.data_version, wanted.facts())
@@ -55,6 +70,7 @@ def _registered_already(store: Store, record: DatasetRecord, wanted: Registratio
     known = (account.totals.budget, Totals.from_dict(first.facts["totals"]).budget)
     # With force, another source counts as a copy of the registered one.
     elsewhere = not wanted.force and wanted.source != account.source
+    elsewhere = elsewhere or set(wanted.tables) != set(account.tables)
     if elsewhere or wanted.budget not in known or wanted.schedule != first.facts.get("schedule"):
         raise DatasetExists(account.dataset, account.dataset)
     require_user(account.dataset, registered_user(first.facts), wanted.user)

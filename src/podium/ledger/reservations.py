@@ -6,7 +6,6 @@ with the release. A crash between the two leaves the worst case charged.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,23 +21,23 @@ from podium.errors import (
 )
 from podium.ledger.account import Account, charge_of, describe_events, recorded_cost
 from podium.ledger.entries import Entry, Kind, Reason
+from podium.ledger.reservation_request import Request
 from podium.ledger.tables.store import DatasetRecord, Store
 from podium.privacy import Charge, Cost, Event, Limits, Selection, worst_case
 from podium.privacy.rounding import display
 from podium.storage.processes import this_process
 
 __all__ = [
-    "Request",
     "Reservation",
     "State",
     "StoredRelease",
     "find",
     "find_by_idempotency_key",
     "forfeit",
-    "key_of",
     "release_of",
     "require_analyst",
     "require_failures",
+    "require_table",
     "reserve",
     "settle",
 ]
@@ -88,30 +87,6 @@ class StoredRelease:
     charged: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A validated request to reserve."""
-
-    charge: Cost | tuple[Event, ...]
-    question: str
-    question_key: str
-    analyst: str | None
-    idempotency_key: str | None
-    after: str | None = None
-    schedule: str | None = None
-    older_key: str | None = None
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Every key under which a release that answers it may lie."""
-        return (self.question_key,) if self.older_key is None else (self.question_key, self.older_key)
-
-
-def key_of(text: str) -> str:
-    """The key under which the ledger finds a question again: a hash, so its length is fixed."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
 def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservation:
     """Charge the worst case, or refuse."""
     account = record.account
@@ -128,6 +103,7 @@ def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservatio
             hint="Somebody else asked meanwhile, and nothing was charged here: read the history again, and ask again.",
         )
     _require_schedule(store, record, request.schedule)
+    require_table(account, request.table)
     if account.locked:
         raise DatasetLocked(account.dataset, account.failures)
     if record.state.locked(request.analyst):
@@ -146,12 +122,13 @@ def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservatio
         facts={
             **({"events": describe_events(events)} if events else {}),
             **({} if request.schedule is None else {"schedule": request.schedule}),
+            **({} if request.table is None else {"table": request.table}),
         },
         cost=cost,
         analyst=request.analyst,
         question=request.question,
         question_key=request.question_key,
-        data_version=account.data_version,
+        data_version=account.version_of(request.table),
         idempotency_key=request.idempotency_key,
         owner=this_process().to_text(),
     )
@@ -198,6 +175,14 @@ def require_failures(record: DatasetRecord, analyst: str | None) -> None:
             allowed=f"an analyst whose questions about {record.account.dataset!r} failed",
             hint="'podium budget show' lists them; without a name everybody is let in again.",
         )
+
+
+def require_table(account: Account, table: str | None) -> None:
+    """Refuse a question that does not name one of the tables of a data set that has several."""
+    if (table is None) == bool(account.tables) or (table is not None and table not in account.tables):
+        names = " or ".join(map(repr, account.tables))
+        allowed = f"{names}, the tables of {account.dataset!r}" if names else f"None: {account.dataset!r} has one table"
+        raise InvalidArgument("table", table, allowed=allowed, hint="Name the table that the question is about.")
 
 
 def require_analyst(account: Account, analyst: str | None) -> None:

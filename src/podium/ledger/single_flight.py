@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 
 from podium.ledger import reservations
 from podium.ledger.entries import Entry, Reason
-from podium.ledger.reservations import Request, Reservation, StoredRelease
+from podium.ledger.reservation_request import Request
+from podium.ledger.reservations import Reservation, StoredRelease
 from podium.ledger.tables.store import DatasetRecord, Holder, Store
 from podium.storage.processes import Owner, is_certainly_gone, this_process
 
@@ -34,10 +35,12 @@ def claim(
     """The release that answers a question, or the holder who is computing it, or else a new reservation."""
     account = record.account
     reservations.require_analyst(account, request.analyst)
-    stored = reservations.find(store, record, request.keys, account.data_version, request.analyst, answers)
+    reservations.require_table(account, request.table)
+    version = account.version_of(request.table)
+    stored = reservations.find(store, record, request.keys, version, request.analyst, answers)
     if stored is not None:
         return stored
-    for entry in store.open_for(record, request.keys, account.data_version):
+    for entry in store.open_for(record, request.keys, version):
         if answers is None or answers(entry.question or ""):
             # Refuse a key that was used for another question now, not after the wait.
             reservations.find_by_idempotency_key(store, record, request)

@@ -79,8 +79,8 @@ class State:
         """What an entry commits to. The head is left out, because it is the hash of that entry."""
         named = zip(ACCOUNT_COLUMNS.split(", "), account_to_row(self.account), strict=True)
         document = {
-            # Zeros are left out, so that a later version may add sums without changing what was committed.
-            "account": {name: value for name, value in named if name != "head" and value != 0},
+            # What is empty is left out, so that a later version may add sums without changing what was committed.
+            "account": {name: value for name, value in named if name != "head" and value not in (0, None)},
             "analysts": self.analysts,
             "opened": sorted(self.opened.items()),
         }

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from podium.errors import InvalidArgument
-from podium.ledger.account import Account, Sum, recorded_cost
+from podium.ledger.account import Account, Sum, TableAccount, recorded_cost
 from podium.ledger.budget import Totals
 from podium.ledger.state import NAMELESS
 from podium.ledger.tables.store import DatasetRecord, Store
@@ -70,6 +70,7 @@ class Status(Document):
     question.
     ``failures_of`` counts failed questions by analyst, None for those without a name; ``locked_out`` are the analysts
     who had too many, and ``locked`` says whether everybody is. If ``schedule`` is set, only its questions are answered.
+    ``tables`` are those of the same users by name, where there are several.
     """
 
     dataset: str
@@ -93,12 +94,18 @@ class Status(Document):
     raises: int
     entries: int
     head: str
+    tables: Mapping[str, TableAccount] = field(default_factory=dict)
+
+    def version_of(self, table: str | None) -> str:
+        """The version of the rows of a table."""
+        return self.data_version if table is None else self.tables[table].data_version
 
     @property
     def promise(self) -> str:
         """The guarantee in one sentence."""
         budget = self.totals.budget
-        parts = [f"everything released about {self.dataset!r} together is {budget.guarantee.sentence(user=self.user)}"]
+        about = f"{self.dataset!r} ({', '.join(self.tables)})" if self.tables else repr(self.dataset)
+        parts = [f"everything released about {about} together is {budget.guarantee.sentence(user=self.user)}"]
         if self.raises:
             parts.append(
                 f"the total was raised {self.raises} time{'s' * (self.raises > 1)}: earlier totals no longer hold, and "
@@ -158,6 +165,7 @@ class Status(Document):
             "raises": self.raises,
             "entries": self.entries,
             "head": self.head,
+            **({"tables": {name: table._asdict() for name, table in self.tables.items()}} if self.tables else {}),
         }
 
 
@@ -191,6 +199,7 @@ def status_of(store: Store, record: DatasetRecord) -> Status:
         raises=account.raises,
         entries=account.sequence,
         head=account.head,
+        tables=account.tables,
     )
 
 

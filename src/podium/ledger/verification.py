@@ -175,7 +175,7 @@ class _Walk:
                 raise Contradiction("it reserves on a locked data set")
             if self.schedule not in (None, entry.facts.get("schedule")):
                 raise Contradiction("it is not a question of the schedule that the data set belongs to")
-            if entry.data_version != self.account.data_version:
+            if entry.data_version != self.account.version_of(entry.facts.get("table")):
                 raise Contradiction("it names another version of the data")
             self._check_cap(entry.analyst, entry)
         elif entry.kind is Kind.SEEN:

@@ -57,6 +57,7 @@ class Question:
     enough users have. A user counts in at most ``groups_per_user`` of them, or in "all".
     ``at_least`` leaves out items with less than that, near but not exactly. ``others`` implies ``counts``, and measures
     how many users have none of the items of the list.
+    ``table`` is the one that is asked about, where the data set has several; in SQL, FROM names it.
     Columns are checked against a table's schema later. ``domain`` states the items that can come back;
     ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. Fields that podium does not support yet
     are refused here.
@@ -82,6 +83,7 @@ class Question:
     at_least: Any = None
     others: bool = False
     join: Any = None
+    table: str | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -130,10 +132,15 @@ class Question:
 
     @classmethod
     def of(
-        cls, item: str | Iterable[str] = (), *, sql: str | None = None, **options: Unpack[QuestionOptions]
+        cls,
+        item: str | Iterable[str] = (),
+        *,
+        sql: str | None = None,
+        table: str | None = None,
+        **options: Unpack[QuestionOptions],
     ) -> Question:
         """A question as callers write it: one name or several, one condition or several."""
-        return cls(item=item, sql=sql, **options)  # type: ignore[arg-type] # made tuples there
+        return cls(item=item, sql=sql, table=table, **options)  # type: ignore[arg-type] # made tuples there
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain data, without defaults; ``Question(**data)`` restores it."""

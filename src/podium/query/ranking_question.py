@@ -45,6 +45,7 @@ class RankingQuestion:
     mixing: Number | None = None
     normalisation: int | None = None
     mechanism: str = "auto"
+    table: str | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__

@@ -41,7 +41,7 @@ class QuestionRecord:
     a shorter question. ``schedule`` names the schedule, the period and the role of a monitor's question. ``format``
     is 1 for entries that name the mechanism's class. ``by``, ``clip`` and ``unit`` are written only where items are not
     ranked by distinct users; ``per``, ``groups`` and ``groups_per_user`` only where there is a list for each group, and
-    ``at_least`` and ``others`` only where they are stated.
+    ``at_least`` and ``others`` only where they are stated, and ``table`` only where the data set has several.
     ``groups`` is not part of the key: what was released about some groups answers for fewer of them.
     """
 
@@ -66,6 +66,7 @@ class QuestionRecord:
     groups_per_user: int | str = 1
     at_least: str | None = None
     others: bool = False
+    table: str | None = None
     format: int = _FORMAT
 
     @property
@@ -89,6 +90,8 @@ class QuestionRecord:
             measured["at_least"] = self.at_least
         if self.others:
             measured["others"] = True
+        if self.table is not None:
+            measured["table"] = self.table
         # The same columns in another order are the same users.
         return {
             **shared,
@@ -123,6 +126,8 @@ class QuestionRecord:
             known["at_least"] = str(found["at_least"])
         if "others" in found:
             known["others"] = bool(found["others"])
+        if "table" in found:
+            known["table"] = str(found["table"])
         return cls(**{**known, "items": tuple(map(str, found["items"]))}, schedule=_schedule(found))
 
     @classmethod

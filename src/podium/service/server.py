@@ -13,7 +13,7 @@ from uvicorn.supervisors import Multiprocess
 from podium.errors import InvalidArgument
 from podium.service.settings import CONFIG_VARIABLE, Settings
 from podium.service.store.database import open_state
-from podium.service.store.datasets import Datasets
+from podium.service.store.datasets import Dataset, Datasets
 
 __all__ = ["check", "run_workers", "serve"]
 
@@ -25,12 +25,18 @@ def check(settings: Settings) -> list[tuple[str, str]]:
     try:
         names = datasets.check()
         found = [("ledger", datasets.ledger.name), ("data sets", ", ".join(names) or "none yet")]
-        found += [(name, f"{len(datasets.get(name).columns)} columns") for name in names]
+        found += [(name, _describe(datasets.get(name))) for name in names]
     finally:
         datasets.close()
         state.close()
     server = settings.server
     return [*found, ("address", f"http://{server.host}:{server.port}"), ("workers", str(server.workers))]
+
+
+def _describe(dataset: Dataset) -> str:
+    """How many columns there are, in each table if there are several."""
+    counted = [(table.name, f"{len(table.columns)} columns") for table in dataset.tables]
+    return ", ".join(f"{name}: {told}" if len(counted) > 1 else told for name, told in counted)
 
 
 def serve(settings: Settings, config: Path, *, on_listening: Callable[[], None]) -> None:

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from podium.curator.open_tables import Table
 from podium.errors import InvalidArgument
 from podium.ledger import Budget
+from podium.sources import SourceOptions
 from podium.user_columns import UserColumns, user_columns, user_data
 
 __all__ = ["CONFIG_VARIABLE", "DatasetSettings", "Limits", "Server", "Settings", "dataset_name", "load", "read"]
@@ -34,6 +36,8 @@ _OVERRIDES = {
     "PODIUM_WORKERS": ("server.workers", int),
     "PODIUM_PUBLIC_URL": ("server.public_url", str),
 }
+_PLACE = ("source", "user", "table", "types", "bad_lines", "encoding")
+"""What is said of one table."""
 _POSTGRESQL = ("postgresql://", "postgres://")
 
 T = TypeVar("T", "Server", "Limits")
@@ -83,17 +87,26 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSettings:
-    """A table, its user column or columns, and its budget (None: the data set must be registered already)."""
+    """A table, its user column or columns, and its budget (None: the data set must be registered already).
+
+    Several tables of the same users are in ``tables`` by name, and there is no ``source``.
+    """
 
     name: str
-    source: str
-    user: UserColumns
+    source: str = ""
+    user: UserColumns = ""
     table: str | None = None
     types: Mapping[str, str] | None = None
     bad_lines: str = "refuse"
     encoding: str = "utf-8"
     budget: Budget | None = None
     force: bool = False
+    tables: Mapping[str, Table] = field(default_factory=dict)
+
+    @property
+    def options(self) -> SourceOptions:
+        """How the source is read."""
+        return {"table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding}
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that ``read_dataset`` turns back into the same settings."""
@@ -169,20 +182,40 @@ def dataset_name(name: object) -> str:
 def read_dataset(name: str, raw: Mapping[str, Any], folder: Path) -> DatasetSettings:
     """Build the settings of one data set."""
     prefix = f"datasets.{name}."
-    _check_keys(raw, ("source", "user", "table", "types", "bad_lines", "encoding", "budget", "force", "insist"), prefix)
-    budget, types = raw.get("budget"), raw.get("types")
-    table = raw.get("table")
+    _check_keys(raw, (*_PLACE, "tables", "budget", "force", "insist"), prefix)
+    budget, several = raw.get("budget"), _table(raw.get("tables", {}), f"{prefix}tables")
+    if several and raw.keys() & set(_PLACE) - {"user"}:
+        raise InvalidArgument(f"{prefix}tables", sorted(several), allowed="no source and no option beside the tables")
+    user = None if raw.get("user") is None else _user(raw["user"], f"{prefix}user")
+    tables = {
+        table: _place(_table(told, f"{prefix}tables.{table}"), folder, f"{prefix}tables.{table}.", user)
+        for table, told in several.items()
+    }
+    single = {each: raw[each] for each in _PLACE if each in raw}
+    place: Table | None = None if several else _place(single, folder, prefix, None)
     return DatasetSettings(
         name=name,
+        user=user or user_columns(next(iter(tables.values())).user),
+        tables=tables,
+        source="" if place is None else str(place.source),
+        **({} if place is None else place.options),
+        budget=None if budget is None else _budget(_table(budget, f"{prefix}budget"), prefix),
+        # Definitions stored by earlier versions call it insist.
+        force=_flag(raw.get("force", raw.get("insist", False)), f"{prefix}force"),
+    )
+
+
+def _place(raw: Mapping[str, Any], folder: Path, prefix: str, user: UserColumns | None) -> Table:
+    """Build the settings of one table; ``user`` is its user column unless it names another."""
+    _check_keys(raw, _PLACE, prefix)
+    table, types = raw.get("table"), raw.get("types")
+    return Table(
         source=_resolve(_text(raw.get("source"), f"{prefix}source"), folder),
-        user=_user(raw.get("user"), f"{prefix}user"),
+        user=_user(raw.get("user", user), f"{prefix}user"),
         table=None if table is None else _text(table, f"{prefix}table"),
         types=None if types is None else {key: str(kind) for key, kind in _table(types, f"{prefix}types").items()},
         bad_lines=_text(raw.get("bad_lines", "refuse"), f"{prefix}bad_lines"),
         encoding=_text(raw.get("encoding", "utf-8"), f"{prefix}encoding"),
-        budget=None if budget is None else _budget(_table(budget, f"{prefix}budget"), prefix),
-        # Definitions stored by earlier versions call it insist.
-        force=_flag(raw.get("force", raw.get("insist", False)), f"{prefix}force"),
     )
 
 

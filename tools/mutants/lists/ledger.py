@@ -168,7 +168,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/single_flight.py",
-        "for entry in store.open_for(record, request.keys, account.data_version):",
+        "for entry in store.open_for(record, request.keys, version):",
         "for entry in ():",
         "equal questions wait for each other",
         ("contract/ledger/test_single_flight.py::test_who_waits_reads_the_release_for_free[sqlite]",),

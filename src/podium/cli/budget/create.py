@@ -13,13 +13,12 @@ from podium.cli.options import (
     BadLinesOption,
     Encoding,
     Format,
-    SourceOption,
-    Table,
     TextFormatOption,
     Types,
     User,
     parse_types,
 )
+from podium.cli.table_options import SourceOrTables, TablesOption, parse_places
 
 __all__ = ["create"]
 
@@ -28,7 +27,7 @@ def create(
     dataset: DatasetArgument,
     *,
     ledger: RequiredLedger,
-    source: SourceOption,
+    source: SourceOrTables = None,
     user: User,
     epsilon: Annotated[
         str,
@@ -56,7 +55,7 @@ def create(
     delta_per_analyst: Annotated[
         str | None, typer.Option("--delta-per-analyst", metavar="NUMBER", help="The same for delta.")
     ] = None,
-    table: Table = None,
+    table: TablesOption = None,
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
@@ -70,10 +69,14 @@ def create(
 
     The total cannot be lowered afterwards: the guarantee rests on it. --dry-run shows what a plan allows.
 
+    Tables with the same users belong into one data set: budgets of two data sets add up for whoever is in both.
+
     \b
-    Example:
+    Examples:
       podium budget create views --ledger ledger.db --source views.parquet --user user_id \\
         --epsilon 3 --delta 1e-6 --items 200 --questions 20
+      podium budget create shop --ledger ledger.db --user customer --epsilon 3 --delta 1e-6 \\
+        --table orders=orders.parquet --table visits=visits.parquet
     """
     from podium.ledger import Totals
     from podium.user_columns import user_columns
@@ -85,10 +88,8 @@ def create(
     if dry_run:
         print_totals(Totals.of(budget), form, user=user_columns(user))
         return
-    with podium.Curator(
-        source, dataset=dataset, user=user, ledger=ledger, budget=budget, table=table,
-        types=parse_types(types), bad_lines=bad_lines.value, encoding=encoding,
-        force=force,
-    ) as curator:  # fmt: skip
+    reading = {"types": parse_types(types), "bad_lines": bad_lines.value, "encoding": encoding}
+    places = parse_places(source, table, reading)
+    with podium.Curator(dataset=dataset, user=user, ledger=ledger, budget=budget, force=force, **places) as curator:
         status = curator.status
     print_status(status, form)

@@ -17,6 +17,9 @@ def data_version(
     version: Annotated[str, typer.Argument(metavar="VERSION", help="A label, such as a date.")],
     *,
     ledger: RequiredLedger,
+    table: Annotated[
+        str | None, typer.Option("--table", metavar="NAME", help="Only this table, of several; default: all of them.")
+    ] = None,
     form: TextFormatOption = Format.TABLE,
 ) -> None:
     """Record that the data changed: questions are answered anew.
@@ -30,6 +33,6 @@ def data_version(
     from podium.ledger import open_ledger
 
     with open_ledger(ledger, create=False) as opened:
-        opened.set_data_version(dataset, version)
+        opened.set_data_version(dataset, version, table=table)
         status = opened.status(dataset)
     print_status(status, form)

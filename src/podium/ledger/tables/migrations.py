@@ -102,13 +102,24 @@ def _to_4(session: Session) -> None:
     session.run("ALTER TABLE analysts ADD COLUMN failures BIGINT NOT NULL DEFAULT 0")
 
 
+def _to_5(session: Session) -> None:
+    """A data set may have several tables; existing ones have the one that they were registered for."""
+    session.run("ALTER TABLE datasets ADD COLUMN tables TEXT")
+
+
 @dataclass(frozen=True, slots=True)
 class _Migration:
     version: int
     apply: Callable[[Session], None]
 
 
-_MIGRATIONS = (_Migration(1, _to_1), _Migration(2, _to_2), _Migration(3, _to_3), _Migration(4, _to_4))
+_MIGRATIONS = (
+    _Migration(1, _to_1),
+    _Migration(2, _to_2),
+    _Migration(3, _to_3),
+    _Migration(4, _to_4),
+    _Migration(5, _to_5),
+)
 _ANALYSTS_SINCE = 2
 
 LATEST = _MIGRATIONS[-1].version

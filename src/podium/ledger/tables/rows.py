@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
-from podium.ledger.account import Account, Contradiction, Sum
+from podium.ledger.account import Account, Contradiction, Sum, TableAccount
 from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.privacy import Cost
@@ -39,7 +39,7 @@ ENTRY_COLUMNS = (
 
 ACCOUNT_COLUMNS = (
     "name, source, totals, data_version, failures_allowed, epsilon, unbounded, rho, delta, failures, questions, "
-    "raises, sequence, head"
+    "raises, sequence, head, tables"
 )
 
 
@@ -107,12 +107,13 @@ def entry_to_row(entry: Entry) -> tuple[Value, ...]:
 
 def account_from_row(row: Row) -> Account:
     """The account in a row of ``ACCOUNT_COLUMNS``."""
-    name, source, totals, data_version, allowed, epsilon, unbounded, rho, delta, *counts, head = row
+    name, source, totals, data_version, allowed, epsilon, unbounded, rho, delta, *counts, head, tables = row
     failures, questions, raises, sequence = map(stored_integer, counts)
     try:
         read = Totals.from_dict(json.loads(totals))
+        named = {name: TableAccount.of(*told) for name, told in json.loads(tables or "{}").items()}
     except UNREADABLE:
-        raise Contradiction("its totals cannot be read") from None
+        raise Contradiction("its totals or tables cannot be read") from None
     return Account(
         dataset=_text(name),
         source=_text(source),
@@ -125,6 +126,7 @@ def account_from_row(row: Row) -> Account:
         raises=raises,
         sequence=sequence,
         head=_text(head),
+        tables=named,
     )
 
 
@@ -142,6 +144,7 @@ def account_to_row(account: Account) -> tuple[Value, ...]:
         account.raises,
         account.sequence,
         account.head,
+        canonical_json(account.tables) if account.tables else None,
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -85,10 +87,13 @@ class Store:
         """The unchecked rows of a data set that exists."""
         return raw_datasets(self._session, dataset)[0]
 
-    def dataset_with_source(self, source: str) -> str | None:
-        """The data set that was registered first for this source."""
-        rows = self._session.rows("SELECT name FROM datasets WHERE source = ? ORDER BY id LIMIT 1", (source,))
-        return rows[0][0] if rows else None
+    def dataset_with_source(self, sources: Iterable[str]) -> str | None:
+        """The data set that was registered first for one of these sources."""
+        wanted = set(sources)
+        for name, source, tables in self._session.rows("SELECT name, source, tables FROM datasets ORDER BY id"):
+            if wanted & {source, *(told[0] for told in json.loads(tables or "{}").values())}:
+                return str(name)
+        return None
 
     def last(self, record: DatasetRecord) -> Entry:
         """The last entry, which must be the one that the account names."""

@@ -11,7 +11,7 @@ from podium.privacy import Cost
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.query import QuestionRecord
-from podium.user_columns import UserColumns
+from podium.user_columns import UserColumns, user_text
 
 __all__ = ["history_rows", "left_sentence", "status_facts", "status_text", "totals_facts", "unit_sentence"]
 
@@ -19,10 +19,11 @@ __all__ = ["history_rows", "left_sentence", "status_facts", "status_text", "tota
 def status_facts(status: Status) -> list[tuple[str, str]]:
     """Labels and texts: the promise, what is gone, what is left."""
     pure = status.totals.budget.pure
+    versioned = status.dataset if status.tables else f"{status.dataset} (version {status.data_version})"
     facts = [
-        ("data set", f"{status.dataset} (version {status.data_version})"),
-        ("source", status.source),
-        ("unit", unit_sentence(status.user)),
+        ("data set", versioned),
+        *_places(status),
+        ("unit", unit_sentence(status.user, tables=tuple(status.tables))),
         ("promise", status.promise),
         *totals_facts(status.totals),
         ("spent", _amount(status.spent, pure=pure)),
@@ -69,8 +70,20 @@ def totals_facts(totals: Totals) -> list[tuple[str, str]]:
     return facts
 
 
-def unit_sentence(user: UserColumns | None) -> str:
-    """Whom a budget protects: the column by name, or several columns."""
+def _places(status: Status) -> list[tuple[str, str]]:
+    """Where the rows are: one source, or each table with its version and user column."""
+    if not status.tables:
+        return [("source", status.source)]
+    return [
+        (f"table {name}", f"{table.source} (version {table.data_version}, users in {user_text(table.user)})")
+        for name, table in status.tables.items()
+    ]
+
+
+def unit_sentence(user: UserColumns | None, *, tables: Sequence[str] = ()) -> str:
+    """Whom a budget protects: the column by name, or several columns, and the tables where there are several."""
+    if tables:
+        return f"any one {unit_name(user)}, with all rows that they have in {', '.join(tables)} together"
     if user is None:
         return "any one user; which column that is was not written down when the data set was registered"
     if isinstance(user, tuple):
@@ -115,7 +128,8 @@ def _question(entry: Entry) -> str:
     asked = QuestionRecord.from_text(entry.question)
     if asked is None:
         return entry.question
-    return f"top {asked.k} of {', '.join(asked.items)}{' where ...' if asked.where else ''}"
+    table = "" if asked.table is None else f" in {asked.table}"
+    return f"top {asked.k} of {', '.join(asked.items)}{table}{' where ...' if asked.where else ''}"
 
 
 def _amount(cost: Cost, *, pure: bool) -> str:

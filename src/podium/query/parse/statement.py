@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from podium.query.ranked_by import USERS
 from podium.query.schema import Schema
 from podium.user_columns import UserColumns, each_user_column, user_text
 
-__all__ = ["Parsed", "parse_sql"]
+__all__ = ["Parsed", "parse_sql", "table_named"]
 
 _NO_OPTIONS = Options()
 _PARTS = {"expressions", "from_", "where", "group", "order", "limit", "qualify", "having"}
@@ -135,6 +136,13 @@ def _check_table(statement: exp.Select, table: str, shape: str) -> None:
     plain = type(node) is exp.Table and has_only(node, {"this"})
     if not _names_table(node.this if node is not None and plain else None, table):
         raise QuestionRefused("FROM" if node is None else node.sql(), f"the one table here is {table!r}", hint=shape)
+
+
+def table_named(text: str, tables: Iterable[str]) -> str | None:
+    """The table that FROM names, of those that there are."""
+    source = parse_statement(text).args.get("from_")
+    name = None if source is None or type(source.this) is not exp.Table else source.this.this
+    return next((table for table in tables if _names_table(name, table)), None)
 
 
 def _names_table(name: object, table: str) -> bool:

@@ -55,6 +55,7 @@ class QuestionBody(_Body):
     groups_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | Literal["all"] | None = Field(
         None, description="In how many groups one user counts; default 1. All groups together cost as much."
     )
+    table: _Text | None = Field(None, description="Which table, of several with the same users; in SQL, FROM names it.")
     k: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="Number of items; default 10.")
     sql: StrictStr | None = Field(None, description="The question as SQL, instead of item and k.")
     where: StrictStr | list[StrictStr] | None = Field(None, description="Filter on rows; of several, all must hold.")
@@ -130,6 +131,7 @@ class DataVersionBody(_Body):
     """A new label for the data."""
 
     data_version: _Text
+    table: _Text | None = Field(None, description="Only this table, of several with the same users.")
 
 
 class UnlockBody(_Body):

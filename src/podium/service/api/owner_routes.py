@@ -42,7 +42,8 @@ def raise_total(granted: Owning, body: BudgetBody) -> dict[str, Any]:
 def set_data_version(granted: Owning, body: DataVersionBody) -> dict[str, Any]:
     """Questions asked before are charged again, once."""
     granted.service.datasets.require(granted.dataset)
-    return granted.service.datasets.ledger.set_data_version(granted.dataset, body.data_version).to_dict()
+    ledger = granted.service.datasets.ledger
+    return ledger.set_data_version(granted.dataset, body.data_version, table=body.table).to_dict()
 
 
 @router.post("/datasets/{dataset}/unlock", summary="Allow questions again after failures")

@@ -90,14 +90,26 @@ def dataset(granted: Viewing) -> dict[str, Any]:
 def dataset_document(parts: Service, name: str, token: Token) -> dict[str, Any]:
     """A data set as JSON."""
     opened = parts.datasets.get(name)
-    return {
+    document = {
         "name": name,
-        "user": user_data(opened.settings.user),
-        "unit": f"one {unit_words(opened.settings.user)}, with all their rows",
-        "columns": opened.columns,
-        "items": opened.item_columns,
+        "user": user_data(opened.user),
+        "unit": f"one {unit_words(opened.user)}, with all their rows",
+        "columns": opened.tables[0].columns,
+        "items": opened.tables[0].item_columns,
         "budget": parts.records.budget(name, token),
     }
+    if opened.curator.tables:
+        versions = parts.datasets.status(name).tables
+        described = [
+            {
+                "name": table.name, "user": table.user, "data_version": versions[table.name].data_version,
+                "columns": table.columns, "items": table.item_columns,
+            }
+            for table in opened.tables
+        ]  # fmt: skip
+        where = " and ".join(opened.curator.tables)
+        document |= {"unit": f"{document['unit']} in {where}", "columns": [], "items": [], "tables": described}
+    return document
 
 
 @router.post("/datasets/{dataset}/plan", summary="What a question would do and cost; free")

@@ -93,7 +93,7 @@ def _require_sendable(question: QuestionRequest) -> None:
 
 _FIELDS = (
     "item", "k", "sql", "by", "clip", "unit", "where", "epsilon", "counts", "max_items_per_user", "domain",
-    "domain_size", "k_bar", "at_least", "others", "per", "groups", "groups_per_user",
+    "domain_size", "k_bar", "at_least", "others", "per", "groups", "groups_per_user", "table",
 )  # fmt: skip
 
 
@@ -107,12 +107,13 @@ def _ask_page(
     request: Request, granted: View, fields: Form, *, lines: tuple[str, ...] = (), status: int = 200
 ) -> Response:
     opened = granted.service.datasets.get(granted.dataset)
+    table = opened.table(fields.get("table"))
     budget = granted.service.records.budget(granted.dataset, granted.signed.token)
     return page(
         request, "ask.html", granted.signed, status=status, dataset=granted.dataset,
-        user=unit_words(opened.settings.user), counted=user_text(opened.settings.user),
-        columns=opened.columns, items=opened.item_columns, groups=opened.group_columns, measures=opened.measures,
-        fields=fields, lines=lines, budget=budget,
+        user=unit_words(table.user), counted=user_text(table.user), table=table.name,
+        tables=opened.curator.tables, columns=table.columns, items=table.item_columns, groups=table.group_columns,
+        measures=table.measures, fields=fields, lines=lines, budget=budget,
     )  # fmt: skip
 
 
@@ -121,7 +122,9 @@ async def _plan_link(request: Request, granted: Analysing) -> tuple[QuestionRequ
     fields = Form({name: value for name, value in request.query_params.items() if value.strip()})
     granted.service.plans.take(granted.signed.token.id)
     try:
-        question = _with_typed_groups(_parse_form(fields), granted.service.datasets.get(granted.dataset).schema)
+        question = _parse_form(fields)
+        curator = granted.service.datasets.get(granted.dataset).curator
+        question = _with_typed_groups(question, curator.table(question.question).schema)
         planned = await granted.service.plan(granted.dataset, question, granted.signed.token)
         _require_sendable(question)
     except _MISTAKES as error:
@@ -143,10 +146,11 @@ def preview(
     status = granted.service.records.status(granted.dataset)
     cap, held = status.totals.per_analyst, status.analysts.get(granted.signed.token.name, actual_cost(()))
     left = status.remaining if cap is None else Remaining.of(cap, held)
+    table = granted.service.datasets.get(granted.dataset).curator.table(question.question)
     return page(
         request, "preview.html", granted.signed, dataset=granted.dataset, plan=planned, most=planned.at_most, left=left,
         pure=status.totals.budget.pure, asked=question, question=question.to_text(), key=new_secret(),
-        user=unit_words(granted.service.datasets.get(granted.dataset).settings.user), query=request.url.query,
+        user=unit_words(table.user), query=request.url.query,
     )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def raise_total(request: Request, granted: Owning, form: PostedForm) -> Response
 def relabel(request: Request, granted: Owning, form: PostedForm) -> Response:
     """Record that the data changed."""
     return _apply(request, granted, lambda: granted.service.datasets.ledger.set_data_version(
-        granted.dataset, form.get("data_version", "")))  # fmt: skip
+        granted.dataset, form.get("data_version", ""), table=form.get("table") or None))  # fmt: skip
 
 
 @router.post("/datasets/{dataset}/unlock")

@@ -41,7 +41,8 @@ def in_shell(request: QuestionRequest, dataset: str) -> str:
     words += [] if question.k is None else [f"-k {question.k}"]
     for name, value in request.options.items():
         flag = f"--{name.replace('_', '-')}"
-        if name == "per":
+        if name in ("per", "table"):
+            # The source says which table it is.
             continue
         if name in ("domain", "groups", "items", "pairs"):
             words.append(f"{flag} FILE")

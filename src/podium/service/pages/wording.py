@@ -27,7 +27,8 @@ def question_sentence(question: str) -> str:
     counted = ", with counts" if asked.counts else ""
     groups = f" for each {' and '.join(asked.per)}" if asked.per else ""
     what = ", ".join(asked.items) if asked.ranking is None else f"a ranking of {' over '.join(asked.items)}"
-    return f"top {asked.k} of {what}{groups}{measure}{condition}{counted}"
+    table = "" if asked.table is None else f" in {asked.table}"
+    return f"top {asked.k} of {what}{table}{groups}{measure}{condition}{counted}"
 
 
 def request_of(question: str, planned: str) -> QuestionRequest | None:
@@ -63,6 +64,7 @@ def request_of(question: str, planned: str) -> QuestionRequest | None:
         domain_size=None if size is None else int(size[1]) + 1,
         k_bar=None if size is not None or usual else asked.k_bar,
         mechanism=asked.mechanism if asked.format > 1 else None,
+        table=asked.table,
     )
 
 

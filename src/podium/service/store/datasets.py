@@ -18,8 +18,9 @@ from podium.query.schema import Column, Kind, Schema
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
 from podium.service.store.database import State, now
 from podium.service.store.tokens import EVERYTHING, Token
+from podium.sources import SourceOptions
 from podium.storage.backend import BrokenRule
-from podium.user_columns import is_user_column, user_columns
+from podium.user_columns import UserColumns, is_user_column, user_columns
 from podium.wire.refusals import not_found
 
 __all__ = ["Dataset", "Datasets"]
@@ -36,9 +37,29 @@ class Dataset:
     curator: Curator
 
     @property
-    def schema(self) -> Schema:
-        """The columns of the table."""
-        return self.curator.schema
+    def user(self) -> UserColumns:
+        """The column of users; of several tables, that of the first."""
+        return self.tables[0].user
+
+    @property
+    def tables(self) -> list[DescribedTable]:
+        """The tables that questions may be about; a single one has the name of the data set."""
+        names: tuple[str | None, ...] = self.curator.tables or (None,)
+        opened = [self.curator.table(name) for name in names]
+        return [DescribedTable(one.name or self.settings.name, one.user, one.schema) for one in opened]
+
+    def table(self, name: str | None) -> DescribedTable:
+        """The table of that name, or the first."""
+        return next((one for one in self.tables if one.name == name), self.tables[0])
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedTable:
+    """A table as forms and documents show it."""
+
+    name: str
+    user: UserColumns
+    schema: Schema
 
     @property
     def columns(self) -> list[dict[str, Any]]:
@@ -51,7 +72,7 @@ class Dataset:
         return [
             column.name
             for column in self.schema.columns
-            if not is_user_column(column.name, self.settings.user) and column.kind not in _NOT_ITEMS
+            if not is_user_column(column.name, self.user) and column.kind not in _NOT_ITEMS
         ]
 
     @property
@@ -66,7 +87,7 @@ class Dataset:
         numeric = [
             column.name
             for column in self.schema.columns
-            if not is_user_column(column.name, self.settings.user) and column.kind in NUMERIC
+            if not is_user_column(column.name, self.user) and column.kind in NUMERIC
         ]
         return [(EVENTS, "events (rows)"), *((sum_of(name), f"sum of {name}") for name in numeric)]
 
@@ -199,18 +220,16 @@ class Datasets:
     def _open_dataset(self, settings: DatasetSettings) -> Dataset:
         if settings.name in self._open:
             return self._open[settings.name]
+        reading: SourceOptions = {} if settings.tables else settings.options
         curator = Curator(
-            settings.source,
+            settings.tables or settings.source,
             dataset=settings.name,
             user=settings.user,
             ledger=self._open_ledger(),
             budget=settings.budget,
-            table=settings.table,
-            types=settings.types,
-            bad_lines=settings.bad_lines,
-            encoding=settings.encoding,
             force=settings.force,
             answer_every=self._settings.limits.answer_every_seconds,
+            **reading,
         )
         self._closing.callback(curator.close)
         self._open[settings.name] = Dataset(settings, curator)
