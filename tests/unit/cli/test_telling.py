@@ -198,6 +198,8 @@ def test_examples_run(example: str) -> None:
     )
     if "budget create" in example:
         example = example.replace("ledger.db", "other.db")
+        for table in ("orders", "visits"):
+            write_parquet({"customer": [1, 2], "item": ["a", "b"]}, Path(f"{table}.parquet"))
     if "budget raise" in example:
         # The budget that these tests begin with is larger than the one of the example.
         example = example.replace("--epsilon 4", "--epsilon 6")
