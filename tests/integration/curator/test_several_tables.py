@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.support.agents import Agent, with_agent
 from tests.support.command_line import podium as command
-from tests.support.command_line import succeeded
+from tests.support.command_line import document, succeeded
 from tests.support.serving import world
 from tests.unit.service.test_pages import Browser
 
@@ -182,6 +182,10 @@ def test_on_the_command_line(place: Path, tmp_path: Path, monkeypatch: pytest.Mo
         "--table", "orders=orders.parquet", "--table", "visits=visits.parquet,user=who",
     )  # fmt: skip
     assert "visits.parquet (version 1, users in who)" in told
+    shown = document("budget", "budget", "show", "shop", *here)["datasets"][0]["tables"]
+    assert shown["visits"] == {
+        "source": str(place / "visits.parquet"), "user": "who", "data_version": "1"
+    }  # fmt: skip
     asked = ("orders.parquet", "--item", "product", "--user", "customer", "-k", "2", "--dataset", "shop", *here)
     first = succeeded("top", *asked, "--format", "csv")
     statement = ("sql", FROM_ORDERS, "--source", "orders.parquet", "--user", "customer", "--dataset", "shop", *here)

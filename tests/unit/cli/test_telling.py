@@ -168,6 +168,13 @@ def with_a_service(example: str) -> str:
     return re.sub(r"\b[0-9a-f]{32}\b", json.loads(made)["id"], example)
 
 
+def without_a_ledger(example: str) -> str:
+    """A ledger of its own, and two further tables of the same users."""
+    for table in ("orders", "visits"):
+        write_parquet({"customer": [1, 2], "item": ["a", "b"]}, Path(f"{table}.parquet"))
+    return example.replace("ledger.db", "other.db")
+
+
 def with_votes() -> None:
     """Who preferred which film to which, and the files that say what can be compared."""
     votes = [(user, "alien", "brazil") for user in range(40)] + [(user, "brazil", "casablanca") for user in range(40)]
@@ -197,9 +204,7 @@ def test_examples_run(example: str) -> None:
         succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "3", "-f", "json"), encoding="utf-8"
     )
     if "budget create" in example:
-        example = example.replace("ledger.db", "other.db")
-        for table in ("orders", "visits"):
-            write_parquet({"customer": [1, 2], "item": ["a", "b"]}, Path(f"{table}.parquet"))
+        example = without_a_ledger(example)
     if "budget raise" in example:
         # The budget that these tests begin with is larger than the one of the example.
         example = example.replace("--epsilon 4", "--epsilon 6")
