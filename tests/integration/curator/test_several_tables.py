@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.agents import Agent, with_agent
-from tests.support.command_line import podium as command
 from tests.support.command_line import document, succeeded
+from tests.support.command_line import podium as command
 from tests.support.serving import world
 from tests.unit.service.test_pages import Browser
 
