@@ -14,10 +14,13 @@ from podium.audit.exact.exhaustive import DistributionOf
 from podium.exact import Number
 from podium.histogram import Histogram
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
+from podium.mechanisms.groups.lockstep import FoundItems
+from podium.mechanisms.weights import Weights
+from podium.planning.memory_table import PairsReader
 from podium.privacy.guarantee import Guarantee
 from podium.release import GroupedRelease
 
-__all__ = ["GroupWorld", "by_group", "check_groups", "grouped_distribution", "shown", "worst_of_groups"]
+__all__ = ["GroupTables", "GroupWorld", "by_group", "check_groups", "grouped_distribution", "shown", "worst_of_groups"]
 
 
 def by_group(counts: Mapping[str, int], *, known: bool = False) -> dict[str, Histogram]:
@@ -35,6 +38,31 @@ def grouped_distribution(mechanism: GroupedTopK, *, known: bool = False) -> Dist
         return mechanism.distribution(by_group(counts, known=known), exact=True)
 
     return distribution
+
+
+class GroupTables:
+    """Groups as runs in rounds read them, each a small table of pairs in memory; ``calls`` says what was asked."""
+
+    def __init__(self, tables: Mapping[str, PairsReader]) -> None:
+        self._tables = tables
+        self.calls: list[str] = []
+
+    def discover(self, stage_of: Any, without: Mapping[Any, Any]) -> Iterator[tuple[Any, FoundItems]]:
+        self.calls.append("discover")
+        for group, table in self._tables.items():
+            stage = stage_of(group)
+            release = None if stage is None else table.discover(stage, without.get(group, ()))
+            if release is not None and release.items:
+                yield group, FoundItems(release.items, release.values or ())
+
+    def sizes(self, items: Mapping[Any, Any], edges: tuple[int, ...]) -> dict[Any, tuple[int, ...]]:
+        self.calls.append("sizes")
+        return {group: self._tables[group].sizes(some, edges) for group, some in items.items()}
+
+    def sums(self, items: Mapping[Any, Any], weights: Mapping[Any, Any]) -> dict[Any, tuple[int, ...]]:
+        self.calls.append("sums")
+        steps = {group: Weights(some, unit=some[0][1]) for group, some in weights.items()}
+        return {group: self._tables[group].sums(some, steps[group]) for group, some in items.items()}
 
 
 def shown(release: GroupedRelease) -> tuple[Any, ...]:

@@ -68,11 +68,13 @@ def keep_at_least(release: Release, least: int | None) -> Release:
         return release
     release = replace(release, parameters={"at_least": str(least), **release.parameters})
     if isinstance(release, GroupedRelease):
-        lists = (
+        lists = [
             (group, replace(found, **_large_enough(found.outcome, found.values, least)))
             for group, found in release.lists.items()
-        )
-        return replace(release, lists=GroupLists(lists))
+        ]
+        # An unknown group is shown if an item of it is.
+        listed = release.parameters.get("known", "None") != "None"
+        return replace(release, lists=GroupLists((group, found) for group, found in lists if listed or found.items))
     return replace(release, **_large_enough(release.outcome, release.values, least))
 
 
@@ -113,6 +115,11 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
 
         with reader.counting():
             return select_groups(reader, planned)
+    if mechanism.reads is Reads.GROUPS_IN_ROUNDS:
+        from podium.curator.group_rounds import select_in_rounds  # noqa: PLC0415 - most questions have one list
+
+        with reader.keeping_pairs():
+            return select_in_rounds(reader, planned)
     if mechanism.reads is Reads.ROUNDS:
         with reader.keeping_pairs():
             return _with_others(mechanism.release(reader), strategy, reader)

@@ -65,22 +65,26 @@ class PlannedQuestion:
     table: str | None = None
     """The table that is read, where the data set has several."""
 
-    def pairs_query(self) -> CountQuery:
-        """The pairs that all rounds share, of which none is cut."""
-        question = self.question
+    def pairs_query(self, salt: str | None = None) -> CountQuery:
+        """The pairs that all rounds share, of which none is cut; with groups, those of the groups that users keep."""
+        question, cut = self.question, None if self.groups is None else self.groups.cut
         value = pair_value(question.measure, self.max_clip)
-        return CountQuery(question.items, self.user, question.where, value=value)
+        bounded = cut is not None and cut.per_user is not None
+        return CountQuery(
+            question.items, self.user, question.where, value=value, groups=cut, salt=salt if bounded else None
+        )
 
     def count_query(self, salt: str) -> CountQuery:
         """The count; the salt decides which items and groups a user keeps where these are bounded."""
-        cap = self.strategy.facts.max_items_per_user
-        cut = None if self.groups is None else self.groups.cut
-        bounded = cap is not None or cut is not None
-        return replace(self.pairs_query(), max_items_per_user=cap, groups=cut, salt=salt if bounded else None)
+        cap, pairs = self.strategy.facts.max_items_per_user, self.pairs_query(salt)
+        return pairs if cap is None else replace(pairs, max_items_per_user=cap, salt=salt)
 
     def weighted_query(self, weights: Weights | NormWeights, without: tuple[Item, ...], salt: str) -> CountQuery:
         """The count of a round: each user spreads weight over their items, except those in ``without``."""
-        query = replace(self.pairs_query(), max_items_per_user=weights.cap, salt=salt, without=without)
+        query = replace(self.pairs_query(salt), max_items_per_user=weights.cap, salt=salt, without=without)
+        if query.groups is not None:
+            # A user spreads weight over the items of a group: what they have in others is paid for by itself.
+            query = replace(query, groups=replace(query.groups, within_group=True))
         if isinstance(weights, Weights):
             return replace(query, weights=weights.steps)
         return replace(query, norm=pair_norm(weights))
@@ -107,7 +111,8 @@ class PlannedQuestion:
             )
             return Plan.of(self.strategy, queries=queries, user=self.user, groups=groups)
         rows = self._first_rows() if ranking is None else len(ranking.graph.comparisons)
-        in_rounds = self.strategy.mechanism.reads is Reads.ROUNDS or self.strategy.others is not None
+        reads = self.strategy.mechanism.reads
+        in_rounds = reads in (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS) or self.strategy.others is not None
         queries = source.queries(
             self.first_query(), limit=rows, domain=self.domain, keep_pairs=in_rounds, shown_as=shown_as
         )

@@ -170,8 +170,8 @@ def _planned_budget(
     if facts.adaptive:
         # What k selections would cost, and as much again for counts, as without rounds.
         require_delta_for_rounds(pure=pure)
-        rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)
-        delta = Fraction(0) if facts.domain_size is not None else delta_per_call / (1 + delta_per_call)
+        rho = facts.selections * bounded_range_rho(single) * (2 if facts.counts else 1)
+        delta = delta_per_call / (1 + delta_per_call) if facts.hides else Fraction(0)
         return RoundsBudget(mu_squared=2 * rho, delta=delta, per_item=single)
     if not facts.counts:
         return QuestionBudget(epsilon_per_item=single, delta_per_call=delta_per_call, pure=pure)

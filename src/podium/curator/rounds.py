@@ -13,7 +13,7 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms.measures.clipped_sums import ClippedSums, grid_bits_of
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
-from podium.sources import CountQuery, GroupedSnapshot, KeptPairs, Snapshot, Source
+from podium.sources import CountQuery, GroupedPairs, GroupedSnapshot, KeptPairs, Snapshot, Source
 
 if TYPE_CHECKING:
     from podium.mechanisms.exponential import ExponentialTopK
@@ -64,7 +64,7 @@ class SourceReader:
     @contextmanager
     def keeping_pairs(self) -> Iterator[None]:
         """Keep the pairs of all rounds while the block runs."""
-        with self.source.keep_pairs(self.planned.pairs_query(), domain=self.planned.domain) as pairs:
+        with self.source.keep_pairs(self.planned.pairs_query(self.salt), domain=self.planned.domain) as pairs:
             self._pairs = pairs
             try:
                 yield
@@ -113,6 +113,14 @@ class SourceReader:
         by_name = dict(zip(map(names.get, places), release.values or (), strict=False))
         values = None if release.values is None else tuple(by_name[item] for item in named if item in by_name)
         return replace(release, outcome=named, values=values)
+
+    def grouped(self, query: CountQuery) -> GroupedSnapshot:
+        """The kept pairs of all groups as this query reads them."""
+        return self._kept_pairs().snapshot(query)
+
+    def grouped_among(self, items: Mapping[Item, Sequence[Item]]) -> GroupedPairs:
+        """The kept pairs of these items of each group."""
+        return self._kept_pairs().grouped_among(items)
 
     def _open_snapshot(self) -> Snapshot:
         if self._snapshot is None:

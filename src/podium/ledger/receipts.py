@@ -98,8 +98,7 @@ def _first_of(found: RankedList, k: int) -> RankedList:
 
 def lists_of(release: GroupedRelease, groups: Iterable[Group]) -> GroupedRelease:
     """The lists of these groups alone; nothing came out of those that are not shown."""
-    values = None if release.value_kind is None else ()
-    nothing = RankedList((BOTTOM,), release.k, values)
+    nothing = release.nothing
     return replace(release, lists=GroupLists((group, release.lists.get(group, nothing)) for group in groups))
 
 

@@ -37,6 +37,7 @@ class Reads(StrEnum):
     WEIGHTED_COUNTS = "weighted counts"
     ROUNDS = "rounds"
     GROUPS = "groups"
+    GROUPS_IN_ROUNDS = "groups in rounds"
 
 
 class Discovery(Protocol):

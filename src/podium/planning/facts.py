@@ -140,9 +140,12 @@ class Facts:
                 allowed=f"an integer from 1 to {MAX_K // self.k} with k={self.k}",
                 hint="A user pays for the lists of all groups in which they count.",
             )
-        if self.mechanism == "adaptive":
+        if self.mechanism == "adaptive" and (self.measure is not None or not self.hides):
             raise InvalidArgument(
-                "mechanism", self.mechanism, allowed="'auto' or 'limited-domain' where there is a list for each group"
+                "mechanism",
+                self.mechanism,
+                allowed="'auto' where there is a list for each group, and known items or sums are ranked",
+                hint="Rounds in groups find items by their numbers of users.",
             )
         if self.measure is not None and self.measure.clip is None:
             raise InvalidArgument(
@@ -191,7 +194,9 @@ class Facts:
     @property
     def adaptive(self) -> bool:
         """Whether a ledger's question is answered in rounds, which read more and find more: see docs/planner.md."""
-        if self.domain_size is not None or self.groups is not None:
+        if self.groups is not None and (self.measure is not None or not self.hides):
+            return False
+        if self.domain_size is not None and self.groups is None:
             return self.mechanism == "adaptive"
         signed = self.measure is not None and self.measure.floor < 0
         if self.mechanism == "limited-domain" or self.k_bar is not None or signed:

@@ -7,19 +7,25 @@ from fractions import Fraction
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts, MeasureTogether
 from podium.mechanisms.exponential import ExponentialTopK
+from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.planning.facts import Facts, GroupFacts
 from podium.planning.limits import require_noise
-from podium.planning.question_budget import AnyBudget, QuestionBudget
+from podium.planning.question_budget import AnyBudget, QuestionBudget, RoundsBudget
 from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, round_up
-from podium.planning.strategy import Strategy
+from podium.planning.strategy import DEFAULT_MAX_ITEMS_PER_USER, Strategy, found_sentence
 from podium.privacy import total
 
 __all__ = ["grouped_strategy"]
 
+_MOST_ROUNDS = 9
+"""Three that find, and three times the sizes and differences at borders."""
+
 
 def grouped_strategy(facts: Facts, groups: GroupFacts, budget: AnyBudget) -> Strategy:
-    """Selections in every group within this budget; noise that cannot be drawn is refused."""
+    """Rounds or selections in every group within this budget; noise that cannot be drawn is refused."""
+    if isinstance(budget, RoundsBudget):
+        return _in_rounds(facts, groups, budget)
     if not isinstance(budget, QuestionBudget):
         raise InvalidArgument("mechanism", facts.mechanism, allowed="'auto' where there is a list for each group")
     require_noise(epsilon_per_item=budget.epsilon_per_item)
@@ -32,7 +38,7 @@ def grouped_strategy(facts: Facts, groups: GroupFacts, budget: AnyBudget) -> Str
         mechanism=mechanism,
         measure=measure,
         guarantee=budget.guarantee or total((*mechanism.worst_case, *counts * mechanism.most)),
-        why=_why(facts, groups),
+        why=_why(facts, groups, _selecting(facts)),
         reach=reach,
         reach_sentence=sentence,
         epsilon_per_item=budget.epsilon_per_item,
@@ -40,6 +46,41 @@ def grouped_strategy(facts: Facts, groups: GroupFacts, budget: AnyBudget) -> Str
         theorem=budget.theorem,
         pure=budget.pure,
         paths="One way, which counts the table once, for all groups together.",
+    )
+
+
+def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strategy:
+    mechanism = GroupedRounds.dividing(
+        facts.k,
+        budget.mu_squared,
+        budget.delta,
+        groups_per_user=groups.per_user,
+        known=groups.known,
+        max_items_per_user=facts.max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER,
+        counts=facts.counts,
+    )
+    require_noise(mu_squared=mechanism.inner.mu_squared)
+    reach = mechanism.inner.first_threshold
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=None,
+        guarantee=budget.guarantee or total(mechanism.worst_case),
+        why=_why(
+            facts,
+            groups,
+            "In each, rounds of Gaussian noise find candidates, settle what is clearly in, and measure only the "
+            "border again.",
+        ),
+        reach=reach,
+        reach_sentence=f"In each group: {found_sentence(reach)}",
+        epsilon_per_item=budget.per_item,
+        delta_per_call=budget.delta,
+        theorem=budget.theorem,
+        paths=(
+            "One way, which reads the table once and counts its distinct pairs at most "
+            f"{_MOST_ROUNDS + facts.counts} times, for all groups together."
+        ),
     )
 
 
@@ -78,7 +119,14 @@ def _measure(facts: Facts, budget: QuestionBudget) -> MeasureCounts | MeasureTog
     return MeasureTogether(budget.sigma, items=facts.k, max_items_per_user=most, clip=clip, even=True)
 
 
-def _why(facts: Facts, groups: GroupFacts) -> str:
+def _selecting(facts: Facts) -> str:
+    if not facts.hides:
+        return "In each, exponential mechanisms in turn return all k items of the known domain."
+    instead = "" if facts.measure is None else " Rounds per group are for numbers of users."
+    return f"In each, the true top {facts.rows} compete against a threshold that hides which items are there.{instead}"
+
+
+def _why(facts: Facts, groups: GroupFacts, how: str) -> str:
     if groups.most == 1:
         price = "Each user counts in one group, so all groups together cost what one list costs"
     else:
@@ -89,11 +137,6 @@ def _why(facts: Facts, groups: GroupFacts) -> str:
         "the groups are not known beforehand, and one is shown if an item of it stands out"
         if groups.known is None
         else f"all {groups.known} listed groups are shown"
-    )
-    how = (
-        f"In each, the true top {facts.rows} compete against a threshold that hides which items are there."
-        if facts.hides
-        else "In each, exponential mechanisms in turn return all k items of the known domain."
     )
     return f"{price}; {shown}. {how}"
 

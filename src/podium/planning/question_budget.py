@@ -111,7 +111,7 @@ def _rounds_budget(facts: Facts, guarantee: Guarantee) -> RoundsBudget:
     from podium.mechanisms import AdaptiveTopK, RefinedTopK  # noqa: PLC0415 - short lists do without rounds
 
     epsilon, delta = guarantee.epsilon(), guarantee.cost.delta
-    if facts.domain_size is None:
+    if facts.hides:
         whole = AdaptiveTopK.within(facts.k, epsilon=epsilon, delta=delta)
         mu_squared, hidden = whole.mu_squared, whole.delta
     else:

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
     from podium.mechanisms.gaussian.refined import RefinedTopK
+    from podium.mechanisms.groups.grouped_rounds import GroupedRounds
     from podium.mechanisms.measures.measured_topk import MeasuredTopK
     from podium.ranking import RankingMethod
 
-__all__ = ["Strategy", "strategy_for"]
+__all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "Strategy", "found_sentence", "strategy_for"]
 
-_DEFAULT_MAX_ITEMS_PER_USER = 1_000
+DEFAULT_MAX_ITEMS_PER_USER = 1_000
 _ROOT_OF_TEN = Fraction(316228, 100000)
 _ONCE = "One way, which reads the table once."
 _IN_ROUNDS = "One way, which reads the table once and counts its distinct pairs at most {} times."
@@ -50,7 +51,7 @@ class Strategy:
     """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
-    mechanism: Mechanism | AdaptiveTopK | MeasuredTopK | RefinedTopK | SizedKnownTopK | SizedTopK
+    mechanism: Mechanism | AdaptiveTopK | GroupedRounds | MeasuredTopK | RefinedTopK | SizedKnownTopK | SizedTopK
     measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
@@ -102,7 +103,7 @@ class Strategy:
             loss, slack = self.guarantee.epsilon(), self.guarantee.cost.delta
             return f"epsilon {display(loss)} and delta {display(slack)}, whatever comes out"
         text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
-        if self.epsilon_per_item is None or self.mechanism.reads is Reads.ROUNDS:
+        if self.epsilon_per_item is None or self.mechanism.reads in (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS):
             # Counts use up what rounds leave.
             less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"
             return f"{text}; less rho if {less}"
@@ -185,7 +186,7 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         facts.k,
         budget.mu_squared,
         budget.delta,
-        max_items_per_user=facts.max_items_per_user or _DEFAULT_MAX_ITEMS_PER_USER,
+        max_items_per_user=facts.max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER,
         counts=facts.counts,
     )
     reach = mechanism.first_threshold
@@ -198,11 +199,16 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
             "and measure only the border again."
         ),
         reach=reach,
-        reach_sentence=(
-            f"An item is found if it has well over {round_up(reach)} users who have few other items, or well over "
-            f"{round_up(_of_busy_users(reach))} who have about ten."
-        ),
+        reach_sentence=found_sentence(reach),
         paths=_IN_ROUNDS.format(9 if facts.counts else 8),
+    )
+
+
+def found_sentence(reach: Fraction) -> str:
+    """How far an item must reach to be found in rounds."""
+    return (
+        f"An item is found if it has well over {round_up(reach)} users who have few other items, or well over "
+        f"{round_up(_of_busy_users(reach))} who have about ten."
     )
 
 
@@ -244,7 +250,7 @@ def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
         facts.k, budget.epsilon, budget.delta, k_bar=facts.rows, max_items_per_user=facts.max_items_per_user
     )
     reach = mechanism.first_threshold
-    busy = _of_busy_users(mechanism.one_discovery(_DEFAULT_MAX_ITEMS_PER_USER).count_threshold)
+    busy = _of_busy_users(mechanism.one_discovery(DEFAULT_MAX_ITEMS_PER_USER).count_threshold)
     return Strategy(
         facts=facts,
         mechanism=mechanism,
@@ -297,7 +303,7 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
     mechanism = RefinedTopK(
         facts.k,
         budget.mu_squared,
-        max_items_per_user=facts.max_items_per_user or _DEFAULT_MAX_ITEMS_PER_USER,
+        max_items_per_user=facts.max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER,
         counts=facts.counts,
     )
     # Two standard deviations of a difference, if everything were spent on it.

@@ -16,6 +16,8 @@ from podium.release.release import Release
 __all__ = ["GroupedRelease"]
 
 _FORMAT = 2
+_WITHOUT_BOTTOM = frozenset({"GroupedRounds", "GroupedComposite"})
+"""Mechanisms whose lists end without saying so: what is not found takes no part in a race against BOTTOM."""
 _MAX_SHOWN = 10
 
 
@@ -48,6 +50,12 @@ class GroupedRelease(Release):
     def __post_init__(self) -> None:
         if type(self.lists) is not GroupLists:
             object.__setattr__(self, "lists", GroupLists(self.lists))
+
+    @property
+    def nothing(self) -> RankedList:
+        """The list of a group of which nothing came out."""
+        outcome = () if self.mechanism in _WITHOUT_BOTTOM else (BOTTOM,)
+        return RankedList(outcome, self.k, None if self.value_kind is None else ())
 
     @property
     def ordered(self) -> bool:

@@ -18,9 +18,9 @@ from podium.exact import positive_integer
 from podium.histogram import Histogram, Item
 
 if TYPE_CHECKING:
-    from podium.sources.protocol import Domain
+    from podium.sources.protocol import CountQuery, Domain
 
-__all__ = ["Group", "GroupCut", "GroupProfiles", "GroupedKeptPairs", "GroupedPairs", "GroupedSnapshot"]
+__all__ = ["Group", "GroupCut", "GroupProfiles", "GroupedKeptPairs", "GroupedPairs", "GroupedSnapshot", "flat_items"]
 
 Group: TypeAlias = Item
 
@@ -60,6 +60,22 @@ class GroupProfiles:
 
     profiles: tuple[tuple[tuple[int, ...], int], ...]
     of_group: NDArray[np.int32]
+
+
+def flat_items(query: CountQuery, items: Mapping[Group, Sequence[Item]]) -> tuple[Item, ...]:
+    """The items of each group of a query as tuples that begin with the columns of the group."""
+    if query.groups is None:
+        raise InvalidArgument("query", "one list", allowed="a query with groups")
+    groups, alone = len(query.groups.columns), len(query.items) == 1
+    return tuple(
+        (*((group,) if groups == 1 else _parts(group)), *((item,) if alone else _parts(item)))
+        for group, some in items.items()
+        for item in some
+    )
+
+
+def _parts(values: Item) -> tuple[Item, ...]:
+    return values if isinstance(values, tuple) else (values,)
 
 
 class GroupedPairs(Protocol):

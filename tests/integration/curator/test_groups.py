@@ -20,7 +20,8 @@ import podium
 from podium import Budget, Curator
 from podium.errors import InvalidArgument, PodiumError
 from podium.privacy import BottomEvent, CorrelatedNoise, GaussianNoise, Selection, bounded_range_rho, calibrate_epsilon
-from podium.release import BOTTOM, GroupedRelease, GroupLists, RankedList, Release
+from podium.privacy.events import HiddenItems
+from podium.release import GroupedRelease, GroupLists, RankedList, Release
 
 Row = tuple[int, str | None, str]
 BUDGET = Budget(epsilon=40, delta="1e-6", items=200, questions=20)
@@ -81,16 +82,18 @@ def test_fifty_countries_cost_what_one_costs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("groups", [None, ["DE", "FR"]])
-def test_a_user_in_two_countries_counts_in_one_unless_two_are_paid_for(tmp_path: Path, groups: object) -> None:
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_user_in_two_countries_counts_in_one_unless_two_are_paid_for(tmp_path: Path, groups: object, k: int) -> None:
     source = table(tmp_path / "views.parquet", [row for country in ("DE", "FR") for row in readers(country)])
     for most in (1, 2):
         release = podium.top(
-            source, user="user_id", item="article", per="country", groups=groups, groups_per_user=most, k=1,
+            source, user="user_id", item="article", per="country", groups=groups, groups_per_user=most, k=k,
             counts=True, epsilon=500, delta="1e-6",
         )  # fmt: skip
         counted = sum(float(found.values[0]) for found in release.lists.values() if found.values)
         assert abs(counted - most * ITEMS["a"]) < 50
-        assert sum(isinstance(event, Selection) for event in release.paid.events) == most
+        once = Selection if k == 1 else CorrelatedNoise
+        assert sum(isinstance(event, once) for event in release.paid.events) == most
 
 
 def test_rows_without_a_country_do_not_count(tmp_path: Path) -> None:
@@ -99,19 +102,25 @@ def test_rows_without_a_country_do_not_count(tmp_path: Path) -> None:
         assert items(opened.top("article", per="country", k=3)) == {"DE": ("a", "b", "c")}
 
 
-def test_a_hidden_country_does_not_show_in_the_charge(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mechanism", ["auto", "limited-domain"])
+def test_a_hidden_country_does_not_show_in_the_charge(tmp_path: Path, mechanism: str) -> None:
     plain, hidden = two(tmp_path / "plain.parquet"), two(tmp_path / "hidden.parquet", (77_777, "LI", "a"))
     spent, receipts = [], []
     for source in (plain, hidden):
         with curator(source, tmp_path / f"{source.stem}.ledger") as opened:
-            release = opened.top("article", per="country", k=3, groups_per_user=3)
+            release = opened.top("article", per="country", k=3, groups_per_user=3, mechanism=mechanism)
             assert items(release) == {"DE": ("a", "b", "c"), "FR": ("a", "b", "c")}
             spent.append(opened.status.spent)
             receipts.append(release.paid.events)
     assert spent[0] == spent[1]
     assert receipts[0] == receipts[1]
-    assert Counter(map(type, receipts[0]))[Selection] == 6
-    assert isinstance(receipts[0][-1], BottomEvent)
+    if mechanism == "auto":
+        # Three groups of rounds: whatever the two lists cost, the third costs what finding nothing costs.
+        assert Counter(map(type, receipts[0]))[GaussianNoise] >= 6
+        assert isinstance(receipts[0][-1], HiddenItems)
+    else:
+        assert Counter(map(type, receipts[0]))[Selection] == 6
+        assert isinstance(receipts[0][-1], BottomEvent)
 
 
 def test_an_empty_table_is_an_ordinary_paid_release(tmp_path: Path) -> None:
@@ -119,6 +128,10 @@ def test_an_empty_table_is_an_ordinary_paid_release(tmp_path: Path) -> None:
     with curator(source, tmp_path / "ledger") as opened:
         release = opened.top("article", per="country", k=3)
         assert items(release) == {}
+        assert [type(event) for event in release.paid.events] == [GaussianNoise, GaussianNoise, HiddenItems]
+        selected = opened.top("article", per="country", k=2)
+        assert not selected.paid.events
+        release = opened.top("article", per="country", k=3, mechanism="limited-domain")
         assert [type(event) for event in release.paid.events[1:]] == [BottomEvent]
         listed = opened.top("article", per="country", groups=["FR", "DE"], k=4, counts=True)
         assert [(group, found.items, found.values) for group, found in listed.lists.items()] == [
@@ -152,8 +165,9 @@ def test_known_groups_answer_for_fewer_of_them_and_for_no_others(tmp_path: Path)
 def test_a_receipt_is_about_groups_that_were_asked_about(tmp_path: Path) -> None:
     with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
         known = opened.top("article", per="country", k=3, groups=["FR", "XX"])
-        verify, nothing = opened._ledger_account.ledger.verify, RankedList((BOTTOM,), 3)
         assert isinstance(known, GroupedRelease)
+        verify, nothing = opened._ledger_account.ledger.verify, known.nothing
+        assert nothing == RankedList((), 3)
         for lists, sound in (
             ({"FR": known.lists["FR"]}, True),
             ({"XX": nothing}, True),
@@ -247,7 +261,8 @@ def test_a_minimum_holds_in_each_group(tmp_path: Path) -> None:
         ({"groups_per_user": "all"}, "groups_per_user"),
         ({"groups_per_user": 5_000}, "groups_per_user"),
         ({"by": "events"}, "clip"),
-        ({"mechanism": "adaptive"}, "mechanism"),
+        ({"mechanism": "adaptive", "by": "events", "clip": 3}, "mechanism"),
+        ({"mechanism": "adaptive", "groups": ["DE"], "domain": ["a", "b", "c", "d"]}, "mechanism"),
         ({"groups": [1]}, "domain|groups"),
         ({"groups": "nowhere.csv"}, "domain|groups|source"),
     ],
@@ -265,15 +280,28 @@ def test_what_cannot_be_answered_is_refused_before_anything_is_paid(
 def test_the_counts_of_a_group_are_paid_for(tmp_path: Path) -> None:
     """Reserved for every group of a user, settled for the costliest; the same as with the lists of so many users."""
     with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
-        plan = opened.plan("article", per="country", k=3, counts=True, groups_per_user=2)
+        asked = {"per": "country", "k": 3, "counts": True, "groups_per_user": 2, "mechanism": "limited-domain"}
+        plan = opened.plan("article", **asked)  # type: ignore[arg-type]
         assert sum(isinstance(event, GaussianNoise) for event in plan.strategy.worst_case) == 2
-        release = opened.top("article", per="country", k=3, counts=True, groups_per_user=2)
+        release = opened.top("article", **asked)  # type: ignore[arg-type]
         noise = [event for event in release.paid.events if isinstance(event, CorrelatedNoise)]
         assert len(noise) == 2
         selections = 6 * bounded_range_rho(plan.strategy.epsilon_per_item or 0)
         assert release.paid.rho == selections + sum(event.rho for event in noise)
         assert release.paid.rho <= plan.at_most.rho
         assert plan.at_most.rho == pytest.approx(float(release.paid.rho), rel=1e-3)
+
+
+def test_the_counts_of_rounds_are_part_of_the_price(tmp_path: Path) -> None:
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        release = opened.top("article", per="country", k=3, counts=True, groups_per_user=2)
+        noise = [event for event in release.paid.events if isinstance(event, CorrelatedNoise)]
+        assert len(noise) == 2
+        most = opened.plan("article", per="country", k=4, counts=True, groups_per_user=2).at_most
+        assert release.paid.rho <= most.rho * 3 / 4
+        assert release.paid.delta <= most.delta
+        for found in release.lists.values():
+            assert [round(float(value), -2) for value in found.values or ()] == [900, 600, 300]
 
 
 def test_two_groups_cost_as_much_delta_as_one(tmp_path: Path) -> None:

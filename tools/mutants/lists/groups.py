@@ -10,6 +10,7 @@ _UNIT = "unit/mechanisms/test_groups.py"
 _WORLDS = "exhaustive/mechanisms/test_groups.py"
 _CURATOR = "integration/curator/test_groups.py"
 _DRAWS = "statistical/mechanisms/test_groups.py"
+_ROUNDS = "unit/mechanisms/test_grouped_rounds.py"
 
 MUTANTS = (
     Mutant(
@@ -151,5 +152,75 @@ MUTANTS = (
         "        return self.k\n",
         "an epsilon of a whole question pays for the lists of all groups of a user",
         (f"{_CURATOR}::test_an_epsilon_is_divided_among_the_groups_of_a_user",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_rounds.py",
+        "AdaptiveTopK(k, whole / most, hidden / most,",
+        "AdaptiveTopK(k, whole, hidden / most,",
+        "the groups of a user share mu^2",
+        (f"{_ROUNDS}::test_every_group_of_a_user_has_an_equal_part",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_rounds.py",
+        "AdaptiveTopK(k, whole / most, hidden / most,",
+        "AdaptiveTopK(k, whole / most, hidden,",
+        "the groups of a user share delta",
+        (f"{_ROUNDS}::test_every_group_of_a_user_has_an_equal_part",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_rounds.py",
+        "GaussianNoise(1, sensitivity_squared=self.most * self.inner.mu_squared)",
+        "GaussianNoise(1, sensitivity_squared=self.inner.mu_squared)",
+        "all groups of a user are reserved",
+        (f"{_ROUNDS}::test_every_group_of_a_user_has_an_equal_part",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_rounds.py",
+        "others = self.most if self.known is None else",
+        "others = 0 if self.known is None else",
+        "hidden groups are charged too",
+        (f"{_ROUNDS}::test_hidden_groups_do_not_show_in_the_charge",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_rounds.py",
+        "min(self.most, self.known - len(shown))",
+        "0",
+        "listed groups of which nothing came out are charged",
+        (f"{_ROUNDS}::test_listed_groups_are_all_shown_and_those_without_items_are_paid_for",),
+    ),
+    Mutant(
+        "mechanisms/groups/costliest.py",
+        "lists.sort(key=_price, reverse=True)",
+        "lists.sort(key=_price)",
+        "the costliest groups are charged, not the cheapest",
+        (f"{_ROUNDS}::test_known_groups_are_charged_as_often_as_they_are",),
+    ),
+    Mutant(
+        "mechanisms/groups/costliest.py",
+        "sum(sorted(deltas, reverse=True)[:number], start=Fraction(0))",
+        "sum(deltas[:number], start=Fraction(0))",
+        "the largest sums of delta are charged, whichever groups have the most noise",
+        (f"{_ROUNDS}::test_known_groups_are_charged_as_often_as_they_are",),
+    ),
+    Mutant(
+        "curator/prepare.py",
+        "question, cut = self.question, None if self.groups is None else self.groups.cut",
+        "question, cut = self.question, None if self.groups is None else replace(self.groups.cut, per_user=None)",
+        "users are cut to their groups when pairs are kept",
+        (f"{_CURATOR}::test_a_user_in_two_countries_counts_in_one_unless_two_are_paid_for",),
+    ),
+    Mutant(
+        "curator/answer.py",
+        "for group, found in lists if listed or found.items)",
+        "for group, found in lists)",
+        "an unknown group is shown if an item of it is",
+        (f"{_CURATOR}::test_a_minimum_holds_in_each_group",),
+    ),
+    Mutant(
+        "mechanisms/groups/finding.py",
+        "((count, member - ends[count][at] + size), value)",
+        "((count, member), value)",
+        "a place is that of an item of its group",
+        ("statistical/mechanisms/test_shared_race.py::test_a_group_with_more_items_than_places_takes_part_alone",),
     ),
 )

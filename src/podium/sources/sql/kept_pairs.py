@@ -23,12 +23,12 @@ from podium.errors import InvalidArgument
 from podium.exact import positive_integer
 from podium.histogram import Item
 from podium.sources.domains import item_rows
-from podium.sources.group_cut import Group
+from podium.sources.group_cut import Group, flat_items
 from podium.sources.pair_norm import PairNorm
 from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.groups.grouped_lists import GroupedSqlSnapshot
-from podium.sources.sql.groups.named_pairs import SqlGroupedPairs, counting, flat_items, require_groups
+from podium.sources.sql.groups.named_pairs import SqlGroupedPairs, counting, require_groups
 from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
 from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable
@@ -82,7 +82,7 @@ class SqlKeptPairs:
 
     def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> SqlGroupedPairs:
         """The pairs of these items of each group alone."""
-        return SqlGroupedPairs(self.among(flat_items(self._builder, items)), items)
+        return SqlGroupedPairs(self.among(flat_items(self._builder.query, items)), items)
 
     def among(self, items: tuple[Item, ...]) -> SqlNamedPairs:
         """The pairs of these items alone, kept the first time that they are asked for."""

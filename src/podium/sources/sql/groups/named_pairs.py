@@ -13,7 +13,6 @@ from podium.histogram import Item
 from podium.sources.domains import item_rows
 from podium.sources.group_cut import Group
 from podium.sources.protocol import CountQuery
-from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.expressions import SIZE, WEIGHT
 from podium.sources.sql.groups.queries import GroupedSql
 from podium.sources.sql.loaded_items import loaded_groups
@@ -22,7 +21,7 @@ from podium.sources.sql.snapshot import decoded, exact_edges
 if TYPE_CHECKING:
     from podium.sources.sql.kept_pairs import SqlNamedPairs
 
-__all__ = ["SqlGroupedPairs", "counting", "flat_items", "require_groups"]
+__all__ = ["SqlGroupedPairs", "counting", "require_groups"]
 
 
 class SqlGroupedPairs:
@@ -75,19 +74,6 @@ class SqlGroupedPairs:
         return self._named.session.fetch(self._builder.relation.dialect.sql(query))
 
 
-def flat_items(builder: SqlBuilder, items: Mapping[Group, Sequence[Item]]) -> tuple[Item, ...]:
-    """The items of each group as tuples that begin with the columns of the group."""
-    width = len(builder.group_places)
-    if not width:
-        raise InvalidArgument("query", "one list", allowed="kept pairs of a query with groups")
-    single_group, single_item = width == 1, len(builder.columns) - width == 1
-    return tuple(
-        (*((group,) if single_group else _parts(group)), *((item,) if single_item else _parts(item)))
-        for group, some in items.items()
-        for item in some
-    )
-
-
 def counting(query: CountQuery, *, within_group: bool) -> CountQuery:
     """The query, with t counted within each group or over all of them; unchanged without groups."""
     return query if query.groups is None else replace(query, groups=replace(query.groups, within_group=within_group))
@@ -98,10 +84,6 @@ def require_groups(query: CountQuery, kept: CountQuery) -> None:
     wanted, there = (cut and replace(cut, within_group=False) for cut in (query.groups, kept.groups))
     if wanted != there or (there is not None and there.per_user is not None and query.salt != kept.salt):
         raise InvalidArgument("query", "other groups", allowed="the groups of the kept pairs, and their salt")
-
-
-def _parts(values: Item) -> tuple[Item, ...]:
-    return values if isinstance(values, tuple) else (values,)
 
 
 def _by_size(steps: Sequence[tuple[int, int]], largest: int) -> list[tuple[int, int]]:

@@ -1,0 +1,69 @@
+"""A list for each group, in rounds: what all groups ask next is one query, on pairs that are computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from podium.curator.prepare import PlannedQuestion
+from podium.curator.rounds import SourceReader
+from podium.curator.stated import StatedGroups
+from podium.histogram import Item
+from podium.mechanisms.groups.finding import find_in_groups
+from podium.mechanisms.groups.grouped_rounds import GroupedRounds
+from podium.mechanisms.groups.lockstep import FoundItems
+from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
+from podium.release import GroupedRelease
+from podium.release.groups import group_key
+from podium.sources.group_cut import flat_items
+
+__all__ = ["select_in_rounds"]
+
+
+def select_in_rounds(reader: SourceReader, planned: PlannedQuestion) -> GroupedRelease:
+    """The lists of all groups; memory holds only groups in which something was found."""
+    groups, mechanism = cast(StatedGroups, planned.groups), cast(GroupedRounds, planned.strategy.mechanism)
+    shown, nothing = mechanism.run(_GroupsReader(reader, planned, mechanism))
+    listed = groups.listed or ()
+    # A group is shown under the name by which it was listed.
+    names = {group_key(group): group for group in listed}
+    named = {names.get(group_key(group), group): release for group, release in shown.items()}
+    return mechanism.gather(named, nothing, listed=listed, per=groups.per)
+
+
+@dataclass(slots=True)
+class _GroupsReader:
+    """The kept pairs of a question as runs in rounds read them."""
+
+    reader: SourceReader
+    planned: PlannedQuestion
+    mechanism: GroupedRounds
+
+    def discover(
+        self,
+        stage_of: Callable[[Item], TruncatedGaussianHistogram | None],
+        without: Mapping[Item, tuple[Item, ...]],
+    ) -> Iterator[tuple[Item, FoundItems]]:
+        """Run the stage of every group with rows; only the names of what was found are read."""
+        weights, left_out = (
+            self.mechanism.first_weights,
+            flat_items(self.planned.pairs_query(self.reader.salt), without),
+        )
+        snapshot = self.reader.grouped(self.planned.weighted_query(weights, left_out, self.reader.salt))
+        found = {one.group: one for one in find_in_groups(snapshot.grouped_tallies(), stage_of)}
+        if not found:
+            return
+        names = snapshot.grouped_names({group: one.places for group, one in found.items()})
+        for group, one in found.items():
+            yield group, FoundItems(names[group], one.values)
+
+    def sizes(self, items: Mapping[Item, tuple[Item, ...]], edges: tuple[int, ...]) -> Mapping[Item, tuple[int, ...]]:
+        """How many users have so many of the items of a group."""
+        return self.reader.grouped_among(items).sizes(edges)
+
+    def sums(
+        self, items: Mapping[Item, tuple[Item, ...]], weights: Mapping[Item, Sequence[tuple[int, int]]]
+    ) -> Mapping[Item, tuple[int, ...]]:
+        """The weighted count of each of the items of a group."""
+        return self.reader.grouped_among(items).sums(weights)

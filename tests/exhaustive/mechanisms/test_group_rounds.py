@@ -1,0 +1,116 @@
+"""Small worlds of rounds in groups: two discoveries in each, the second where the first found nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flint
+import pytest
+from tests.support.groups import GroupWorld, by_group, check_groups, worst_of_groups
+from tests.support.worlds import PRECISION, DistributionOf, SmallDistribution, SmallHistogram
+
+from podium.exact import ball_precision
+from podium.histogram import Histogram
+from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
+from podium.mechanisms.gaussian.in_rounds import FIRST
+from podium.mechanisms.groups.grouped_rounds import GroupedRounds
+from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
+from podium.privacy import Guarantee, total
+from podium.privacy.events import Event
+
+PAIRS = ("Xa", "Xb", "Ya")
+LIFT = {"Xa": 2, "Ya": 1}
+
+
+def rounds(groups: int, *, known: int | None = None) -> GroupedRounds:
+    """Rounds whose discoveries divide mu^2 = 2 and delta = .1 among the groups of a user, who has one item in each."""
+    return GroupedRounds.dividing(3, 2, "0.1", groups_per_user=groups, known=known, max_items_per_user=1)
+
+
+def stages(inner: AdaptiveTopK) -> tuple[TruncatedGaussianHistogram, TruncatedGaussianHistogram]:
+    """What runs in a group in which nothing is found: a tenth of mu^2, then all the rest."""
+    return inner.stage(FIRST, discovery=1), inner.stage(1 - FIRST, discovery=2)
+
+
+def found(stage: TruncatedGaussianHistogram, histogram: Histogram) -> dict[Any, flint.arb]:
+    """The distribution on counts, each of which every user adds 1 to."""
+    one = stage.weights.weight(1)
+    counts = histogram.top(100)
+    weighted = {item: int(n) * one for item, n in zip(counts.items, counts.counts, strict=True) if n}
+    if not weighted:
+        return {(): flint.arb(1)}
+    return stage.distribution(Histogram(weighted, known=False), exact=True)
+
+
+def transcripts(mechanism: GroupedRounds, *, show_rows: bool = False) -> DistributionOf:
+    """What is released of unknown groups: those in which something was found, and in which round."""
+    first, second = stages(mechanism.inner)
+
+    def of_group(histogram: Histogram) -> dict[Any, flint.arb]:
+        alone: dict[Any, flint.arb] = {}
+        for outcome, chance in found(first, histogram).items():
+            if outcome:
+                alone[1, outcome] = chance
+                continue
+            for later, part in found(second, histogram).items():
+                alone[2, later] = chance * part
+        return alone
+
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
+        joint: dict[Any, flint.arb] = {(): flint.arb(1)}
+        with ball_precision(PRECISION):
+            for group, histogram in by_group(counts).items():
+                hidden = () if not (show_rows and sum(histogram.top(9).counts)) else ((group,),)
+                joint = {
+                    (*lists, *(((group, one),) if one[1] else hidden)): p * q
+                    for lists, p in joint.items()
+                    for one, q in of_group(histogram).items()
+                }
+                merged: dict[Any, flint.arb] = {}
+                for lists, p in joint.items():
+                    merged[lists] = merged.get(lists, flint.arb(0)) + p
+                joint = merged
+        return joint
+
+    return distribution
+
+
+def paid_for(mechanism: GroupedRounds, groups: int) -> Guarantee:
+    """What both discoveries of this many groups cost."""
+    events: tuple[Event, ...] = tuple(event for stage in stages(mechanism.inner) for event in stage.worst_case)
+    return total(events * groups)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_rounds_of_all_groups_keep_the_promise(groups: int) -> None:
+    """Also where the histories of groups differ, and where one user makes a group appear."""
+    mechanism = rounds(groups)
+    pairs = PAIRS if groups == 1 else ("Xa", "Ya")
+    for lift in ({}, LIFT):
+        world = GroupWorld(pairs, 1, groups, groups, lift)
+        check_groups(transcripts(mechanism), world, paid_for(mechanism, groups))
+        check_groups(transcripts(mechanism), world, mechanism.guarantee)
+
+
+def test_what_is_charged_for_a_hidden_group_is_needed() -> None:
+    """For nothing, or for the first discovery alone, the second could be had without paying."""
+    mechanism = rounds(1)
+    world = GroupWorld(PAIRS, 1, 1, 1, LIFT)
+    first, _ = stages(mechanism.inner)
+    assert worst_of_groups(transcripts(mechanism), world, total(first.worst_case)).violated
+    assert worst_of_groups(transcripts(mechanism), world, Guarantee.approximate("0.001", "0.01")).violated
+
+
+def test_two_groups_with_the_budget_of_one_are_rejected() -> None:
+    mechanism = rounds(1)
+    world = GroupWorld(("Xa", "Ya"), 1, 2, 2, {"Xa": 2, "Ya": 2})
+    assert worst_of_groups(transcripts(mechanism), world, paid_for(mechanism, 1)).violated
+    check_groups(transcripts(mechanism), world, paid_for(mechanism, 2))
+
+
+def test_a_group_that_is_shown_because_it_has_rows_is_rejected() -> None:
+    mechanism = rounds(1)
+    world = GroupWorld(("Xa",), 1, 1)
+    worst = worst_of_groups(transcripts(mechanism, show_rows=True), world, mechanism.guarantee)
+    assert worst.violated
+    assert worst.excess > 0.8

@@ -1,0 +1,149 @@
+"""Rounds in every group: what each pays, what all together pay, and that groups share their queries."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from tests.support.groups import GroupTables
+
+from podium.mechanisms.gaussian.adaptive import OF_DELTA, AdaptiveTopK
+from podium.mechanisms.groups.costliest import costliest_rounds
+from podium.mechanisms.groups.grouped_rounds import GroupedRounds
+from podium.planning.memory_table import PairsReader
+from podium.privacy import CorrelatedNoise, GaussianNoise, actual_cost, worst_case
+from podium.privacy.events import Event, HiddenItems
+from podium.release import GroupedRelease
+
+CROWD = [(user, item) for item in range(20) for user in range(7 * item, 7 * item + 410 - 8 * item)]
+"""Neighbouring items differ by few users: a border to measure."""
+
+
+def table(pairs: list[tuple[int, int]]) -> PairsReader:
+    users, items = zip(*pairs, strict=True) if pairs else ((), ())
+    return PairsReader(list(users), list(items))
+
+
+def groups(number: int = 2) -> GroupTables:
+    return GroupTables({f"C{place}": table(CROWD) for place in range(number)})
+
+
+def cost(*events: Event) -> tuple[Fraction, Fraction]:
+    """What these events add up to: rho and delta."""
+    paid = actual_cost(events)
+    return paid.rho, paid.delta
+
+
+def asked(mechanism: GroupedRounds, reader: GroupTables, listed: tuple[str, ...] = ()) -> GroupedRelease:
+    return mechanism.gather(*mechanism.run(reader), listed=listed)
+
+
+def test_every_group_of_a_user_has_an_equal_part() -> None:
+    for most, known, parts in ((1, None, 1), (3, None, 3), (3, 2, 2)):
+        mechanism = GroupedRounds.dividing(5, 6, "0.06", groups_per_user=most, known=known)
+        assert mechanism.inner == AdaptiveTopK(5, Fraction(6, parts), Fraction(6, 100 * parts))
+        assert cost(*mechanism.worst_case) == (3, Fraction(6, 100))
+    one = GroupedRounds.dividing(5, 6, "0.06")
+    assert worst_case(one.worst_case) == worst_case(one.inner.worst_case)
+    assert one.guarantee == one.inner.guarantee
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_groups_share_their_queries(counts: bool) -> None:
+    mechanism = GroupedRounds.dividing(4, 30, "1e-3", counts=counts)
+    for number in (2, 12):
+        reader = groups(number)
+        release = asked(mechanism, reader)
+        assert set(release.lists) == {f"C{place}" for place in range(number)}
+        assert {len(found.items) for found in release.lists.values()} == {4}
+        # At most three that find, three borders with two questions each, and the counts.
+        assert len(reader.calls) <= 9 + counts
+        assert reader.calls.count("discover") <= 3
+
+
+def test_a_list_is_that_of_its_group_alone() -> None:
+    """With hardly any noise: ties excluded, every list is the true one."""
+    mechanism = GroupedRounds.dividing(6, 10**6, "1e-3")
+    other = [(user, item) for item in range(30, 42) for user in range(300 - 11 * (item - 30))]
+    release = asked(mechanism, GroupTables({"X": table(CROWD), "Y": table(other), "Z": table([(1, 5), (2, 5)])}))
+    assert {group: found.items for group, found in release.lists.items()} == {
+        "X": (0, 1, 2, 3, 4, 5),
+        "Y": (30, 31, 32, 33, 34, 35),
+        "Z": (5,),
+    }
+
+
+def nothing_found(inner: AdaptiveTopK) -> tuple[Event, ...]:
+    """What a group costs in which nothing is found: a tenth and the rest, with their shares of delta."""
+    _, release = GroupedRounds(inner).run(GroupTables({}))
+    return release.paid.events
+
+
+def test_nothing_found_costs_two_discoveries() -> None:
+    inner = AdaptiveTopK(3, 2, "0.1")
+    events = nothing_found(inner)
+    assert [type(event) for event in events] == [GaussianNoise, HiddenItems] * 2
+    assert [event.delta for event in events[1::2]] == [inner.delta * OF_DELTA[0], inner.delta * OF_DELTA[1]]
+    assert float(actual_cost(events).rho) == pytest.approx(1)
+    assert actual_cost(events).rho <= inner.mu_squared / 2
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_hidden_groups_do_not_show_in_the_charge(most: int) -> None:
+    """Where nothing is found the charge is that of an empty database, and no more groups than paid for are charged."""
+    mechanism = GroupedRounds.dividing(3, "0.02", "1e-6", groups_per_user=most)
+    hidden = {f"H{place}": table([(place, 1)]) for place in range(5)}
+    paid = [asked(mechanism, GroupTables(tables)).paid.events for tables in ({}, hidden)]
+    assert paid[0] == paid[1]
+    assert cost(*paid[0])[0] == most * cost(*nothing_found(mechanism.inner))[0]
+
+
+def test_a_list_that_was_cheap_does_not_lower_the_charge() -> None:
+    """One discovery finds all there is of X and Y, but the groups that are not shown had two."""
+    mechanism = GroupedRounds.dividing(1, 40, "1e-3")
+    clear = [(user, 0) for user in range(900)] + [(user, 1) for user in range(40)]
+    release = asked(mechanism, GroupTables({"X": table(clear)}))
+    _, without = mechanism.run(GroupTables({}))
+    assert cost(*release.paid.events)[0] >= cost(*without.paid.events)[0]
+    assert cost(*release.paid.events)[1] >= cost(*without.paid.events)[1]
+
+
+def test_known_groups_are_charged_as_often_as_they_are() -> None:
+    shown = {
+        "X": (GaussianNoise(1), HiddenItems("0.01")),
+        "Y": (GaussianNoise(2), HiddenItems("0.03")),
+        "Z": (GaussianNoise(4),),
+    }
+    nothing = (GaussianNoise(3), HiddenItems("0.02"))
+    for number, others, rho, delta in (
+        (1, 0, Fraction(1, 2), "0.03"),
+        (2, 0, Fraction(5, 8), "0.04"),
+        (2, 5, Fraction(5, 8), "0.05"),
+        (3, 1, Fraction(5, 8) + Fraction(1, 18), "0.06"),
+    ):
+        assert cost(*costliest_rounds(shown, number, others=others, nothing=nothing)) == (rho, Fraction(delta))
+
+
+def test_listed_groups_are_all_shown_and_those_without_items_are_paid_for() -> None:
+    mechanism = GroupedRounds.dividing(3, 30, "1e-3", groups_per_user=2, known=3)
+    release = asked(mechanism, groups(2), listed=("C0", "C1", "XX"))
+    assert [len(found.items) for found in release.lists.values()] == [3, 3, 0]
+    assert release.lists["XX"] == release.nothing
+    alone = GroupedRounds.dividing(3, 30, "1e-3", groups_per_user=2, known=1)
+    empty = asked(alone, GroupTables({}), listed=("XX",))
+    assert empty.paid.rho == cost(*nothing_found(alone.inner))[0]
+
+
+def test_counts_of_all_lists_have_one_noise() -> None:
+    mechanism = GroupedRounds.dividing(4, 30, "1e-3", counts=True)
+    short = [(user, item) for item in range(2) for user in range(300)]
+    release = asked(mechanism, GroupTables({"X": table(CROWD), "Y": table(short)}))
+    assert [len(found.values or ()) for found in release.lists.values()] == [4, 2]
+    assert release.value_kind == "counts"
+    whole = mechanism.inner.noise_of_counts(4)
+    assert release.parameters["count_items"] == "4"
+    assert release.parameters["count_sigma"] == str(whole.sigma)
+    (counted,) = (event for event in release.paid.events if isinstance(event, CorrelatedNoise))
+    assert counted == whole.event
+    assert release.paid.rho <= 15
+    assert float(whole.event.rho) == pytest.approx(7.5, rel=1e-3)
