@@ -15,7 +15,6 @@ from podium.mechanisms.weights import Weights
 from podium.randomness.replay import ReplayableBits
 
 TALLIES = [("X", (6,), (2,)), ("Y", (6, 2), (1, 1)), ("Z", (3,), (1,))]
-ROOMS = {"X": 9, "Y": 9, "Z": 9}
 _SECOND = Fraction(3, 2)
 
 
@@ -25,9 +24,7 @@ def stage(scale: Fraction, k: int) -> TruncatedGaussianHistogram:
 
 def drawn(bits: ReplayableBits) -> tuple[Any, ...]:
     """X and Z share a race, Y has a stage of its own."""
-    found = find_in_groups(
-        TALLIES, lambda group: stage(Fraction(2) if group != "Y" else 2 * _SECOND, ROOMS[group]), bits=bits
-    )
+    found = find_in_groups(TALLIES, lambda group: stage(Fraction(2) if group != "Y" else 2 * _SECOND, 9), bits=bits)
     return tuple(sorted(((one.group, one.places) for one in found), key=lambda one: item_order(one[0])))
 
 
@@ -61,5 +58,7 @@ def test_a_group_with_more_items_than_places_takes_part_alone() -> None:
 def test_groups_beyond_a_race_begin_another(monkeypatch: Any) -> None:
     monkeypatch.setattr(finding, "_MAX_GROUPS", 3)
     tallies = [(place, (500,), (1,)) for place in range(8)]
-    found = [one.group for one in find_in_groups(tallies, lambda group: None if group == 4 else stage(Fraction(1), 5))]
-    assert sorted(found) == [0, 1, 2, 3, 5, 6, 7]
+    found = list(find_in_groups(tallies, lambda group: None if group == 4 else stage(Fraction(1), 5)))
+    assert sorted((one.group for one in found), key=item_order) == [0, 1, 2, 3, 5, 6, 7]
+    # The places of a group begin with 0, however many groups with the same count came before.
+    assert {one.places for one in found} == {((500, 0),)}

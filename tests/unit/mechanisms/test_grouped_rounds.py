@@ -42,7 +42,7 @@ def test_every_group_of_a_user_has_an_equal_part() -> None:
     for most, known, parts in ((1, None, 1), (3, None, 3), (3, 2, 2)):
         mechanism = GroupedRounds.dividing(5, 6, "0.06", groups_per_user=most, known=known)
         assert mechanism.inner == AdaptiveTopK(5, Fraction(6, parts), Fraction(6, 100 * parts))
-        assert cost(*mechanism.worst_case) == (3, Fraction(6, 100))
+        assert cost(*mechanism.worst_case) == (Fraction(3), Fraction(6, 100))
     one = GroupedRounds.dividing(5, 6, "0.06")
     assert worst_case(one.worst_case) == worst_case(one.inner.worst_case)
     assert one.guarantee == one.inner.guarantee

@@ -221,6 +221,6 @@ MUTANTS = (
         "((count, member - ends[count][at] + size), value)",
         "((count, member), value)",
         "a place is that of an item of its group",
-        ("statistical/mechanisms/test_shared_race.py::test_a_group_with_more_items_than_places_takes_part_alone",),
+        ("statistical/mechanisms/test_shared_race.py::test_groups_beyond_a_race_begin_another",),
     ),
 )
