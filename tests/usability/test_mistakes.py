@@ -28,6 +28,12 @@ def prepare(folder: Path) -> None:
         Path("articles.csv").write_text("article\narticle-0\narticle-1\n", encoding="utf-8")
         Path("pipes.csv").write_text('user_id,article\n1,"5" pipe"\n2,pipe\n', encoding="utf-8")
         Path("windows.csv").write_text("user_id,article\n1,pipe\n2,caf\u00e9\n", encoding="windows-1252")
+        Path("empty.csv").write_text("", encoding="utf-8")
+        Path("twice.csv").write_text("user_id,article,article\n1,pipe,pipe\n", encoding="utf-8")
+        Path("ragged.csv").write_text("user_id,article\n1,pipe\n2\n", encoding="utf-8")
+        Path("sheet.xlsx").write_bytes(b"PK")
+        Path("table.feather").write_bytes(b"ARROW1")
+        Path("answer.csv").write_text("kept", encoding="utf-8")
         Path("plain.csv").write_text("4711,pipe\n4712,pipe\n", encoding="utf-8")
         with duckdb.connect("shop.duckdb") as database:
             database.execute("CREATE TABLE orders (user_id INT, article TEXT)")
@@ -56,7 +62,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_the_transcript_was_read() -> None:
-    assert len(MISTAKES) == TRANSCRIPT.count("\n$ ") >= 40
+    assert len(MISTAKES) == TRANSCRIPT.count("\n$ ") >= 60
     assert TRANSCRIPT.count("[exit ") == len(MISTAKES)
 
 

@@ -19,6 +19,7 @@ from podium.cli.options import (
     BadLines,
     BadLinesOption,
     Clip,
+    Copy,
     DatasetOption,
     Delta,
     DomainSize,
@@ -33,6 +34,7 @@ from podium.cli.options import (
     MaxItemsPerUser,
     Mechanism,
     MechanismOption,
+    NoHeader,
     OutputFile,
     PlotFile,
     ReleaseFormat,
@@ -48,6 +50,7 @@ from podium.cli.options import (
     parse_types,
 )
 from podium.cli.output import Output, print_plan
+from podium.cli.standard_input import named_source
 from podium.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -118,19 +121,13 @@ class DataOptions:
     types: Types = None
     bad_lines: BadLinesOption = BadLines.REFUSE
     encoding: Encoding = "utf-8"
-    force: Force = False
+    no_header: NoHeader = False
+    copy: Copy = False
     answer_every: AnswerEvery = None
 
     def check(self) -> None:
-        """Raise unless there is a ledger with a data set, or an epsilon for a single question."""
+        """Raise if there is a ledger without a data set, or with a delta of its own."""
         if self.ledger is None:
-            if self.epsilon is None:
-                raise InvalidArgument(
-                    "epsilon",
-                    None,
-                    allowed="a number above 0, unless --ledger and --dataset name a budget",
-                    hint="A common choice is --epsilon 1.",
-                )
             return
         if self.dataset is None:
             raise InvalidArgument(
@@ -143,6 +140,13 @@ class DataOptions:
             raise InvalidArgument(
                 "delta", self.delta, allowed="none with --ledger", hint="The budget determines the delta of a question."
             )
+
+    def reading(self) -> dict[str, Any]:
+        """How the source is read."""
+        return {
+            "table": self.table, "types": parse_types(self.types), "bad_lines": self.bad_lines.value,
+            "encoding": self.encoding, "header": not self.no_header,
+        }  # fmt: skip
 
     def hint(self, source: str, items: Sequence[str]) -> str | None:
         """A possible reason for a short list from JSON, derived from the command line and not from rows."""
@@ -162,10 +166,7 @@ class DataOptions:
         from podium.curator.one_question import OneQuestion
         from podium.curator.timing import delay_to_period, period_of
 
-        reading: Any = {
-            "user": user, "table": self.table, "types": parse_types(self.types), "bad_lines": self.bad_lines.value,
-            "encoding": self.encoding,
-        }  # fmt: skip
+        reading: Any = {"user": user, **self.reading()}
         if self.ledger is None:
             # Without a ledger the whole run is delayed, opening and checking the file included.
             every = None if dry_run else period_of(self.answer_every)
@@ -183,7 +184,7 @@ class DataOptions:
                 dataset=self.dataset or "",
                 ledger=ledger,
                 analyst=self.analyst,
-                force=self.force,
+                force=self.copy,
                 answer_every=self.answer_every,
                 **reading,
             ) as curator,
@@ -195,16 +196,17 @@ class DataOptions:
 class OutputOptions:
     """Where the answer goes, or whether only the plan is shown."""
 
-    form: ReleaseFormatOption = ReleaseFormat.TABLE
+    form: ReleaseFormatOption = None
     output: OutputFile = None
+    force: Force = False
     plot: PlotFile = None
     dry_run: DryRun = False
     verbose: Verbose = False
 
     def destination(self) -> Output:
         """Where the answer goes; raises unless it can be written there."""
-        output = Output(self.form, self.output, self.plot, verbose=self.verbose)
-        output.check()
+        output = Output.at(self.form, self.output, plot=self.plot, verbose=self.verbose)
+        output.check(overwrite=self.force or self.dry_run)
         return output
 
 
@@ -223,12 +225,13 @@ def ask(
     epsilon = None if data_options.ledger is None else data_options.epsilon
     dry_run = output_options.dry_run
     with (
+        named_source(source) as path,
         progress("planning" if dry_run else "asking"),
-        data_options.curator(source, user, dry_run=dry_run) as curator,
+        data_options.curator(path, user, dry_run=dry_run) as curator,
     ):
         question = _with_typed_groups(question, curator, user)
         if dry_run:
-            print_plan(curator.plan_question(question, epsilon=epsilon), output_options.form)
+            print_plan(curator.plan_question(question, epsilon=epsilon), output_options.form or ReleaseFormat.TABLE)
             return
         release = curator.ask(question, epsilon=epsilon)
         left = None if data_options.ledger is None else curator.status

@@ -14,6 +14,7 @@ from typer.core import TyperCommand
 
 from podium.cli.console import Settings, use_settings
 from podium.cli.failures import report
+from podium.cli.missing import missing_options
 from podium.cli.plain_values import convert_plainly
 
 __all__ = ["Command", "command"]
@@ -74,7 +75,7 @@ def _group_options(options: dict[str, Any], groups: dict[str, Any]) -> dict[str,
 
 
 class Command(TyperCommand):
-    """A command whose options may be given once, unless they are declared repeatable.
+    """A command whose options may be given once, unless they are declared repeatable, and which names all that lack.
 
     Otherwise the last value would win silently.
     """
@@ -82,11 +83,14 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line; repeating an option that takes one value is a usage error."""
         if not ctx.resilient_parsing:
-            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            given, _, order = self.make_parser(ctx).parse_args(args=list(args))
             for option, times in Counter(order).items():
                 if times > 1 and _takes_one(option):
                     name = max(option.opts, key=len)
                     ctx.fail(f"{name} is given {times} times. Allowed: once. {_KEEP_ONE}")
+            missing = None if "help" in given else missing_options(ctx, self.get_params(ctx), given)
+            if missing is not None:
+                raise missing
         convert_plainly(self.get_params(ctx))
         return super().parse_args(ctx, args)
 

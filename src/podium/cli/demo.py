@@ -10,7 +10,7 @@ import typer
 
 import podium
 from podium.cli.console import say
-from podium.cli.options import K, OutputFile, PlotFile, ReleaseFormat, ReleaseFormatOption, Verbose
+from podium.cli.options import Force, K, OutputFile, PlotFile, ReleaseFormatOption, Verbose
 from podium.cli.output import Output
 
 __all__ = ["demo"]
@@ -29,8 +29,9 @@ def demo(
         str, typer.Option("--epsilon", metavar="NUMBER", help="Total privacy loss of the answer.")
     ] = "1",
     delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="Delta of the guarantee.")] = "1e-6",
-    form: ReleaseFormatOption = ReleaseFormat.TABLE,
+    form: ReleaseFormatOption = None,
     output: OutputFile = None,
+    force: Force = False,
     plot: PlotFile = None,
     verbose: Verbose = False,
 ) -> None:
@@ -40,8 +41,8 @@ def demo(
     Example:
       podium demo --k 5 --epsilon 0.5 --folder demo-data
     """
-    written = Output(form, output, plot, verbose=verbose)
-    written.check()
+    written = Output.at(form, output, plot=plot, verbose=verbose)
+    written.check(overwrite=force)
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as temporary:
         kept = Path(temporary) if folder is None else folder
         kept.mkdir(parents=True, exist_ok=True)

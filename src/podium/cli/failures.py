@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from podium.cli.exit_codes import INTERRUPTED, UNEXPECTED, USAGE, exit_code_of
+from podium.cli.missing import MissingOptions
 from podium.errors import PodiumError
 
 __all__ = ["debug_text", "failure_text", "interruption_text", "report", "usage_text"]
@@ -35,9 +36,13 @@ def interruption_text(error: BaseException) -> str:
 
 def usage_text(error: typer.TyperException) -> str:
     """A usage error, and where to find help."""
+    if isinstance(error, MissingOptions):
+        return _block("Usage", error.lines)
     context = getattr(error, "ctx", None)
     command = "podium" if context is None else context.command_path
     said = " ".join(error.format_message().replace("Value error, ", "").split())
+    if "unexpected extra argument" in said:
+        said = f"{said}. What has spaces or signs of the shell stands in quotes, such as --where \"country = 'DE'\"."
     lines = [said if said.endswith((".", "?", ")")) else f"{said}."]
     return _block("Usage", [*lines, f"'{command} --help' shows the options and an example."])
 

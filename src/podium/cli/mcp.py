@@ -17,6 +17,7 @@ from podium.cli.options import (
     Encoding,
     Force,
     LedgerOption,
+    NoHeader,
     Table,
     Types,
     parse_types,
@@ -52,6 +53,7 @@ def mcp(
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
+    no_header: NoHeader = False,
     force: Force = False,
     answer_every: AnswerEvery = None,
 ) -> None:  # fmt: skip
@@ -85,7 +87,7 @@ def mcp(
 
     with Curator(
         source, dataset=dataset, user=user, ledger=ledger, analyst=analyst, force=force, answer_every=answer_every,
-        table=table, types=parse_types(types), bad_lines=bad_lines.value, encoding=encoding,
+        table=table, types=parse_types(types), bad_lines=bad_lines.value, encoding=encoding, header=not no_header,
     ) as curator:  # fmt: skip
         asyncio.run(serve_pipe(CuratorBackend(curator, analyst=analyst)))
 

@@ -19,6 +19,7 @@ __all__ = [
     "By",
     "ByBesideSQL",
     "Clip",
+    "Copy",
     "DatasetOption",
     "Delta",
     "DomainSize",
@@ -29,6 +30,7 @@ __all__ = [
     "Format",
     "Groups",
     "GroupsPerUser",
+    "Item",
     "K",
     "KBar",
     "KBesideSQL",
@@ -36,6 +38,7 @@ __all__ = [
     "MaxItemsPerUser",
     "Mechanism",
     "MechanismOption",
+    "NoHeader",
     "OutputFile",
     "Per",
     "PlotFile",
@@ -48,6 +51,7 @@ __all__ = [
     "Types",
     "Unit",
     "User",
+    "UserOfItem",
     "Verbose",
     "Where",
     "parse_clip",
@@ -72,6 +76,7 @@ class ReleaseFormat(StrEnum):
     CSV = "csv"
     CSV_RAW = "csv-raw"
     PARQUET = "parquet"
+    MARKDOWN = "md"
 
 
 class BadLines(StrEnum):
@@ -89,11 +94,24 @@ class Mechanism(StrEnum):
     ADAPTIVE = "adaptive"
 
 
+def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
+    from podium.cli.columns import complete_column
+
+    return complete_column(ctx, incomplete)
+
+
+def _complete_measure(ctx: typer.Context, incomplete: str) -> list[str]:
+    from podium.cli.columns import complete_measure
+
+    return complete_measure(ctx, incomplete)
+
+
 SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A Parquet, CSV or JSON file, a glob, a folder of Parquet files, a DuckDB file, or a database URL.",
+        help="A Parquet, CSV or JSON file, a glob, a folder of Parquet files, a DuckDB file, a database URL, or - for "
+        "standard input.",
     ),
 ]
 SourceOption = Annotated[
@@ -103,7 +121,10 @@ SourceOption = Annotated[
 User = Annotated[
     list[str],
     typer.Option(
-        "--user", metavar="COL", help="User column: the unit of protection. Repeat it if columns together are one user."
+        "--user",
+        metavar="COL",
+        autocompletion=_complete_column,
+        help="User column: the unit of protection. Repeat it if columns together are one user.",
     ),
 ]
 _LENGTH = typer.Option("--k", "-k", metavar="N", help="Number of items to release.")
@@ -154,8 +175,9 @@ AnalystOption = Annotated[
 ]
 Table = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Table of the database.")]
 _MEASURE = typer.Option(
-    "--by", metavar="MEASURE", help='What ranks items: users (distinct), events (rows), or "sum(COL)".'
-)
+    "--by", metavar="MEASURE", help='What ranks items: users (distinct), events (rows), or "sum(COL)".',
+    autocompletion=_complete_measure,
+)  # fmt: skip
 By = Annotated[str, _MEASURE]
 ByBesideSQL = Annotated[str | None, _MEASURE]
 Clip = Annotated[
@@ -179,8 +201,25 @@ Unit = Annotated[
 ]
 Per = Annotated[
     list[str] | None,
-    typer.Option("--per", metavar="COL", help="A list for each value of this column. Repeat it for combinations."),
-]
+    typer.Option(
+        "--per", metavar="COL", help="A list for each value of this column. Repeat it for combinations.",
+        autocompletion=_complete_column,
+    ),
+]  # fmt: skip
+Item = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--item", metavar="COL", help="Column to rank (needed). Repeat it to rank combinations.",
+        autocompletion=_complete_column,
+    ),
+]  # fmt: skip
+UserOfItem = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--user", metavar="COL", autocompletion=_complete_column,
+        help="User column (needed): the unit of protection. Repeat it if columns together are one user.",
+    ),
+]  # fmt: skip
 Groups = Annotated[
     str | None,
     typer.Option(
@@ -218,6 +257,9 @@ BadLinesOption = Annotated[
 Encoding = Annotated[
     str, typer.Option("--encoding", metavar="NAME", help="Encoding of a CSV or JSON file, such as windows-1252.")
 ]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The first line of a CSV file is a row: columns are column1, column2, ...")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, its maximum cost and the SQL; read nothing.")]
 AnswerEvery = Annotated[
     str | None,
@@ -226,12 +268,14 @@ AnswerEvery = Annotated[
         help="Delay the answer to a multiple of SECONDS, which limits what its timing reveals.",
     ),
 ]  # fmt: skip
-Force = Annotated[bool, typer.Option("--force", help="Use the table although it is not the registered one but a copy.")]
+Copy = Annotated[bool, typer.Option("--copy", help="Use the table although it is not the registered one but a copy.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if there is one.")]
 ReleaseFormatOption = Annotated[
-    ReleaseFormat,
+    ReleaseFormat | None,
     typer.Option(
-        "--format", "-f",
-        help="Output format; csv is safe to open in a spreadsheet, csv-raw is not; parquet needs --output.",
+        "--format", "-f", show_default=False,
+        help="Output format, by default that of the ending of --output, or table; csv is safe to open in a "
+        "spreadsheet, csv-raw is not; parquet needs --output.",
     ),
 ]  # fmt: skip
 Verbose = Annotated[
@@ -239,8 +283,12 @@ Verbose = Annotated[
 ]
 TextFormatOption = Annotated[Format, typer.Option("--format", "-f", help="Output format.")]
 OutputFile = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of stdout.")
-]
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE",
+        help="Write the answer to a file instead of stdout: .csv, .json, .parquet, .md, or text.",
+    ),
+]  # fmt: skip
 PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")]
 
 

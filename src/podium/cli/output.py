@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from podium.cli.console import on_terminal, print_result, say
 from podium.cli.options import Format, ReleaseFormat
@@ -23,6 +26,12 @@ __all__ = [
     "Output", "check_picture", "json_text", "print_document", "print_plan", "release_document", "replace_file",
 ]  # fmt: skip
 
+_ENDINGS = {
+    ".csv": ReleaseFormat.CSV,
+    ".json": ReleaseFormat.JSON,
+    ".md": ReleaseFormat.MARKDOWN,
+    ".parquet": ReleaseFormat.PARQUET,
+}
 _MORE = "podium explain"
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -36,13 +45,24 @@ class Output:
     plot: Path | None = None
     verbose: bool = False
 
+    @classmethod
+    def at(
+        cls, form: ReleaseFormat | None, path: Path | None, *, plot: Path | None = None, verbose: bool = False
+    ) -> Output:
+        """In the format that was named, or that the ending of the file names, or else as a table."""
+        ending = "" if path is None else path.suffix.lower()
+        return cls(form or _ENDINGS.get(ending, ReleaseFormat.TABLE), path, plot, verbose)
+
     @property
     def is_closed(self) -> bool:
         """Whether the answer ends with a line that says what is left of the budget."""
         return self.format is ReleaseFormat.TABLE and self.path is None and not self.verbose
 
-    def check(self) -> None:
-        """Raise before anything is charged: an answer that cannot be written would be paid for in vain."""
+    def check(self, *, overwrite: bool = True) -> None:
+        """Raise before anything is charged: an answer that cannot be written would be paid for in vain.
+
+        Unless ``overwrite``, a file that is there is kept; a person at a terminal is asked.
+        """
         if self.format is ReleaseFormat.PARQUET and self.path is None:
             raise InvalidArgument(
                 "format",
@@ -52,6 +72,8 @@ class Output:
             )
         if self.path is not None:
             _check_writable("output", self.path)
+            if not overwrite and self.path.is_file():
+                _ask_to_overwrite(self.path)
         if self.plot is not None:
             check_picture(self.plot)
 
@@ -114,6 +136,10 @@ class Output:
             from podium.present.tables import csv_text
 
             return csv_text(release, item=items, spreadsheet_safe=self.format is ReleaseFormat.CSV)
+        if self.format is ReleaseFormat.MARKDOWN:
+            from podium.present.text.markdown import answer_markdown
+
+            return answer_markdown(release, heading=heading)
         from podium.present.text.release_text import answer_text, release_text
 
         return (
@@ -144,6 +170,14 @@ def check_picture(path: Path) -> None:
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingLibrary("matplotlib", purpose="--plot", extra="plot")
     _check_writable("plot", path)
+
+
+def _ask_to_overwrite(path: Path) -> None:
+    if sys.stdin.isatty() and sys.stderr.isatty() and typer.confirm(f"{path} exists. Overwrite it?", err=True):
+        return
+    raise InvalidArgument(
+        "output", str(path), allowed="a file that does not exist yet", hint="To overwrite this one, add --force."
+    )
 
 
 def _check_writable(name: str, path: Path) -> None:

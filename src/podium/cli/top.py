@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
-from podium.cli.options import By, K, Per, SourceArgument, User, Where
+from podium.cli.columns import print_columns
+from podium.cli.options import By, Item, K, Per, SourceArgument, UserOfItem, Where
 
 __all__ = ["top"]
 
@@ -15,11 +12,8 @@ __all__ = ["top"]
 def top(
     source: SourceArgument,
     *,
-    item: Annotated[
-        list[str],
-        typer.Option("--item", metavar="COL", help="Column to rank. Repeat it to rank combinations."),
-    ],
-    user: User,
+    item: Item = None,
+    user: UserOfItem = None,
     k: K = 10,
     by: By = "users",
     per: Per = None,
@@ -33,8 +27,11 @@ def top(
     Without a ledger, --epsilon and --delta are the total for this one question. With a ledger, the answer is charged to
     the budget of a data set, and repeating the same question is free.
 
+    With a source alone, it lists the columns and a complete command to begin with.
+
     \b
     Examples:
+      podium top views.parquet
       podium top views.parquet --item article --user user_id -k 10 --epsilon 1 --delta 1e-8
       podium top views.csv --item article --user user_id --epsilon 1 --delta 1e-8 --where "country = 'DE'"
       podium top views.parquet --item article --user user_id --by events --counts --epsilon 1 --delta 1e-8
@@ -43,6 +40,9 @@ def top(
       podium top postgresql://me@host/shop --table orders --item product --user customer --epsilon 1 --delta 1e-8 \\
         --dry-run
     """
+    if not item or not user:
+        print_columns(source, data_options)
+        return
     from podium.query import Question
 
     question = Question(

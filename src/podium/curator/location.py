@@ -99,7 +99,8 @@ def _join_single(
             "source",
             location,
             allowed=f"{known!r}, for whose users dataset={dataset!r} was registered",
-            hint="Register another data set for another table, or say force=True if this is a copy of that one.",
+            hint="Register another data set for another table, or say --copy (in Python: "
+            "force=True) if this is a copy of that one.",
         )
 
 

@@ -64,7 +64,7 @@ def top(
             ``k_bar``, ``mechanism``: for those who know more than the planner. How the source is read: ``table`` names
             the table of a database, ``types`` the types of columns of CSV and JSON files, such as {"user_id":
             "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records; ``encoding`` is
-            that of a file.
+            that of a file, and ``header=False`` says that the first line of a CSV file is a row.
 
     Example:
         >>> podium.top("views.parquet", item="article", user="user_id", k=10, epsilon=1, delta="1e-8")

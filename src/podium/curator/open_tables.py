@@ -30,11 +30,15 @@ class Table:
     types: Types | None = None
     bad_lines: str = "refuse"
     encoding: str = "utf-8"
+    header: bool = True
 
     @property
     def options(self) -> SourceOptions:
         """How the source is read."""
-        return {"table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding}
+        return {
+            "table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding,
+            "header": self.header,
+        }  # fmt: skip
 
 
 @dataclass(slots=True)

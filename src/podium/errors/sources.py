@@ -41,8 +41,9 @@ class UnknownColumn(SourceError):
         self.name = name
         self.column = column
         self.columns: tuple[str, ...] = tuple(columns)
-        near = difflib.get_close_matches(column, columns, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        by_case = {name.casefold(): name for name in reversed(columns)}
+        near = difflib.get_close_matches(column.casefold(), by_case, n=1)
+        hint = f" Did you mean {by_case[near[0]]!r}?" if near else ""
         super().__init__(f"{name}={column!r} is not a column. The columns are: {', '.join(columns)}.{hint}")
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -102,7 +102,8 @@ def _require_delta(facts: Facts, epsilon: Number, delta: Number) -> Guarantee:
             "delta",
             delta,
             allowed="a number with 0 < value < 1",
-            hint="An unknown domain cannot be private with delta=0: state the domain, or allow a delta like 1e-6.",
+            hint="Delta is the probability that the bound of epsilon fails. Unless the items are known (--domain), it "
+            "must be above 0, and well below one over the number of users: such as 1e-6.",
         )
     return guarantee
 

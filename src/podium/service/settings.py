@@ -36,7 +36,7 @@ _OVERRIDES = {
     "PODIUM_WORKERS": ("server.workers", int),
     "PODIUM_PUBLIC_URL": ("server.public_url", str),
 }
-_PLACE = ("source", "user", "table", "types", "bad_lines", "encoding")
+_PLACE = ("source", "user", "table", "types", "bad_lines", "encoding", "header")
 """What is said of one table."""
 _POSTGRESQL = ("postgresql://", "postgres://")
 
@@ -99,6 +99,7 @@ class DatasetSettings:
     types: Mapping[str, str] | None = None
     bad_lines: str = "refuse"
     encoding: str = "utf-8"
+    header: bool = True
     budget: Budget | None = None
     force: bool = False
     tables: Mapping[str, Table] = field(default_factory=dict)
@@ -106,7 +107,10 @@ class DatasetSettings:
     @property
     def options(self) -> SourceOptions:
         """How the source is read."""
-        return {"table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding}
+        return {
+            "table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding,
+            "header": self.header,
+        }  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that ``read_dataset`` turns back into the same settings."""
@@ -115,6 +119,7 @@ class DatasetSettings:
             "source": self.source, "user": user_data(self.user), "table": self.table,
             "types": None if self.types is None else dict(self.types), "bad_lines": self.bad_lines,
             "encoding": self.encoding, "budget": budget, "force": self.force,
+            **({} if self.header else {"header": False}),
         }  # fmt: skip
 
 
@@ -216,6 +221,7 @@ def _place(raw: Mapping[str, Any], folder: Path, prefix: str, user: UserColumns 
         types=None if types is None else {key: str(kind) for key, kind in _table(types, f"{prefix}types").items()},
         bad_lines=_text(raw.get("bad_lines", "refuse"), f"{prefix}bad_lines"),
         encoding=_text(raw.get("encoding", "utf-8"), f"{prefix}encoding"),
+        header=_flag(raw.get("header", True), f"{prefix}header"),
     )
 
 

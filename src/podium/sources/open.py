@@ -12,9 +12,10 @@ from typing import Any, TypedDict, cast
 from podium.errors import InvalidArgument, SourceUnavailable
 from podium.errors.installing import install_command
 from podium.sources.declared_types import Types
+from podium.sources.duckdb.files import is_sqlite
 from podium.sources.duckdb.frames import is_frame, speaks_arrow
 from podium.sources.duckdb.source import DuckDBSource
-from podium.sources.duckdb.validity import BadLines, FileRules
+from podium.sources.duckdb.validity import FileRules
 from podium.sources.protocol import Source
 
 __all__ = ["SOURCE_DEFAULTS", "SourceOptions", "open_source"]
@@ -29,9 +30,12 @@ class SourceOptions(TypedDict, total=False):
     types: Types | None
     bad_lines: str
     encoding: str
+    header: bool
 
 
-SOURCE_DEFAULTS: Mapping[str, object] = {"table": None, "types": None, "bad_lines": "refuse", "encoding": "utf-8"}
+SOURCE_DEFAULTS: Mapping[str, object] = {
+    "table": None, "types": None, "bad_lines": "refuse", "encoding": "utf-8", "header": True,
+}  # fmt: skip
 """What ``open_source`` takes where nothing is stated."""
 
 
@@ -76,6 +80,7 @@ def open_source(
     types: Types | None = None,
     bad_lines: str = "refuse",
     encoding: str = "utf-8",
+    header: bool = True,
 ) -> Source:
     """A source for a path, a pattern, a folder, a database URL, a frame, or an engine's own session or connection.
 
@@ -83,13 +88,14 @@ def open_source(
     such as a DuckDB relation.
 
     ``table`` names the table in a database; ``types`` declares columns of files and frames, for example
-    ``{"user_id": "integer"}``; ``bad_lines`` and ``encoding`` are rules for CSV and JSON files, see ``DuckDBSource``.
+    ``{"user_id": "integer"}``; ``bad_lines``, ``encoding`` and ``header`` are rules for CSV and JSON files, see
+    ``DuckDBSource``.
     """
+    if isinstance(location, str | Path) and is_sqlite(location):
+        location = f"sqlite:///{Path(location).resolve()}"
     if isinstance(location, str | Path) and not (isinstance(location, str) and _URL.match(location)):
-        return DuckDBSource(location, table=table, types=types, bad_lines=bad_lines, encoding=encoding)
-    if FileRules(bad_lines, encoding).needs_copy:
-        name, value = ("encoding", encoding) if bad_lines == BadLines.REFUSE else ("bad_lines", bad_lines)
-        raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
+        return DuckDBSource(location, table=table, types=types, bad_lines=bad_lines, encoding=encoding, header=header)
+    FileRules(bad_lines, encoding, header).refuse()
     if isinstance(location, str) and (url := _URL.match(location)):
         scheme = url["scheme"].lower()
         if scheme in _REMOTE_FILES:
@@ -123,8 +129,17 @@ def _open_object(location: object, table: str | None, types: Types | None) -> So
         "source",
         type(location).__name__,
         allowed="a path, a pattern, a folder, a database URL, a pandas, polars or Arrow frame, or an engine's session",
-        hint="A lazy frame must be collected first." if lazy else "",
+        hint=_leads_on(location, lazy=lazy),
     )
+
+
+def _leads_on(location: object, *, lazy: bool) -> str:
+    """What to pass in place of something that is nearly a table."""
+    if lazy:
+        return "A lazy frame must be collected first: frame.collect()."
+    if type(location).__name__ == "DuckDBPyConnection":
+        return "Of a DuckDB connection pass one table: connection.table('NAME'), or connection.sql('SELECT ...')."
+    return ""
 
 
 def _open_engine(engine: _Engine, location: object, table: str | None, types: Types | None) -> Source:

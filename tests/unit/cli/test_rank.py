@@ -48,7 +48,7 @@ def test_a_dry_run_shows_the_plan_and_the_sql() -> None:
         (("--items", "items.csv", "-k", "4", "--epsilon", "1"), "at most 3, the size of the domain"),
         ((*SURE, "--mixing", "0.1"), "it belongs to 'spectral'"),
         (("--items", "nowhere.csv", "--epsilon", "1"), "domain='nowhere.csv' is not a file"),
-        (("--items", "items.csv"), "A common choice is --epsilon 1."),
+        (("--items", "items.csv"), "Missing --epsilon."),
     ],
 )
 def test_what_is_refused(more: tuple[str, ...], text: str) -> None:

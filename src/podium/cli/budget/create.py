@@ -13,6 +13,7 @@ from podium.cli.options import (
     BadLinesOption,
     Encoding,
     Format,
+    NoHeader,
     TextFormatOption,
     Types,
     User,
@@ -59,6 +60,7 @@ def create(
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
+    no_header: NoHeader = False,
     force: Annotated[
         bool, typer.Option("--force", help="Register the table even if it has a budget under another name.")
     ] = False,
@@ -88,7 +90,12 @@ def create(
     if dry_run:
         print_totals(Totals.of(budget), form, user=user_columns(user))
         return
-    reading = {"types": parse_types(types), "bad_lines": bad_lines.value, "encoding": encoding}
+    reading = {
+        "types": parse_types(types),
+        "bad_lines": bad_lines.value,
+        "encoding": encoding,
+        "header": not no_header,
+    }
     places = parse_places(source, table, reading)
     with podium.Curator(dataset=dataset, user=user, ledger=ledger, budget=budget, force=force, **places) as curator:
         status = curator.status

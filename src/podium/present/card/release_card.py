@@ -20,6 +20,7 @@ from podium.exact import float_above
 from podium.present.all_lists import all_items, counting_sentence
 from podium.present.intervals import margin_of
 from podium.present.measures import shown_measure
+from podium.present.text.names import markdown_text
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.present.user_shares import list_remarks
 from podium.privacy import encode_event
@@ -257,7 +258,7 @@ def _markdown(release: Release) -> str:
         ("not protected", _UNPROTECTED),
         ("software", f"podium {__version__}"),
     ]
-    table = "\n".join(f"| {name} | {_escape(text)} |" for name, text in rows)
+    table = "\n".join(f"| {name} | {markdown_text(text)} |" for name, text in rows)
     fill_in = "\n".join(f"- `{name}`" for name in _TO_FILL_IN)
     return (
         f"# Release card\n\n| | |\n|---|---|\n{table}\n\n"
@@ -285,10 +286,3 @@ def _margin_text(result: dict[str, Any]) -> str:
     confidence = float(100 * Fraction(margin["confidence"]))
     width = display(Fraction(margin["plus_or_minus"]))
     return f"± {width} with {confidence:g}% confidence for each count ({margin['noise']}; {held})"
-
-
-def _escape(text: str) -> str:
-    """Text in a cell of a Markdown table."""
-    for sign in ("\\", "|", "`", "*", "_", "<", "["):
-        text = text.replace(sign, f"\\{sign}")
-    return " ".join(text.split())

@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from podium.present.text.names import printable
 from podium.privacy import Cost
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
@@ -38,16 +37,10 @@ def closing_line(release: Release, *, status: Status | None = None, more: str = 
 
 
 def protected(user: UserColumns | None) -> str:
-    """Whom a budget or an answer protects: each value of the column of users, or each combination of several."""
-    if user is None:
-        return "private for each user"
-    if isinstance(user, tuple):
-        return f"private for each {unit_name(user)} (one {_column(user[0])} may be many)"
-    return f"private for each {_column(user)}"
-
-
-def _column(name: str) -> str:
-    return name if name.isidentifier() else f"`{printable(name)}`"
+    """Whom a budget or an answer protects: each value of the column of users, or of several columns together."""
+    if isinstance(user, str) and user.isidentifier():
+        return f"private for each {user}"
+    return f"private for each {unit_name(user)}"
 
 
 def loss_text(epsilon: Fraction, delta: Fraction) -> str:

@@ -8,7 +8,17 @@ from typing import Any
 from podium.estimates.measure import selected_items
 from podium.release import GroupedRelease, Release
 
-__all__ = ["NO_ORDER", "clip", "item_columns", "item_texts", "printable", "spreadsheet_text", "text_width", "why_fewer"]
+__all__ = [
+    "NO_ORDER",
+    "clip",
+    "item_columns",
+    "item_texts",
+    "markdown_text",
+    "printable",
+    "spreadsheet_text",
+    "text_width",
+    "why_fewer",
+]
 
 NO_ORDER = "A set, in no particular order: which of its items has the most users is not part of the answer."
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
@@ -32,6 +42,13 @@ def spreadsheet_text(text: str) -> str:
     """
     shown = printable(text)
     return f"'{shown}" if shown.lstrip("'").startswith(_FORMULA_SIGNS) else shown
+
+
+def markdown_text(text: str) -> str:
+    """Text in a cell of a Markdown table: it cannot become a link, markup or another cell."""
+    for sign in ("\\", "|", "`", "*", "_", "<", "["):
+        text = text.replace(sign, f"\\{sign}")
+    return " ".join(text.split())
 
 
 def item_texts(release: Release) -> list[str]:

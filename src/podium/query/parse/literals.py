@@ -58,9 +58,23 @@ def _hint(column: Column, node: exp.Expr) -> str:
     """A hint for the two most common mistakes, and the rule otherwise."""
     if type(node) is exp.Column:
         return "Single quotes make a text, double quotes name a column; two columns are not compared."
-    if column.kind is Kind.TEXT and type(node) is exp.Literal and not node.is_string:
-        return f"A column of a CSV or JSON file is text unless its type is declared: --types {column.name}=integer."
+    if column.kind is Kind.TEXT and (type_ := _type_of(node)):
+        return f"A column of a CSV or JSON file is text unless its type is declared: --types {column.name}={type_}."
     return "A constant must have exactly the kind of the column: no casts, functions, columns or parameters."
+
+
+def _type_of(node: exp.Expr) -> str:
+    """The type that a column must have to be compared with a constant; empty for text and what is no constant."""
+    if type(node) is exp.Neg:
+        return _type_of(node.this)
+    if type(node) is exp.Literal and not node.is_string:
+        digits = str(node.this).partition(".")[2]
+        return f"decimal({len(digits)})" if digits.isdigit() else "integer"
+    if type(node) is exp.Boolean:
+        return "boolean"
+    if type(node) is exp.Cast and node.to.this is exp.DType.DATE:
+        return "date"
+    return "timestamp" if type(node) is exp.Cast and node.to.this is exp.DType.TIMESTAMP else ""
 
 
 def literal_text(node: exp.Expr) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import glob
-import gzip
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,9 +16,19 @@ from pathlib import Path
 from sqlglot import exp
 
 from podium.errors import SourceUnavailable
+from podium.sources.duckdb.compressed import must_be_unpacked, open_bytes, unpacked_name
 from podium.sources.duckdb.identity import file_identities
 
-__all__ = ["DataFiles", "FileFormat", "csv_header", "find_files", "identify_files", "reader"]
+__all__ = [
+    "DataFiles",
+    "FileFormat",
+    "csv_header",
+    "find_files",
+    "identify_files",
+    "is_sqlite",
+    "numbered_header",
+    "reader",
+]
 
 
 class FileFormat(StrEnum):
@@ -42,7 +51,21 @@ _SUFFIXES = {
     ".duckdb": FileFormat.DUCKDB,
     ".ddb": FileFormat.DUCKDB,
 }
+_EXCEL = (
+    "an Excel workbook, whose cells have no types that hold for a column. Save the sheet as CSV (in Excel: Save As, "
+    "CSV UTF-8) and name that file, or in Python pass pandas.read_excel(...)."
+)
+_FEATHER = (
+    "an Arrow file (Feather), which the embedded engine does not read. In Python pass "
+    "pyarrow.feather.read_table(...), or write it as Parquet with pyarrow.parquet.write_table and name that file."
+)
+_ELSEWHERE = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), _EXCEL),
+    **dict.fromkeys((".feather", ".arrow", ".ipc"), _FEATHER),
+}
+"""Formats that are not read, and what leads to one that is."""
 _DUCKDB_MARK, _MARK_AT = b"DUCK", 8
+_SQLITE_MARK = b"SQLite format 3\0"
 _DELIMITERS = (",", "\t", ";", "|")
 _MAX_HEADER_BYTES = 1 << 20
 
@@ -106,24 +129,38 @@ def identify_files(location: str) -> frozenset[tuple[int, int]]:
 
 
 def _format(path: str) -> FileFormat:
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
-    form = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    ending = Path(unpacked_name(path)).suffix.lower()
+    form = _SUFFIXES.get(ending)
+    if form in (FileFormat.PARQUET, FileFormat.DUCKDB) and must_be_unpacked(path):
+        form = None
     if form is None and _is_database(path):
         return FileFormat.DUCKDB
+    if form is None and ending in _ELSEWHERE:
+        raise SourceUnavailable(f"source={path!r} is {_ELSEWHERE[ending]}")
     if form is None:
         raise SourceUnavailable(
             f"source={path!r} has no known format. Known are Parquet (.parquet, .pq), CSV (.csv, .tsv), JSON (.json, "
-            ".jsonl, .ndjson) and DuckDB (.duckdb, .ddb). Rename the file to what it is."
+            ".jsonl, .ndjson), these two also as .gz or .bz2, DuckDB (.duckdb, .ddb) and SQLite (.sqlite, .db). Rename "
+            "the file to what it is."
         )
     return form
 
 
 def _is_database(path: str) -> bool:
+    return _beginning(path, _MARK_AT + len(_DUCKDB_MARK))[_MARK_AT:] == _DUCKDB_MARK
+
+
+def is_sqlite(path: str | Path) -> bool:
+    """Whether this is a database of SQLite, which its first bytes say."""
+    return _beginning(path, len(_SQLITE_MARK)) == _SQLITE_MARK
+
+
+def _beginning(path: str | Path, count: int) -> bytes:
     try:
         with Path(path).open("rb") as file:
-            return file.read(_MARK_AT + len(_DUCKDB_MARK))[_MARK_AT:] == _DUCKDB_MARK
-    except OSError:
-        return False
+            return file.read(count)
+    except (OSError, ValueError):
+        return b""
 
 
 def csv_header(
@@ -135,6 +172,8 @@ def csv_header(
     a column of that name. Errors do not quote the line, because it may be a row.
     """
     headers = {_first_line(path, encoding) for path in paths}
+    if headers == {""} and not any(Path(path).stat().st_size for path in paths):
+        raise _empty(paths[0])
     if len(headers) != 1:
         raise SourceUnavailable(
             f"The CSV files beside {paths[0]!r} have different headers. Files of one table must share their first line."
@@ -147,19 +186,41 @@ def csv_header(
         names = ()
     if not names or not all(names) or len({name.lower() for name in names}) != len(names):
         raise SourceUnavailable(
-            f"The header of {paths[0]!r} does not name every column once. The first line must hold distinct names."
+            f"The header of {paths[0]!r} does not name every column once. The first line must hold distinct names; if "
+            "it is a row already, say --no-header (in Python: header=False)."
         )
     if not all(name in declared or any(map(str.isalpha, name)) for name in names):
         raise SourceUnavailable(
-            f"The first line of {paths[0]!r} may be a row: it has names without a letter. The first line must hold the "
-            "names of the columns. Add it, or declare the types of columns that are called so (types=, --types)."
+            f"source={paths[0]!r} seems to have no header: its first line may be a row, with names without a letter. "
+            "Say --no-header (in Python: header=False) to call the columns column1, column2 and so on. Or add a line "
+            "of names, or declare the types of columns that are called so (types=, --types)."
         )
     return names, delimiter
 
 
+def numbered_header(paths: Sequence[str], *, encoding: str = "utf-8") -> tuple[tuple[str, ...], str]:
+    """Names for the columns of files without a header, as many as the first line has fields, and the delimiter."""
+    line = _first_line(paths[0], encoding)
+    delimiter = max(_DELIMITERS, key=line.count)
+    try:
+        count = len(next(csv.reader([line], delimiter=delimiter, strict=True), []))
+    except csv.Error:
+        count = 0
+    if not count:
+        raise _empty(paths[0])
+    return tuple(f"column{place}" for place in range(1, count + 1)), delimiter
+
+
+def _empty(path: str) -> SourceUnavailable:
+    return SourceUnavailable(
+        f"source={path!r} is empty: it has no first line. A CSV file needs a line with the names of its columns, "
+        "also if it has no rows. Check what wrote the file."
+    )
+
+
 def _first_line(path: str, encoding: str) -> str:
     try:
-        with gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb") as file:
+        with open_bytes(path) as file:
             line = file.readline(_MAX_HEADER_BYTES)
             return line.decode("utf-8-sig" if encoding == "utf-8" else encoding).rstrip("\r\n")
     except (OSError, EOFError):

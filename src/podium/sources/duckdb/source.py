@@ -54,8 +54,9 @@ class DuckDBSource(SqlSource):
 
     Opening checks the files completely, so that no row can decide later whether a question fails. A CSV record that
     breaks the quoting, a line that is not one JSON object, or bytes that are not text are refused with their line
-    number, or dropped with ``bad_lines="drop"``. ``encoding`` is that of CSV and JSON files. Files that change
-    afterwards are refused until they are opened again.
+    number, or dropped with ``bad_lines="drop"``. ``encoding`` is that of CSV and JSON files. With
+    ``header=False`` the first line of a CSV file is a row, and the columns are called column1, column2 and so on.
+    Files that change afterwards are refused until they are opened again.
 
     ``memory_limit`` (such as ``"4GB"``), ``threads`` and ``temp_directory`` say what DuckDB may use of this machine.
     What does not fit into memory spills to a private folder below ``temp_directory``, by default the system's, which
@@ -72,11 +73,12 @@ class DuckDBSource(SqlSource):
         types: Types | None = None,
         bad_lines: str = BadLines.REFUSE,
         encoding: str = "utf-8",
+        header: bool = True,
         memory_limit: str | None = None,
         threads: int | None = None,
         temp_directory: str | Path | None = None,
     ) -> None:
-        resources, rules = Resources(memory_limit, threads, temp_directory), FileRules(bad_lines, encoding)
+        resources, rules = Resources(memory_limit, threads, temp_directory), FileRules(bad_lines, encoding, header)
         self._declared = declared_columns(types)
         self._frame: pa.Table | None = None
         self._files: DataFiles | None = None
@@ -122,9 +124,8 @@ class DuckDBSource(SqlSource):
         """Raise for options that this kind of source does not have."""
         if table is not None and not self._attached:
             raise InvalidArgument("table", table, allowed="None, unless the source is a DuckDB file or a server")
-        if rules.needs_copy and not (self._files and self._files.text):
-            name, value = ("bad_lines", rules.bad_lines) if rules.drop else ("encoding", rules.encoding)
-            raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
+        if not (self._files and self._files.text):
+            rules.refuse()
 
     def _check_parquet(self) -> None:
         """Raise if some value of a Parquet file cannot be read: each column is read once, as questions read it.

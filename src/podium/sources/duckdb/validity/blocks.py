@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from podium.sources.duckdb.compressed import open_bytes
 
 __all__ = ["BOM", "NEWLINE", "Positions", "first_bytes", "in_utf8", "last_line_end", "read_blocks"]
 
@@ -23,13 +22,9 @@ _BLOCK = 1 << 21
 _SURROGATES, _FIRST_SURROGATE = 0xED, 0xA0
 
 
-def _open(path: str) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.lower().endswith(".gz") else Path(path).open("rb")  # type: ignore[return-value]
-
-
 def first_bytes(path: str, count: int) -> bytes:
     """The beginning of a file, without a byte order mark."""
-    with _open(path) as file:
+    with open_bytes(path) as file:
         return file.read(count).removeprefix(BOM)
 
 
@@ -45,7 +40,7 @@ def read_blocks(path: str, end: Callable[[bytes], int], *, max_bytes: int, at_on
     processor's cache; ``at_once`` multiplies its size.
     """
     rest = b""
-    with _open(path) as file:
+    with open_bytes(path) as file:
         while chunk := file.read(at_once * _BLOCK):
             whole = rest + chunk
             cut = end(whole)

@@ -29,10 +29,13 @@ class FileRules:
 
     bad_lines: str = BadLines.REFUSE
     encoding: str = "utf-8"
+    header: bool = True
 
     def __post_init__(self) -> None:
         if self.bad_lines not in tuple(BadLines):
             raise InvalidArgument("bad_lines", self.bad_lines, allowed="'refuse' or 'drop'")
+        if type(self.header) is not bool:
+            raise InvalidArgument("header", self.header, allowed="True or False")
         object.__setattr__(self, "encoding", _codec(self.encoding))
 
     @property
@@ -42,8 +45,15 @@ class FileRules:
 
     @property
     def needs_copy(self) -> bool:
-        """Whether the engine reads a copy, without bad lines and in UTF-8."""
-        return self.drop or self.encoding != "utf-8"
+        """Whether the engine reads a copy: without bad lines, in UTF-8, and with a header."""
+        return self.drop or self.encoding != "utf-8" or not self.header
+
+    def refuse(self) -> None:
+        """Raise for rules of text files that were stated for something else."""
+        stated = {"bad_lines": self.bad_lines, "encoding": self.encoding, "header": self.header}
+        for name, value in stated.items():
+            if value not in (BadLines.REFUSE, "utf-8", True):
+                raise InvalidArgument(name, value, allowed="only its default, unless the source is a CSV or JSON file")
 
     @property
     def has_mark(self) -> bool:

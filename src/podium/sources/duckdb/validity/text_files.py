@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.errors import InvalidArgument, SourceUnavailable
-from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header
+from podium.sources.duckdb.compressed import must_be_unpacked, unpacked_name
+from podium.sources.duckdb.files import DataFiles, FileFormat, csv_header, numbered_header
 from podium.sources.duckdb.validity.blocks import BOM, Positions, first_bytes, in_utf8, last_line_end, read_blocks
 from podium.sources.duckdb.validity.csv_lines import MAX_RECORD_BYTES, CsvShape, Records, last_record_end, records_of
 from podium.sources.duckdb.validity.json_records import SPACE, Part, RecordParser, array_blocks, line_blocks
@@ -31,13 +32,20 @@ def check_text(files: DataFiles, rules: FileRules, folder: Path, declared: froze
     Messages give the position of an error and never its text, because the text is private.
     """
     if files.format is FileFormat.JSON:
+        if not rules.header:
+            raise InvalidArgument("header", rules.header, allowed="True for JSON, whose records name their columns")
         return _check_json(files, rules, folder)
-    names, delimiter = csv_header(files.paths, encoding=rules.codec, declared=declared)
+    if rules.header:
+        names, delimiter = csv_header(files.paths, encoding=rules.codec, declared=declared)
+    else:
+        names, delimiter = numbered_header(files.paths, encoding=rules.codec)
+    added = b"" if rules.header else f"{delimiter.join(names)}\n".encode()
     shape = CsvShape(ord(delimiter), len(names), rules.drop)
     paths: list[str] = []
     spans = False
     for path in files.paths:
         with _copy(path, rules, folder, len(paths)) as copy:
+            _write(copy, added)
             spans |= _check_csv(path, shape, rules, copy)
         paths.append(path if copy is None else copy.name)
     return replace(files, paths=tuple(paths), spans_lines=spans)
@@ -48,11 +56,11 @@ def _copy(path: str, rules: FileRules, folder: Path, place: int) -> Iterator[IO[
     """A file for the copy; None if the engine reads the original. ``name=value`` folders are kept above it."""
     with ExitStack() as opened:
         copy = None
-        if rules.needs_copy:
+        if rules.needs_copy or must_be_unpacked(path):
             columns = [part for part in Path(path).parent.parts if "=" in part]
             above = folder.joinpath(str(place), *columns)
             above.mkdir(parents=True)
-            copy = opened.enter_context((above / Path(path).name.removesuffix(".gz")).open("wb"))
+            copy = opened.enter_context((above / unpacked_name(Path(path).name)).open("wb"))
         try:
             yield copy
         except (OSError, EOFError):
@@ -61,14 +69,15 @@ def _copy(path: str, rules: FileRules, folder: Path, place: int) -> Iterator[IO[
 
 def _check_csv(path: str, shape: CsvShape, rules: FileRules, copy: IO[bytes] | None) -> bool:
     """Check a file, and copy what is kept; returns whether some record spans lines."""
-    line, spans = 1, False
+    line, begun, spans = 1, False, False
     end = last_line_end if shape.lines else last_record_end
     for raw in read_blocks(path, end, max_bytes=MAX_RECORD_BYTES):
         block, unreadable = in_utf8(raw if raw.endswith(_NEWLINE) else raw + _NEWLINE, rules.codec)
-        if line == 1:
-            header = block.find(_NEWLINE) + 1
-            _write(copy, block[:header].removeprefix(BOM))
-            block, unreadable, line = block[header:], unreadable - header, 2
+        if not begun:
+            # Without a header only the mark is taken away: line 1 is a row.
+            begin = block.find(_NEWLINE) + 1 if rules.header else len(BOM) * block.startswith(BOM)
+            _write(copy, block[:begin].removeprefix(BOM))
+            block, unreadable, line, begun = block[begin:], unreadable - begin, 1 + rules.header, True
         if not block:
             continue
         records = records_of(block, shape)
@@ -151,7 +160,7 @@ def _check_json(files: DataFiles, rules: FileRules, folder: Path) -> DataFiles:
 
 
 def _is_array(path: str) -> bool:
-    if not path.removesuffix(".gz").lower().endswith(".json"):
+    if not unpacked_name(path).lower().endswith(".json"):
         return False
     try:
         return first_bytes(path, _PROBE_BYTES).lstrip(SPACE)[:1] == b"["
