@@ -95,13 +95,13 @@ class Mechanism(StrEnum):
 
 
 def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
-    from podium.cli.columns import complete_column
+    from podium.cli.source_columns import complete_column
 
     return complete_column(ctx, incomplete)
 
 
 def _complete_measure(ctx: typer.Context, incomplete: str) -> list[str]:
-    from podium.cli.columns import complete_measure
+    from podium.cli.source_columns import complete_measure
 
     return complete_measure(ctx, incomplete)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from podium.cli.ask import AnswerOptions, DataOptions, OutputOptions, ask
-from podium.cli.columns import print_columns
 from podium.cli.options import By, Item, K, Per, SourceArgument, UserOfItem, Where
+from podium.cli.source_columns import print_columns
 
 __all__ = ["top"]
 
