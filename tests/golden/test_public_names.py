@@ -64,7 +64,7 @@ COMMANDS = {
     "top": "--item --user -k --epsilon --delta --where --counts --max-items-per-user --domain --domain-size "
     "--mechanism --ledger --dataset --table --format --plot --dry-run",
 }
-OF_THE_COMMAND_LINE = {
+OF_THE_COMMAND_LINE = {"copy", "no_header", 
     "format", "output", "plot", "quiet", "verbose", "no_color", "debug", "help", "dry_run", "unordered",
 }  # fmt: skip
 """How an answer is written is the command's business. ``plan`` is --dry-run, ``ordered=False`` is --unordered;
@@ -134,7 +134,7 @@ def test_a_command_has_these_options(command: str) -> None:
 
 def test_answers_are_written_in_these_formats() -> None:
     for command in ("top", "sql", "demo"):
-        assert "--format <table|json|csv|csv-raw|parquet>" in help_texts()[f"podium {command}"]
+        assert "--format <table|json|csv|csv-raw|parquet|md>" in help_texts()[f"podium {command}"]
 
 
 @pytest.mark.parametrize(("command", "calls"), [("top", (podium.top, Curator.top)), ("sql", (podium.sql, Curator.sql))])
