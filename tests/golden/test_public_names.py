@@ -64,10 +64,12 @@ COMMANDS = {
     "top": "--item --user -k --epsilon --delta --where --counts --max-items-per-user --domain --domain-size "
     "--mechanism --ledger --dataset --table --format --plot --dry-run",
 }
-OF_THE_COMMAND_LINE = {"copy", "no_header", 
-    "format", "output", "plot", "quiet", "verbose", "no_color", "debug", "help", "dry_run", "unordered",
+OF_THE_COMMAND_LINE = {
+    "copy", "no_header", "format", "output", "plot", "quiet", "verbose", "no_color", "debug", "help", "dry_run",
+    "unordered",
 }  # fmt: skip
-"""How an answer is written is the command's business. ``plan`` is --dry-run, ``ordered=False`` is --unordered;
+"""How an answer is written is the command's business. ``plan`` is --dry-run, ``ordered=False`` is --unordered,
+``header=False`` is --no-header, and ``force=True`` of a curator is --copy;
 everything else is an argument of the library."""
 
 
