@@ -94,7 +94,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     yield "pairs from lists, without some", rest.top_rows(11)
     yield "how many items users have", weighted.sizes((1, 2, 8))
     kept = replace(weighted, without=None).reading_kept("kept")
-    found = replace(rest, kept="kept", without=None, domain=ItemTable(rest.without.relation, ("article", "day")))  # type: ignore[union-attr]
+    found = replace(rest, kept="kept", without=None, named=ItemTable(rest.without.relation, ("article", "day")))  # type: ignore[union-attr]
     yield "the pairs of all rounds, kept", dialect.keep("kept", replace(rest, without=None).pairs_to_keep())
     yield "weights of kept pairs, kept", dialect.keep("counts", kept.kept_counts())
     users = replace(kept, kept_users="users")
@@ -108,7 +108,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
     yield "the kept pairs of some items, kept", dialect.keep("among", found.pairs())
     yield (
         "some items by how many of them users have, kept",
-        dialect.keep("by_size", replace(found, domain=None).items_by_size()),
+        dialect.keep("by_size", replace(found, named=None).items_by_size()),
     )
     yield "users by how many of some items they have", found.users_by_size("by_size")
     yield "weighted sums of some items", found.weighted_sums("by_size", weights)

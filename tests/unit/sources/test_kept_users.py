@@ -24,4 +24,4 @@ def test_kept_users_are_those_of_all_pairs_only() -> None:
     for narrower, reads in ((builder, True), (replace(builder, without=LISTED), False)):
         for asked in (narrower.kept_counts(), narrower.sizes((1, 2))):
             assert ("users_table" in DIALECT.sql(asked)) == reads
-    assert "users_table" not in DIALECT.sql(replace(builder, domain=LISTED).sizes((1, 2)))
+    assert "users_table" not in DIALECT.sql(replace(builder, named=LISTED).sizes((1, 2)))

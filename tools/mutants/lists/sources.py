@@ -74,7 +74,7 @@ MUTANTS = (
     ),
     Mutant(
         "sources/sql/pairs.py",
-        "return self.kept_users is not None and self.without is None and self.domain is None",
+        "return self.kept_users is not None and self.without is None and self.named is None",
         "return self.kept_users is not None",
         "users have fewer items where some are left out",
         ("unit/sources/test_kept_users.py::test_kept_users_are_those_of_all_pairs_only",),

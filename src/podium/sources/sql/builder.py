@@ -54,8 +54,8 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 class SqlBuilder:
     """The SQL of one question; ``without`` is a table of the items that its query excludes, ``groups`` of known groups.
 
-    ``kept`` is the table that keeps its pairs, if several queries share them; ``kept_sizes`` and ``kept_users`` are as
-    in Pairs.
+    ``kept`` is the table that keeps its pairs, if several queries share them; ``kept_sizes``, ``kept_users`` and
+    ``named`` are as in Pairs.
     """
 
     relation: Relation
@@ -66,6 +66,7 @@ class SqlBuilder:
     kept_sizes: bool = False
     groups: ItemTable | None = None
     kept_users: str | None = None
+    named: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -74,7 +75,7 @@ class SqlBuilder:
 
     @property
     def _pairs(self) -> Pairs:
-        kept = self.kept, self.kept_sizes, self.groups, self.kept_users
+        kept = self.kept, self.kept_sizes, self.groups, self.kept_users, self.named
         return Pairs(self.relation, self.query, self.domain, self.without, *kept)
 
     @property
@@ -142,7 +143,7 @@ class SqlBuilder:
     def keeps_users(self) -> bool:
         """Whether users with their numbers of items, of all kept pairs, are worth a table."""
         plain = self.query.value is None and self.query.groups is None and not self.query.without
-        return plain and self.domain is None and self._dialect.computes_once
+        return plain and self.named is None and self._dialect.computes_once
 
     def users(self) -> exp.Select:
         """Users and their number of items: what several queries join."""

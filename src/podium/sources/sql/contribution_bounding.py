@@ -76,7 +76,7 @@ class _ContributionBound:
         cut = self._cut(hashed, column(HASH, _SIZED), self._last_weight())
         every = exp.union(few, cut, distinct=False, copy=False)
         # Pairs that a table keeps already are not copied.
-        kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.domain is None
+        kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.named is None
         pairs = every.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)
         return pairs.with_(_USERS, as_=self._users(), materialized=True, copy=False)
 

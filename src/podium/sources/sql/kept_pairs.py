@@ -96,7 +96,7 @@ class SqlKeptPairs:
         listed = self._load(f"{LISTED_ITEMS}_{number}", items)
         query = counting(self._builder.query, within_group=True)
         kept = next(tables, KEPT_PAIRS)
-        builder = replace(self._builder, query=query, kept=kept, kept_sizes=False, domain=listed, without=None)
+        builder = replace(self._builder, query=query, kept=kept, kept_sizes=False, named=listed, without=None)
         named = SqlNamedPairs(items, builder, self._session, f"{_AMONG}_{number}", f"{_BY_SIZE}_{number}")
         self._named.append(named)
         return named
@@ -216,7 +216,7 @@ class SqlNamedPairs:
     def _keep(self) -> None:
         if not self.kept:
             self.session.keep(self.table, self.builder.pairs(), pairs=True)
-            self.builder, self.kept = replace(self.builder, kept=self.table, domain=None), True
+            self.builder, self.kept = replace(self.builder, kept=self.table, named=None), True
 
     def _query_at(self, clip: int | None) -> CountQuery:
         """The query of the pairs, with this clip of their values."""

@@ -34,8 +34,9 @@ class Pairs:
     """The pairs of one question before items are cut; ``without`` has the excluded items, ``groups`` the known groups.
 
     With groups a pair is (user, group, item), and a user has those of the groups that it keeps. ``kept`` is the table
-    that keeps the pairs, if they were computed before; ``kept_sizes`` says that each of its rows has the number of
-    items of its user, and ``kept_users`` is a table of users with these numbers, where there are no groups.
+    that keeps the pairs, if they were computed before: those of the domain and of the known groups. ``kept_sizes`` says
+    that each of its rows has the number of items of its user, and ``kept_users`` is a table of users with these
+    numbers, where there are no groups. ``named`` lists the few items whose kept pairs are wanted.
     """
 
     relation: Relation
@@ -46,6 +47,7 @@ class Pairs:
     kept_sizes: bool = False
     groups: ItemTable | None = None
     kept_users: str | None = None
+    named: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -149,12 +151,12 @@ class Pairs:
     @property
     def has_sizes(self) -> bool:
         """Whether the kept sizes are those of these pairs: as soon as items are excluded, users have fewer."""
-        return self.kept_sizes and self.without is None and self.domain is None
+        return self.kept_sizes and self.without is None and self.named is None
 
     @property
     def has_users(self) -> bool:
         """Whether the kept users are those of these pairs."""
-        return self.kept_users is not None and self.without is None and self.domain is None
+        return self.kept_users is not None and self.without is None and self.named is None
 
     def with_sizes(self, pairs: exp.Select) -> exp.Select:
         """These pairs, each with its user's number of items."""
@@ -249,17 +251,21 @@ class Pairs:
     def within(self, *, user_first: bool = False) -> exp.Select:
         """The pairs whose item is in the domain, if that is listed, and of the groups that their user keeps."""
         pairs = self.distinct(user_first=user_first)
-        if self.kept is None and self.groups is not None:
+        if self.kept is not None:
+            return self._among_named(pairs)
+        if self.groups is not None:
             pairs = self._joined(pairs, self.groups, self.group_places)
         if isinstance(self.domain, ItemTable):
             # A domain lists items of every group, or each with its group.
             pairs = self._joined(pairs, self.domain, self.places[len(self.places) - len(self.domain.columns) :])
-            # Of kept pairs only items that a round released are asked for; a stated domain may be long.
-            pairs = pairs if self.kept is None else self.dialect.join_few(pairs, LISTED)
         per_user = None if self.query.groups is None else self.query.groups.per_user
-        if self.kept is not None or per_user is None:
+        return pairs if per_user is None else bounded_groups(self, pairs, per_user)
+
+    def _among_named(self, pairs: exp.Select) -> exp.Select:
+        """Of kept pairs those of the named items: few, because a round released them."""
+        if self.named is None:
             return pairs
-        return bounded_groups(self, pairs, per_user)
+        return self.dialect.join_few(self._joined(pairs, self.named, self.places), LISTED)
 
     def _joined(self, pairs: exp.Select, listed: ItemTable, places: Sequence[str]) -> exp.Select:
         """The pairs that the table lists by these of their columns."""
