@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from podium.curator.prepare import PlannedQuestion, pair_norm, pair_value
 from podium.errors import SourceFailure
 from podium.histogram import Histogram, Item
+from podium.mechanisms.by_sizes.clear_gap import gap_after
 from podium.mechanisms.measures.clipped_sums import ClippedSums, grid_bits_of
 from podium.mechanisms.weights import Weights
 from podium.release import ItemSet, Release
@@ -42,6 +43,7 @@ class SourceReader:
     _snapshot: Snapshot | None = None
     _rows: Histogram | None = None
     _pairs: KeptPairs | None = None
+    _known: dict[int | None, Snapshot] = field(default_factory=dict, init=False)
 
     @contextmanager
     def counting(self) -> Iterator[None]:
@@ -70,6 +72,7 @@ class SourceReader:
                 yield
             finally:
                 self._pairs = None
+                self._known.clear()
 
     def top_rows(self, limit: int) -> Histogram:
         """The ``limit`` items with the most users, and the count of the next."""
@@ -91,8 +94,7 @@ class SourceReader:
 
     def tally(self) -> Histogram:
         """Every count with the number of its items; items are (count, rank) places until the winners are named."""
-        counts, sizes = self._open_snapshot().counts_of_counts()
-        return Histogram.from_counts_of_counts(dict(zip(counts, sizes, strict=True)), _place)
+        return _tally(self._open_snapshot())
 
     def counts(self, release: Release) -> Histogram:
         """The true counts of the selected items, from the rows read or from the places themselves."""
@@ -142,9 +144,19 @@ class SourceReader:
 
     def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
         """Run the mechanism on the plain counts of the whole domain; only the names of winners are read."""
-        salt = None if max_items_per_user is None else self.salt
-        query = replace(self.planned.pairs_query(), max_items_per_user=max_items_per_user, salt=salt)
-        return _release_domain(mechanism, self._snapshot_of(query))
+        return _release_domain(mechanism, self._known_counts(max_items_per_user))
+
+    def known_gap(self, k: int, max_items_per_user: int | None) -> int:
+        """By how many users the k-th item of the domain is ahead of the next."""
+        return gap_after(_tally(self._known_counts(max_items_per_user)), k)
+
+    def _known_counts(self, max_items_per_user: int | None) -> Snapshot:
+        """The plain counts of the whole domain, computed once."""
+        if max_items_per_user not in self._known:
+            salt = None if max_items_per_user is None else self.salt
+            query = replace(self.planned.pairs_query(), max_items_per_user=max_items_per_user, salt=salt)
+            self._known[max_items_per_user] = self._snapshot_of(query)
+        return self._known[max_items_per_user]
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """Run the mechanism on the plain counts of the top rows."""
@@ -222,11 +234,14 @@ class SourceReader:
 
 
 def _release_domain(mechanism: Discovery | NoisyTopK | RisingTopK, snapshot: Snapshot) -> Release:
-    counts, sizes = snapshot.counts_of_counts()
-    tally = dict(zip(counts, sizes, strict=True))
-    release = mechanism.release(Histogram.from_counts_of_counts(tally, _place))
+    release = mechanism.release(_tally(snapshot))
     places: list[Any] = list(release.items)
     return replace(release, outcome=snapshot.names(places))
+
+
+def _tally(snapshot: Snapshot) -> Histogram:
+    counts, sizes = snapshot.counts_of_counts()
+    return Histogram.from_counts_of_counts(dict(zip(counts, sizes, strict=True)), _place)
 
 
 def _place(count: int, rank: int) -> tuple[int, int]:

@@ -78,7 +78,11 @@ class KnownRoundsReader(RoundsReader, Protocol):
 
 
 class KnownTableReader(KnownRoundsReader, Protocol):
-    """The same for a mechanism that chooses among others; what ``user_sizes`` returns is private too."""
+    """The same for a mechanism that chooses among others; gaps and ``user_sizes`` are private too."""
+
+    def known_gap(self, k: int, max_items_per_user: int | None) -> int:
+        """By how many users the k-th item of the domain is ahead of the next, where users are cut to so many items."""
+        ...
 
     def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] items of the domain."""

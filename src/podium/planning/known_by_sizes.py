@@ -14,15 +14,19 @@ from podium.privacy import Guarantee
 
 __all__ = ["shared_vote_strategy", "sized_known_strategy"]
 
+_GAP_FIRST = " Nothing of this is asked if an eightieth of epsilon shows that the k-th item is far ahead of the next."
 _ONCE = "One way, which reads the table once."
-_PATHS = (
-    "The table is read once, and its distinct pairs are counted: once for the numbers of users, then once with Laplace "
-    "noise if users have few of the items; once for successive selections if they have a large part of them; otherwise "
-    "at most 7 times in rounds."
+_AT_A_GAP = (
+    "The table is read once, and its distinct pairs are counted: once if the list ends at a wide gap; otherwise again, "
 )
-_PURE_PATHS = (
-    "The table is read once, and its distinct pairs are counted: once for the numbers of users, then once with Laplace "
-    "noise if users have few of the items, and with exponential noise otherwise."
+_COUNTED = "The table is read once, and its distinct pairs are counted: "
+_BY_SIZES = (
+    "once for the numbers of users, then once with Laplace noise if users have few of the items; once for successive "
+    "selections if they have a large part of them; otherwise at most 7 times in rounds."
+)
+_PURE_BY_SIZES = (
+    "once for the numbers of users, then once with Laplace noise if users have few of the items, and with exponential "
+    "noise otherwise."
 )
 
 
@@ -67,6 +71,7 @@ def sized_known_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
         why=(
             "The domain is known, and what tells its items apart best depends on how many of them users have: a "
             "twentieth of epsilon pays for noisy numbers of users by their number of items, and these choose."
+            + (_GAP_FIRST if mechanism.asks_gap else "")
         ),
         reach=reach,
         reach_sentence=(
@@ -75,7 +80,7 @@ def sized_known_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
         ),
         epsilon_per_item=None,
         delta_per_call=budget.delta,
-        paths=_PATHS if budget.delta else _PURE_PATHS,
+        paths=(_AT_A_GAP if mechanism.asks_gap else _COUNTED) + (_BY_SIZES if budget.delta else _PURE_BY_SIZES),
         whole=True,
         pure=not budget.delta,
     )

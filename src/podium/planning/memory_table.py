@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram, Item
+from podium.mechanisms.by_sizes.clear_gap import gap_after
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.reader import Discovery
@@ -77,8 +78,14 @@ class PairsReader:
 
     def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
         """Run the mechanism on the plain counts of all items from 0 on."""
-        plain = Weights.bounded(max_items_per_user or self._size + 1)
-        return mechanism.release(self._whole_domain(plain), bits=self._bits)
+        return mechanism.release(self._known_counts(max_items_per_user), bits=self._bits)
+
+    def known_gap(self, k: int, max_items_per_user: int | None) -> int:
+        """By how many users the k-th item from 0 on is ahead of the next."""
+        return gap_after(self._known_counts(max_items_per_user), k)
+
+    def _known_counts(self, max_items_per_user: int | None) -> Histogram:
+        return self._whole_domain(Weights.bounded(max_items_per_user or self._size + 1))
 
     def _whole_domain(self, weights: Weights) -> Histogram:
         sums = self._sums(np.ones(len(self._items), dtype=bool), weights)

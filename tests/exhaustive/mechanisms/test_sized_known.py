@@ -1,8 +1,8 @@
 """SizedKnownTopK and SharedVoteTopK on small worlds, exactly.
 
-For every function from noisy numbers of users to branches, numbers and answer together stay within epsilon and delta;
-the branches are the product's own, at the budgets that SizedKnownTopK gives them. A user has any items of the domain,
-so that the shares of votes are those of users with one, two and three items.
+For every function from the noisy gap and noisy numbers of users to branches, these and the answer together stay within
+epsilon and delta; the branches are the product's own, at the budgets that SizedKnownTopK gives them. A user has any
+items of the domain, so that the shares of votes are those of users with one, two and three items.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tests.support.distributions import assert_three_way
 
 from podium.histogram import Histogram
 from podium.mechanisms import NoisyTopK, RisingTopK, SharedVoteTopK, SizedKnownTopK, Weights
+from podium.mechanisms.by_sizes.clear_gap import gap_after
 from podium.planning.memory_table import PairsReader
 from podium.privacy import best_bound
 from podium.randomness.replay import ReplayableBits
@@ -60,6 +61,8 @@ def hockey_stick(here: dict[Any, float], there: dict[Any, float], epsilon: float
 
 def cells(users: int, other: int, rate: float) -> list[tuple[float, float]]:
     """The chances of each part of one noisy number of users, here and there; elsewhere the ratio is constant."""
+    if users == other:
+        return [(1.0, 1.0)]
     low, high = sorted((users, other))
     edges = [low + place * (high - low) / CELLS for place in range(CELLS + 1)]
 
@@ -73,37 +76,55 @@ def cells(users: int, other: int, rate: float) -> list[tuple[float, float]]:
     ]
 
 
-def worst_delta(branches: tuple[Any, ...], pair: tuple[Table, Table], rate: float) -> float:
-    """The divergence at EPSILON for the worst function; one user more moves one of the numbers, by 1."""
-    here, there = pair
-    laws = [(answer(branch, here), answer(branch, there)) for branch in branches]
-    return sum(
-        p * max(hockey_stick(one, other, float(EPSILON) - math.log(p / q)) for one, other in laws)
-        for p, q in cells(len(here), len(there), rate)
-    )
+def gap(k: int, table: Table) -> int:
+    return gap_after(sums(table, Weights.bounded(ITEMS)), k)
 
 
-def branches_of(mechanism: SizedKnownTopK) -> tuple[Any, ...]:
-    """Those whose exact distribution is known; rounds begin with one ranking and are mu-Gaussian as a whole."""
-    return mechanism.in_turn, mechanism.laplace
+def worst_delta(mechanism: SizedKnownTopK, here: Table, there: Table) -> float:
+    """The divergence at EPSILON for the worst functions; one user more moves one of the numbers of users, by 1.
+
+    Branches are those whose exact distribution is known: rounds begin with one ranking, and are mu-Gaussian as a whole.
+    """
+    in_turn, laplace = ((answer(b, here), answer(b, there)) for b in (mechanism.in_turn, mechanism.laplace))
+    sizes = cells(len(here), len(there), float(mechanism.epsilon_for_sizes))
+
+    def within(p: float, q: float, *laws: tuple[dict[Any, float], dict[Any, float]]) -> float:
+        return p * max(hockey_stick(one, other, float(EPSILON) - math.log(p / q)) for one, other in laws)
+
+    def after(p: float, q: float) -> float:
+        asked = sum(within(p * r, q * s, in_turn, laplace) for r, s in sizes)
+        return max(within(p, q, in_turn), asked)
+
+    if not mechanism.asks_gap:
+        return sum(within(r, s, in_turn, laplace) for r, s in sizes)
+    gaps = (gap(mechanism.k, table) for table in (here, there))
+    return sum(after(p, q) for p, q in cells(*gaps, float(mechanism.epsilon_for_gap)))
 
 
 def worst(mechanism: SizedKnownTopK) -> float:
-    rate, branches = float(mechanism.epsilon_for_sizes), branches_of(mechanism)
-    return max(worst_delta(branches, side, rate) for pair in neighbours() for side in (pair, pair[::-1]))
+    return max(worst_delta(mechanism, *side) for pair in neighbours() for side in (pair, pair[::-1]))
 
 
 @pytest.mark.parametrize("delta", [0, DELTA])
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("k", [1, 2, 3])
 def test_no_decision_can_use_more_than_was_paid_for(k: int, delta: Any) -> None:
     assert worst(SizedKnownTopK(k, EPSILON, delta, domain_size=ITEMS)) <= float(delta) + SLACK
 
 
-def test_branches_that_do_not_leave_room_for_the_sizes_are_caught() -> None:
-    """The mistake: each branch uses all of epsilon, and the numbers of users come for free."""
-    careless = SizedKnownTopK(1, EPSILON * 20 / 19, 0, domain_size=ITEMS)
-    assert careless.epsilon_of_branch == EPSILON
-    assert worst(careless) > 0.005
+@pytest.mark.parametrize(("k", "whole"), [(1, Fraction(16, 15)), (ITEMS, Fraction(20, 19))])
+def test_branches_that_do_not_leave_room_for_what_is_asked_are_caught(k: int, whole: Fraction) -> None:
+    """The mistake: each branch uses all of epsilon, and the gap and the numbers of users come for free."""
+    careless = SizedKnownTopK(k, EPSILON * whole, 0, domain_size=ITEMS)
+    assert (careless.asks_gap, careless.epsilon_of_branch) == (k < ITEMS, EPSILON)
+    assert worst(careless) > 0.002
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_one_user_moves_a_gap_by_one(k: int) -> None:
+    assert {abs(gap(k, here) - gap(k, there)) for here, there in neighbours()} == {0, 1}
+    # The control: a user who is replaced lowers one count and raises another.
+    replaced = [((*rest, one), (*rest, other)) for rest in tables(2) for one in SETS for other in SETS]
+    assert max(abs(gap(1, here) - gap(1, there)) for here, there in replaced) == 2
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -152,5 +173,6 @@ def test_every_branch_is_within_its_part(k: int, delta: Any) -> None:
     for branch in mechanism.branches:
         # Searched anew over all theorems, from the events that the branch may cost.
         assert best_bound(branch.worst_case, mechanism.delta).epsilon <= mechanism.epsilon_of_branch
-    assert mechanism.epsilon_for_sizes + mechanism.epsilon_of_branch == mechanism.epsilon
+    assert mechanism.epsilon_for_gap + mechanism.epsilon_for_sizes + mechanism.epsilon_of_branch == mechanism.epsilon
+    assert (mechanism.epsilon_for_gap > 0) == (k <= 10)
     assert isinstance(mechanism.in_turn, RisingTopK if mechanism.delta else NoisyTopK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +55,28 @@ def test_the_branch_follows_the_table_and_the_receipt_says_so(
     table: str, branch: str, delta: Any, tmp_path: Path
 ) -> None:
     path = saved(TABLES[table], tmp_path / "views.parquet")
-    release = podium.top(path, k=8, **{**ASK, "delta": delta, "epsilon": SURE})
+    release = podium.top(path, k=12, **{**ASK, "delta": delta, "epsilon": SURE})
     assert (release.mechanism, release.parameters["branch"]) == ("SizedKnownTopK", branch)
     assert release.paid.events[0] == LaplaceNoise(SURE // 20)
     assert release.guarantee.epsilon(delta=delta) == SURE
-    counts, last = best(TABLES[table], 8)
-    assert len(set(release.items)) == 8
+    counts, last = best(TABLES[table], 12)
+    assert len(set(release.items)) == 12
     # Shares favour items of users who have few, which is no mistake of this table: everybody has one.
     assert all(counts[str(item)] >= last for item in release.items)
+
+
+@pytest.mark.parametrize("most", [None, 3])
+def test_a_short_list_that_ends_at_a_wide_gap_keeps_no_users(most: int | None, tmp_path: Path) -> None:
+    """Four items are far ahead of the rest: that is paid for and seen, and then nothing else is."""
+    rows = [(user, ITEMS[place]) for place in range(6) for user in range(900 if place < 4 else 300)]
+    path = saved(rows, tmp_path / "views.parquet")
+    release = podium.top(path, k=4, max_items_per_user=most, **{**ASK, "epsilon": 20})
+    assert release.paid.events[0] == LaplaceNoise(20 * Fraction(1, 80))
+    assert ("users_by_items" in release.parameters) == (LaplaceNoise(1) in release.paid.events)
+    # Cut to three items, users are spread over six, and the gap is about half as wide.
+    wide = 600 if most is None else 300
+    assert (set(release.items), abs(int(release.parameters["gap"]) - wide) < 200) == (set(ITEMS[:4]), True)
+    assert "users_by_items" not in release.parameters
 
 
 def test_another_engine_takes_the_same_path(tmp_path: Path) -> None:

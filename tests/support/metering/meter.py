@@ -232,6 +232,11 @@ class MeteredReader:
         self.meter.note("discover", (), stage.weights.steps)
         return self.inner.discover(stage, without)
 
+    def known_gap(self, k: int, max_items_per_user: int | None) -> int:
+        gap = self.inner.known_gap(k, max_items_per_user)
+        self.meter.note("gap", (gap,))
+        return gap
+
     def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
         self.meter.note("choose_known", ())
         return self.inner.choose_known(mechanism, max_items_per_user)

@@ -25,13 +25,15 @@ def test_a_plan_needs_no_data() -> None:
     assert succeeded("plan", "-k", "10", "--epsilon", "1", "--domain-size", "500") == (
         "mechanism  SizedKnownTopK(k=10, epsilon=1, delta=0, domain_size=500)\n"
         "why        The domain is known, and what tells its items apart best depends on how many of them users have: a "
-        "twentieth of epsilon pays for noisy numbers of users by their number of items, and these choose.\n"
-        "paths      The table is read once, and its distinct pairs are counted: once for the numbers of users, then "
-        "once with Laplace noise if users have few of the items, and with exponential noise otherwise.\n"
+        "twentieth of epsilon pays for noisy numbers of users by their number of items, and these choose. Nothing of "
+        "this is asked if an eightieth of epsilon shows that the k-th item is far ahead of the next.\n"
+        "paths      The table is read once, and its distinct pairs are counted: once if the list ends at a wide gap; "
+        "otherwise again, once for the numbers of users, then once with Laplace noise if users have few of the items, "
+        "and with exponential noise otherwise.\n"
         "promise    1-differentially private for any one user, added or removed\n"
         "at most    epsilon 1, whatever comes out\n"
         "reach      Every item returned has, with probability 0.95, at most 20 fewer users than the k-th if nobody has "
-        "another item, and at most 122 fewer users than the k-th if items are chosen in turn.\n"
+        "another item, and at most 123 fewer users than the k-th if items are chosen in turn.\n"
     )
     planned = document("plan", "plan", "-k", "10", "--epsilon", "1", "--delta", "1e-8", "--counts")
     assert planned["mechanism"] == "AdaptiveTopK"

@@ -43,8 +43,8 @@ MANY = pairs(600, 36, 40)
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 def test_the_parts_add_up_to_what_was_asked_for(delta: Any) -> None:
     mechanism = SizedKnownTopK(5, "0.7", delta, domain_size=40)
-    rest = ApproximateMechanism("0.665", delta) if delta else PureMechanism("0.665")
-    assert mechanism.worst_case == (LaplaceNoise("0.035"), rest)
+    rest = ApproximateMechanism("0.65625", delta) if delta else PureMechanism("0.65625")
+    assert mechanism.worst_case == (LaplaceNoise("0.00875"), LaplaceNoise("0.035"), rest)
     whole = total(mechanism.worst_case).cost
     assert (whole.epsilon, whole.delta) == (Fraction(7, 10), Fraction(delta))
     assert (mechanism.guarantee.epsilon(), mechanism.guarantee.cost.delta) == (Fraction(7, 10), Fraction(delta))
@@ -108,9 +108,9 @@ def test_a_receipt_lists_the_sizes_and_the_branch(
     meter = Meter.install(monkeypatch, seed=3)
     release = mechanism.release(MeteredReader(meter, PairsReader(*table, domain_size=40)))
     assert (release.mechanism, release.parameters["branch"]) == ("SizedKnownTopK", branch)
-    assert meter.reads[0].what == "sizes"
+    assert [read.what for read in meter.reads[:2]] == ["gap", "sizes"]
     check_receipt(release.paid, due(meter))
-    assert release.paid.events[0] == LaplaceNoise("0.2")
+    assert release.paid.events[:2] == (LaplaceNoise("0.05"), LaplaceNoise("0.2"))
     paid, most = actual_cost(release.paid.events), worst_case(mechanism.worst_case)
     assert (paid.rho <= most.rho, paid.delta <= most.delta) == (True, True)
     assert (len(set(release.items)), release.complete) == (5, True)
@@ -119,6 +119,47 @@ def test_a_receipt_lists_the_sizes_and_the_branch(
     # Shares of votes are no counts of users; gaps in users are free where exponential noise was drawn.
     assert release.value_kind == ("gaps" if (delta, branch) == (0, "in turn") else None)
     assert release.theorem.startswith("docs/proofs/by-sizes.md, Theorem 1: a mechanism chosen by noisy numbers")
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_a_list_that_ends_at_a_wide_gap_asks_for_nothing_else(delta: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = SizedKnownTopK(4, 4, delta, domain_size=40)
+    table = [user for user in range(400) for _ in range(4)], [item for _ in range(400) for item in range(4)]
+    meter = Meter.install(monkeypatch, seed=3)
+    release = mechanism.release(MeteredReader(meter, PairsReader(*table, domain_size=40)))
+    assert [read.what for read in meter.reads] == ["gap", "choose_known"]
+    check_receipt(release.paid, due(meter))
+    assert release.paid.events[0] == LaplaceNoise("0.05")
+    assert (set(release.items), release.parameters["branch"]) == ({0, 1, 2, 3}, "in turn")
+    assert "users_by_items" not in release.parameters
+    assert abs(int(release.parameters["gap"]) - 400) < 20 * 30
+
+
+def test_the_noisy_gap_decides() -> None:
+    mechanism = SizedKnownTopK(4, 4, 0, domain_size=40)
+    users = 128
+    assert mechanism.clear_after(Fraction(users)) != mechanism.clear_after(Fraction(users - 40))
+    table = PairsReader([user for user in range(users) for _ in range(4)], [0, 1, 2, 3] * users, domain_size=40)
+    asked = set()
+    for seed in range(8):
+        shown = mechanism.release(table, bits=ReplayableBits(seed)).parameters
+        asked.add("users_by_items" in shown)
+        assert ("users_by_items" in shown) != mechanism.clear_after(Fraction(shown["gap"]))
+    assert asked == {False, True}
+
+
+def test_only_short_lists_that_leave_items_out_ask_where_they_end() -> None:
+    asked = {
+        (k, size): SizedKnownTopK(k, 1, 0, domain_size=size).asks_gap for k, size in ((10, 11), (10, 10), (11, 40))
+    }
+    assert asked == {(10, 11): True, (10, 10): False, (11, 40): False}
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_a_gap_is_clear_if_neither_its_noise_nor_that_of_selections_can_bridge_it(delta: Any) -> None:
+    mechanism = SizedKnownTopK(10, 1, delta, domain_size=1000)
+    # Five times 80 for the gap's own noise, and 90 to 130 for the largest of 10,000 noises of selections.
+    assert [mechanism.clear_after(Fraction(gap)) for gap in (-500, 470, 540)] == [False, False, True]
 
 
 def test_rounds_of_a_known_domain_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:

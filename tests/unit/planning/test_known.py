@@ -87,11 +87,12 @@ def test_plans_by_sizes_say_what_and_why() -> None:
     assert plan.why == (
         "The domain is known, and what tells its items apart best depends on how many of them users have: a twentieth "
         "of epsilon pays for noisy numbers of users by their number of items, and these choose."
+        " Nothing of this is asked if an eightieth of epsilon shows that the k-th item is far ahead of the next."
     )
     assert plan.cost_sentence() == "epsilon 1 and delta 1e-6, whatever comes out"
     assert plan.reach_sentence == (
         "Every item returned has, with probability 0.95, at most 17 fewer users than the k-th if nobody has another "
-        "item, and at most 81 fewer users than the k-th if items are chosen in turn."
+        "item, and at most 82 fewer users than the k-th if items are chosen in turn."
     )
     assert "otherwise at most 7 times in rounds" in plan.paths
     stated = Facts(k=10, domain_size=100, max_items_per_user=1)

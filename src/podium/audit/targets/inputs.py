@@ -23,6 +23,7 @@ from podium.mechanisms import (
     TwoReadings,
     Weights,
 )
+from podium.mechanisms.by_sizes.clear_gap import gap_after
 from podium.mechanisms.reader import Discovery
 from podium.randomness import BitSource
 from podium.release import Release
@@ -74,6 +75,10 @@ class _OneItemEach:
     def choose_known(self, mechanism: NoisyTopK | RisingTopK, max_items_per_user: int | None) -> Release:
         """What the mechanism releases of the counts."""
         return mechanism.release(Histogram(self.counts), bits=self.bits)
+
+    def known_gap(self, k: int, max_items_per_user: int | None) -> int:
+        """How far the k-th count is above the next."""
+        return gap_after(Histogram(self.counts), k)
 
     def select(self, mechanism: LimitedDomain) -> Release:
         """What the mechanism releases of the counts."""

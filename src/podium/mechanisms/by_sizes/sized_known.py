@@ -12,6 +12,7 @@ from typing import ClassVar
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.mechanisms.base import describe
+from podium.mechanisms.by_sizes.clear_gap import LONGEST_TESTED, is_clear
 from podium.mechanisms.by_sizes.known_decision import (
     KNOWN_BUCKETS,
     KNOWN_EDGES,
@@ -33,7 +34,7 @@ from podium.release import Receipt, Release
 
 __all__ = ["SizedKnownTopK"]
 
-_FOR_SIZES = Fraction(1, 20)
+_FOR_SIZES, _FOR_GAP = Fraction(1, 20), Fraction(1, 80)
 _DEFAULT_CAP = 1000
 _GUMBELS = math.pi / math.sqrt(3)
 """The standard deviation of the difference of two standard Gumbel variables."""
@@ -52,11 +53,14 @@ class SizedKnownTopK:
         known domain; ordered; no values, or gaps
     Guarantee
         (epsilon, delta)-DP for the whole release; epsilon-DP with delta=0. Neighbours: one user added or removed. The
-        numbers of users are epsilon/20-DP, and each branch is (19/20 epsilon, delta)-DP.
+        gap is epsilon/80-DP, the numbers of users are epsilon/20-DP, and each branch is (epsilon', delta)-DP with
+        epsilon' = 15/16 epsilon for k <= 10, for which the gap is asked, and 19/20 epsilon for longer lists.
     Distribution
-        The numbers of users with 1, 2, 3-4, 5-8, ..., 257-512, 513 and more items of the domain, plus Lap(20/epsilon)
-        each. A public function of these noisy numbers chooses one of RisingTopK, SharedVoteTopK and RefinedTopK; with
-        delta=0 one of NoisyTopK and SharedVoteTopK. The noisy numbers are released with the items.
+        For k <= 10 how far the k-th count is above the next, plus Lap(80/epsilon). If it is large, what follows is
+        RisingTopK (NoisyTopK with delta=0). If not, the numbers of users with 1, 2, 3-4, 5-8, ..., 257-512, 513 and
+        more items of the domain, plus Lap(20/epsilon) each. A public function of these noisy numbers chooses one of
+        RisingTopK, SharedVoteTopK and RefinedTopK; with delta=0 one of NoisyTopK and SharedVoteTopK. The noisy numbers
+        are released with the items.
     Symbols
         k; epsilon; delta; domain_size, how many items there are; max_items_per_user (None: at most 1000 where users are
         weighted, unrestricted where items are chosen in turn).
@@ -97,9 +101,19 @@ class SizedKnownTopK:
         return self.epsilon * _FOR_SIZES
 
     @property
+    def epsilon_for_gap(self) -> Fraction:
+        """What it costs to ask where the list ends; 0 for lists that are not asked."""
+        return self.epsilon * _FOR_GAP if self.asks_gap else Fraction(0)
+
+    @property
+    def asks_gap(self) -> bool:
+        """Whether the list is short, and leaves items out."""
+        return self.k <= LONGEST_TESTED and self.k < self.domain_size
+
+    @property
     def epsilon_of_branch(self) -> Fraction:
         """What each branch may cost, with all of delta."""
-        return self.epsilon - self.epsilon_for_sizes
+        return self.epsilon - self.epsilon_for_sizes - self.epsilon_for_gap
 
     @property
     def guarantee(self) -> Guarantee:
@@ -108,10 +122,11 @@ class SizedKnownTopK:
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
-        """The numbers of users, and what every branch stays within."""
+        """The gap and the numbers of users, and what every branch stays within."""
         branch = self.epsilon_of_branch
         whole = ApproximateMechanism(branch, self.delta) if self.delta else PureMechanism(branch)
-        return LaplaceNoise(self.epsilon_for_sizes), whole
+        gap = (LaplaceNoise(self.epsilon_for_gap),) if self.asks_gap else ()
+        return (*gap, LaplaceNoise(self.epsilon_for_sizes), whole)
 
     @property
     def branches(self) -> tuple[KnownSizedBranch, ...]:
@@ -154,14 +169,21 @@ class SizedKnownTopK:
     @property
     def levels(self) -> NoiseLevels:
         """The noise of each branch, in floats: a decision on released numbers."""
-        epsilon = float(self.epsilon_of_branch)
+        rounds = math.sqrt(2 / float(self.rounds.mu_squared)) if self.delta else None
+        return NoiseLevels(in_turn=self._noise_in_turn, laplace=2 / float(self.epsilon_of_branch), rounds=rounds)
+
+    @property
+    def _noise_in_turn(self) -> float:
         match self.in_turn:
             case RisingTopK() as rising:
-                in_turn = _GUMBELS / (RATES[-1] * float(rising.unit))
+                return _GUMBELS / (RATES[-1] * float(rising.unit))
             case _:
-                in_turn = math.sqrt(2) * self.k / epsilon
-        rounds = math.sqrt(2 / float(self.rounds.mu_squared)) if self.delta else None
-        return NoiseLevels(in_turn=in_turn, laplace=2 / epsilon, rounds=rounds)
+                return math.sqrt(2) * self.k / float(self.epsilon_of_branch)
+
+    def clear_after(self, noisy: Fraction) -> bool:
+        """Whether the list ends at so large a gap that selections find it."""
+        scale, noise = float(1 / self.epsilon_for_gap), self._noise_in_turn / math.sqrt(2)
+        return is_clear(float(noisy), scale=scale, noise=noise, k=self.k, domain_size=self.domain_size)
 
     def branch_for(self, noisy: Sequence[Fraction]) -> tuple[KnownBranch, KnownSizedBranch]:
         """The branch that follows from the noisy numbers of users, and its mechanism."""
@@ -177,25 +199,42 @@ class SizedKnownTopK:
         return branch, self.laplace if branch is KnownBranch.LAPLACE else self.rounds
 
     def release(self, reader: KnownTableReader, *, bits: BitSource | None = None) -> Release:
-        """Count users by their number of items, choose, and run what was chosen."""
-        scale = 1 / self.epsilon_for_sizes
-        users = reader.user_sizes(self.first_edges)
-        noisy = noisy_values(users, scale=scale, noise="laplace", grid_bits=grid_bits_for(scale), bits=bits)
-        branch, chosen = self.branch_for(noisy)
+        """Ask where a short list ends, then if need be how many items users have; choose, and run what was chosen."""
+        asked: list[Event] = []
+        found: dict[str, str] = {}
+        clear = False
+        if self.asks_gap:
+            gap = reader.known_gap(self.k, self.max_items_per_user)
+            (noisy_gap,) = self._paid((gap,), self.epsilon_for_gap, asked, bits)
+            clear, found["gap"] = self.clear_after(noisy_gap), _shown(noisy_gap)
+        branch: KnownBranch
+        chosen: KnownSizedBranch
+        branch, chosen = KnownBranch.IN_TURN, self.in_turn
+        if not clear:
+            noisy = self._paid(reader.user_sizes(self.first_edges), self.epsilon_for_sizes, asked, bits)
+            branch, chosen = self.branch_for(noisy)
+            users = (f"{name}:{_shown(value)}" for name, value in zip(KNOWN_BUCKETS, noisy, strict=False))
+            found["users_by_items"] = " ".join(users)
         release = self._run(chosen, reader, bits)
-        # Numbers below 0 are noise, and say no more than 0 does to a reader.
-        shown = " ".join(f"{name}:{max(0, round(value))}" for name, value in zip(KNOWN_BUCKETS, noisy, strict=False))
         return Release(
             mechanism=type(self).__name__,
             outcome=release.outcome,
             k=self.k,
-            paid=Receipt((LaplaceNoise(self.epsilon_for_sizes), *release.paid.events)),
+            paid=Receipt((*asked, *release.paid.events)),
             guarantee=self.guarantee,
             theorem=f"{self.theorem}; {release.theorem}",
-            parameters={**describe(self), "branch": str(branch), "users_by_items": shown},
+            parameters={**describe(self), "branch": str(branch), **found},
             values=release.values,
             value_kind=release.value_kind,
         )
+
+    def _paid(
+        self, numbers: Sequence[int], epsilon: Fraction, asked: list[Event], bits: BitSource | None
+    ) -> Sequence[Fraction]:
+        """Numbers of which one user moves one by 1, with the noise that this epsilon pays for."""
+        asked.append(LaplaceNoise(epsilon))
+        scale = 1 / epsilon
+        return noisy_values(numbers, scale=scale, noise="laplace", grid_bits=grid_bits_for(scale), bits=bits)
 
     def _run(self, chosen: KnownSizedBranch, reader: KnownTableReader, bits: BitSource | None) -> Release:
         if isinstance(chosen, RefinedTopK):
@@ -204,6 +243,11 @@ class SizedKnownTopK:
             # The noisy sums are of shares, which is not what counts of users are: they only rank.
             return replace(reader.rank_known(chosen), values=None, value_kind=None)
         return reader.choose_known(chosen, self.max_items_per_user)
+
+
+def _shown(noisy: Fraction) -> str:
+    """Numbers below 0 are noise, and say no more than 0 does to a reader."""
+    return str(max(0, round(noisy)))
 
 
 @lru_cache(maxsize=64)

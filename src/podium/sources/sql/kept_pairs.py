@@ -64,9 +64,8 @@ class SqlKeptPairs:
         builder, number = self._asking(query), next(self._numbers)
         if query.without:
             builder = replace(builder, without=self._load(f"{LEFT_OUT}_{number}", query.without))
-        elif builder.keeps_users and self._builder.query.groups is None:
-            builder = replace(builder, kept_users=self._keep_users())
-        return GroupedSqlSnapshot(builder, self._session, table=f"{COUNTS}_{number}")
+        keep_users = self._keep_users if builder.keeps_users else None
+        return GroupedSqlSnapshot(builder, self._session, table=f"{COUNTS}_{number}", keep_users=keep_users)
 
     def _keep_users(self) -> str:
         """Users with their numbers of items: for sizes, and for the weights of a discovery."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
@@ -53,9 +54,12 @@ class Session(Protocol):
 class SqlSnapshot:
     """One question's view: a single query, or a kept table of counts."""
 
-    def __init__(self, builder: SqlBuilder, session: Session, *, table: str = COUNTS) -> None:
+    def __init__(
+        self, builder: SqlBuilder, session: Session, *, table: str = COUNTS, keep_users: Callable[[], str] | None = None
+    ) -> None:
         self._builder = builder
         self._session = session
+        self._keep_users = keep_users
         self._dialect = builder.relation.dialect
         self._table = table
         self._streamed = False
@@ -67,7 +71,7 @@ class SqlSnapshot:
             raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
         self._streamed = True
         # One more than the limit: the count of the next item enters the threshold.
-        rows = self._fetch(self._builder.top_rows(positive_integer(limit, "limit") + 1))
+        rows = self._fetch(self._counting().top_rows(positive_integer(limit, "limit") + 1))
         counts = [int(row[-1]) for row in rows]
         items = [self._item(row[:-1]) for row in rows[:limit]]
         return Histogram.top_rows(items, counts[:limit], next_count=counts[limit] if len(counts) > limit else 0)
@@ -104,8 +108,17 @@ class SqlSnapshot:
 
     def sizes(self, edges: Sequence[int]) -> tuple[int, ...]:
         """For each edge, the number of users with at least ``edge`` items and fewer than the next edge."""
-        (row,) = self._fetch(self._builder.sizes(exact_edges(edges)))
+        lower = exact_edges(edges)
+        (row,) = self._fetch(self._knowing_users().sizes(lower))
         return tuple(map(int, row))
+
+    def _counting(self) -> SqlBuilder:
+        """The builder of counts: unless users are bounded, how many items they have does not matter."""
+        return self._builder if self._builder.query.max_items_per_user is None else self._knowing_users()
+
+    def _knowing_users(self) -> SqlBuilder:
+        """The builder, with users and their numbers of items in a table where several queries of kept pairs need it."""
+        return self._builder if self._keep_users is None else replace(self._builder, kept_users=self._keep_users())
 
     def _unseen(self, ranks: Sequence[int]) -> dict[tuple[int, int], Item]:
         if not ranks:
@@ -118,7 +131,7 @@ class SqlSnapshot:
         if self._streamed:
             raise InvalidArgument("snapshot", "already read", allowed="top_rows once, and nothing else with it")
         if not self._kept:
-            self._session.keep(self._table, self._builder.kept_counts())
+            self._session.keep(self._table, self._counting().kept_counts())
             self._kept = True
 
     def _fetch(self, query: exp.Query) -> Sequence[tuple[Any, ...]]:

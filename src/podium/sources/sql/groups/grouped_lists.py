@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -32,8 +32,10 @@ _Row = tuple[Any, ...]
 class GroupedSqlSnapshot(SqlSnapshot):
     """One question's view, with groups or without."""
 
-    def __init__(self, builder: SqlBuilder, session: Session, *, table: str = COUNTS) -> None:
-        super().__init__(builder, session, table=table)
+    def __init__(
+        self, builder: SqlBuilder, session: Session, *, table: str = COUNTS, keep_users: Callable[[], str] | None = None
+    ) -> None:
+        super().__init__(builder, session, table=table, keep_users=keep_users)
         self._grouped = GroupedSql(builder)
         self._width = len(builder.group_places)
         self._numbers = count(1)
