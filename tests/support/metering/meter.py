@@ -362,19 +362,8 @@ class MeteredSource:
     def check(self, query: CountQuery, *, domain: Domain | None = None, refresh: bool = True) -> None:
         self.inner.check(query, domain=domain, refresh=refresh)
 
-    def queries(
-        self,
-        query: CountQuery,
-        *,
-        limit: int | None = None,
-        edges: Sequence[int] | None = None,
-        domain: Domain | None = None,
-        keep_pairs: bool = False,
-        shown_as: str | None = None,
-    ) -> tuple[str, ...]:
-        return self.inner.queries(
-            query, limit=limit, edges=edges, domain=domain, keep_pairs=keep_pairs, shown_as=shown_as
-        )
+    def queries(self, query: CountQuery, **options: Any) -> tuple[str, ...]:
+        return self.inner.queries(query, **options)
 
     def domain_size(self, query: CountQuery, domain: Domain) -> int:
         return self.inner.domain_size(query, domain)
