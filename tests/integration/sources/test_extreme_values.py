@@ -18,17 +18,18 @@ from podium.errors import InvalidArgument
 from podium.query.schema import Column, Kind
 from podium.sources import MAX_CLIP, CountQuery, PairValue
 
-SERVERS = ("DuckDB", "PostgreSQL", "ClickHouse")
+SERVERS = ("DuckDB", "PostgreSQL", "MariaDB", "ClickHouse")
 # The columns of the table, and their types beside BIGINT and TEXT.
 WIDE = {
     "DuckDB": ("BIGINT", "TEXT", "DECIMAL(38, 10)", "DECIMAL(38, 37)", "DECIMAL(9, 2)", "BIGINT"),
     "PostgreSQL": ("BIGINT", "TEXT", "NUMERIC(38, 10)", "NUMERIC", "NUMERIC(9, 2)", "BIGINT"),
+    "MariaDB": ("BIGINT", "TEXT", "DECIMAL(38, 10)", "DECIMAL(38, 37)", "DECIMAL(9, 2)", "BIGINT"),
     "ClickHouse": tuple(
         f"Nullable({type_})"
         for type_ in ("Int64", "String", "Decimal(38, 10)", "Decimal(38, 37)", "Decimal(9, 2)", "Int64")
     ),
 }
-SCALES = {"DuckDB": 37, "PostgreSQL": 38, "ClickHouse": 37}
+SCALES = {"DuckDB": 37, "PostgreSQL": 38, "MariaDB": 37, "ClickHouse": 37}
 COLUMNS = ("user_id", "label", "large", "fine", "price", "empty")
 LARGE = "9" * 28 + "." + "9" * 10
 FINE = "9." + "9" * 37
@@ -86,12 +87,13 @@ def test_decimals_of_38_digits(wide: tuple[Database, Table], clip: int, floor: i
             check_top(source, table, query)
 
 
-@pytest.mark.parametrize("name", ["DuckDB", "PostgreSQL", "ClickHouse", "SQLite"])
+@pytest.mark.parametrize("name", ["DuckDB", "PostgreSQL", "MariaDB", "ClickHouse", "SQLite"])
 def test_sums_that_exceed_64_bits(name: str, tmp_path: Path) -> None:
     """A count ends at 2^62, and a user with very many rows for an item counts once the clip."""
     largest = 2**63 - 1
     series = {
         "PostgreSQL": "generate_series(1, {}) AS t (i)",
+        "MariaDB": "(SELECT seq AS i FROM seq_1_to_{}) AS t",
         "DuckDB": "range({}) AS t (i)",
         "ClickHouse": "(SELECT number AS i FROM numbers({})) AS t",
         "SQLite": "(WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < {}) SELECT i FROM r)",

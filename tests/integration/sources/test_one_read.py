@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bench.engines.scans import clickhouse_scans, duckdb_scans, spark_scans
+from tests.support import mariadb
 from tests.support.clickhouse import embedded_clickhouse
 from tests.support.curator.tables import Watched
 from tests.support.postgres import new_database
@@ -90,6 +91,22 @@ def test_a_writer_between_rounds_changes_nothing_on_postgresql() -> None:
         def empty() -> None:
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("DELETE FROM views")
+
+        check_the_answer_is_of_the_first_state(url, "views", empty)
+
+
+def test_a_writer_between_rounds_changes_nothing_on_mariadb() -> None:
+    """Its server logs statements, where a table that is kept would be of the latest rows, and lock them."""
+    with mariadb.new_database() as url:
+        with mariadb.connect(mariadb.name_of(url)) as connection, connection.cursor() as cursor:
+            cursor.execute("CREATE TABLE views (user_id bigint, article varchar(20)) ENGINE=InnoDB")
+            cursor.executemany("INSERT INTO views VALUES (%s, %s)", PAIRS)
+
+        def empty() -> None:
+            with mariadb.connect(mariadb.name_of(url)) as connection, connection.cursor() as cursor:
+                # A row that a question locks could not be deleted.
+                cursor.execute("SET SESSION innodb_lock_wait_timeout = 1")
+                cursor.execute("DELETE FROM views")
 
         check_the_answer_is_of_the_first_state(url, "views", empty)
 

@@ -170,11 +170,11 @@ def test_an_unknown_engine_is_used_as_far_as_it_passes(url: str, monkeypatch: py
 def test_a_text_column_with_a_collation_of_its_own() -> None:
     """Where nothing forces a comparison by bytes, the test on constants says nothing about such a column."""
     blind = sa.VARCHAR(20, collation="utf8mb4_general_ci")
-    unknown = flavour_of("mysql")
+    unknown = flavour_of("mssql")
     assert unknown.column("item", sa.VARCHAR(20)).kind is Kind.TEXT
     assert unknown.column("item", blind).kind is Kind.OTHER
     assert unknown.column("item", sa.Text(collation="latin1_swedish_ci")).kind is Kind.OTHER
-    for name in ("sqlite", "postgresql"):
+    for name in ("sqlite", "postgresql", "mariadb"):
         assert flavour_of(name).column("item", blind).kind is Kind.TEXT
 
 

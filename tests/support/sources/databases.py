@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import psycopg
+from tests.support import mariadb
 from tests.support.clickhouse import embedded_clickhouse
 from tests.support.postgres import new_database
 from tests.support.sources.hostile_rows import COLUMNS, GOOD, Row, parquet
@@ -133,6 +134,28 @@ def _sqlite(folder: Path) -> Iterator[Database]:
 
 
 @contextmanager
+def _mariadb(_folder: Path) -> Iterator[Database]:
+    text = "LONGTEXT CHARACTER SET utf8mb4"
+    with mariadb.new_database() as url:
+
+        def execute(statement: str) -> None:
+            # Strict, so that a value is stored as it is or not at all.
+            mode = "STRICT_ALL_TABLES,PIPES_AS_CONCAT"
+            with mariadb.connect(mariadb.name_of(url), sql_mode=mode) as connection, connection.cursor() as cursor:
+                cursor.execute(statement)
+
+        yield Database(
+            execute,
+            lambda table: closing(open_source(url, table=table)),
+            "CAST(IF(raw REGEXP '^[0-9]+$', raw, exp(1000 + char_length(raw))) AS SIGNED)",
+            ("BIGINT", text, "BIGINT", "DOUBLE", "DATE", "DATETIME(6)", text, text),
+            nul="char(0 USING utf8mb4)",
+            escapes=True,
+            casts=False,
+        )
+
+
+@contextmanager
 def _clickhouse(_folder: Path) -> Iterator[Database]:
     types = ("Int64", "String", "Int64", "Float64", "Date32", "DateTime64(6)", "String", "String")
     with embedded_clickhouse() as session:
@@ -177,6 +200,7 @@ _OPENED: dict[str, Callable[[Path], AbstractContextManager[Database]]] = {
     "PostgreSQL": _postgresql,
     "PostgreSQL by SQLAlchemy": _sqlalchemy,
     "SQLite": _sqlite,
+    "MariaDB": _mariadb,
     "ClickHouse": _clickhouse,
     "Spark": _spark,
 }

@@ -20,6 +20,7 @@ _WIDE = tuple(map(Decimal, ("9" * 28 + "." + "9" * 10, "-" + "9" * 28 + "." + "9
 _LONG = tuple(map(Decimal, (f"1{'0' * 2000}.{'0' * 999}1", f"-{'9' * 1200}", f"0.{'0' * 4000}7")))
 _WHOLE = (2**63 - 1, -(2**63), 0)
 _UNSIGNED = (2**64 - 1, 2**63, 0)
+_LONGEST = (*map(Decimal, ("9" * 35 + "." + "9" * 30, "-" + "9" * 35 + "." + "9" * 30)), Decimal("1e-30"))
 _FLAGS = (True, False)
 _DAYS = (dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1582, 10, 10), dt.date(1969, 12, 31))
 _MOMENTS = (utc(1, 1, 1), utc(9999, 12, 31, 23, 59, 59, 999999), utc(1969, 12, 31, 23, 59, 59, 999999))
@@ -54,6 +55,15 @@ _EXTREMES: dict[str, dict[str, _Column]] = {
         "flag": ("BOOLEAN", _FLAGS),
         "day": ("DATE", _DAYS),
         "moment": ("DATETIME", _MOMENTS),
+    },
+    "MariaDB": {
+        "text": ("LONGTEXT CHARACTER SET utf8mb4", (*_TEXTS, "x" * 16_384)),
+        "whole": ("BIGINT", _WHOLE),
+        "large": ("BIGINT UNSIGNED", _UNSIGNED),
+        "wide": ("DECIMAL(65, 30)", _LONGEST),
+        "flag": ("BOOLEAN", _FLAGS),
+        "day": ("DATE", _DAYS),
+        "moment": ("DATETIME(6)", _MOMENTS),
     },
     "ClickHouse": {
         "text": ("String", _NUL),

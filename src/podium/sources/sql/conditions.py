@@ -92,7 +92,7 @@ def _compare(value: exp.Expr, column: Column, operator: Operator, constant: Lite
     if operator is Operator.UNEQUAL:
         return _always(value)
     units = _units(constant, column)
-    largest = 10**_MAX_DIGITS - 1
+    largest = 10 ** _digits(column, dialect) - 1
     if abs(units) > largest:
         return _always(value) if (operator in _DOWNWARDS) == (units > 0) else _never(value)
     near = math.floor(units) if operator in _DOWNWARDS else math.ceil(units)
@@ -104,8 +104,13 @@ def _reachable(constant: Literal, column: Column, dialect: Dialect) -> bool:
     """Whether the column's type can hold the constant."""
     if column.kind is Kind.INTEGER or (column.kind is Kind.DECIMAL and dialect.decimal_digits is not None):
         units = _units(constant, column)
-        return units.denominator == 1 and abs(units) < 10**_MAX_DIGITS
+        return units.denominator == 1 and abs(units) < 10 ** _digits(column, dialect)
     return True
+
+
+def _digits(column: Column, dialect: Dialect) -> int:
+    """How many digits a constant to compare the column with may have."""
+    return (dialect.decimal_digits if column.kind is Kind.DECIMAL else None) or _MAX_DIGITS
 
 
 def _units(constant: Literal, column: Column) -> Fraction:

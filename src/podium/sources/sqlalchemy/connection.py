@@ -17,7 +17,6 @@ from podium.histogram import Item
 from podium.query.schema import Column, Kind
 from podium.sources.isolation import BATCH, attempt, run_guarded, run_in_batches
 from podium.sources.quiet import silence_loggers
-from podium.sources.sql.dialect import Dialect
 from podium.sources.sqlalchemy import sqlite_sql
 from podium.sources.sqlalchemy.dialect import Flavour
 
@@ -26,13 +25,6 @@ __all__ = ["SQLAlchemySession", "ask", "open_session", "quiet_engine"]
 T = TypeVar("T")
 
 _STRICT = ("REPEATABLE READ", "SERIALIZABLE")
-_TYPES = {
-    Kind.TEXT: "TEXT",
-    Kind.INTEGER: "BIGINT",
-    Kind.BOOLEAN: "BOOLEAN",
-    Kind.DATE: "DATE",
-    Kind.TIMESTAMP: "TIMESTAMP",
-}
 # The types with which values are bound.
 _BOUND: dict[Kind, sa.types.TypeEngine[Any]] = {
     Kind.TEXT: sa.Text(),
@@ -90,7 +82,7 @@ def open_session(engine: sa.Engine, flavour: Flavour, refused: Exception) -> Ite
     if connection is None:
         raise refused
     try:
-        yield SQLAlchemySession(connection, flavour.dialect, flavour.explain)
+        yield SQLAlchemySession(connection, flavour)
     finally:
         with suppress(Exception):
             connection.close()
@@ -106,6 +98,9 @@ def _connect(engine: sa.Engine, flavour: Flavour) -> sa.Connection:
             connection = connection.execution_options(isolation_level=strict[0])
         # Temporary tables must not reappear in a connection that is reused.
         connection.detach()
+        for statement in flavour.wishes:
+            with suppress(Exception):
+                _execute(connection, statement).close()
         for statement in flavour.prepare:
             _execute(connection, statement).close()
     except BaseException:
@@ -124,10 +119,9 @@ def _execute(connection: sa.Connection, statement: str) -> Any:
 class SQLAlchemySession:
     """One transaction; closing the connection ends it and removes the temporary tables."""
 
-    def __init__(self, connection: sa.Connection, dialect: Dialect, explain: str | None) -> None:
+    def __init__(self, connection: sa.Connection, flavour: Flavour) -> None:
         self._connection = connection
-        self._dialect = dialect
-        self._explain = explain
+        self._flavour = flavour
 
     def fetch(self, query: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a query."""
@@ -148,22 +142,17 @@ class SQLAlchemySession:
 
     def explain(self, query: str) -> None:
         """Plan a query, if the engine is known to do so without reading rows."""
-        if self._explain is not None:
-            self.fetch(f"{self._explain} {query}")
+        if self._flavour.explain is not None:
+            self.fetch(f"{self._flavour.explain} {query}")
 
     def keep(self, table: str, query: exp.Query, *, pairs: bool = False) -> None:
         """A temporary table with the rows of a query."""
-        self._run(self._dialect.keep(table, query))
+        self._run(self._flavour.dialect.keep(table, query))
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
         """A table of the caller's items."""
         name = exp.to_table(table)
-        types = (
-            exp.ColumnDef(
-                this=exp.to_identifier(column.name, quoted=True), kind=_type(column, self._dialect.decimal_digits)
-            )
-            for column in columns
-        )
+        types = map(self._flavour.loaded_column, columns)
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
         self._run(exp.Create(this=exp.Schema(this=name, expressions=list(types)), kind="TABLE", properties=temporary))
         if rows:
@@ -176,13 +165,5 @@ class SQLAlchemySession:
             )
 
     def _run(self, statement: exp.Expr) -> None:
-        text = self._dialect.sql(statement)
+        text = self._flavour.dialect.sql(statement)
         run_guarded(lambda: _execute(self._connection, text).close())
-
-
-def _type(column: Column, digits: int | None) -> exp.DataType:
-    if column.unsigned:
-        return exp.DataType.build("UBIGINT", dialect="duckdb")
-    if column.kind is not Kind.DECIMAL:
-        return exp.DataType.build(_TYPES[column.kind])
-    return exp.DataType.build("DECIMAL" if digits is None else f"DECIMAL({digits}, {column.scale})")

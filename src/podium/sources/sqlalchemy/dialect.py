@@ -15,7 +15,8 @@ from podium.query.schema import Column, Kind
 from podium.sources.postgresql import types as postgresql_types
 from podium.sources.postgresql.types import NativeType, computed_query
 from podium.sources.sql.dialect import Dialect, Postgres
-from podium.sources.sqlalchemy import sqlite_sql
+from podium.sources.sql.snapshot import Session
+from podium.sources.sqlalchemy import mariadb_sql, sqlite_sql
 
 __all__ = ["Flavour", "flavour_of"]
 
@@ -52,8 +53,16 @@ _KINDS = {
     "float": Kind.FLOAT,
     "double": Kind.FLOAT,
 }
+# Those of the tables that podium puts items into.
+_TYPES = {
+    Kind.TEXT: "TEXT",
+    Kind.INTEGER: "BIGINT",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
 _TEXTS = ("CHAR", "NCHAR", "CLOB")
-_SQLGLOT_NAMES = {"mssql": "tsql", "mariadb": "mysql"}
+_SQLGLOT_NAMES = {"mssql": "tsql"}
 
 
 class _Standard(Dialect):
@@ -85,6 +94,9 @@ class Flavour:
     sums = False
     """Whether it is known to compute sums of values exactly, and to raise for no row."""
 
+    wishes: tuple[str, ...] = ()
+    """Statements that prepare a session where the account may run them."""
+
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
 
@@ -105,6 +117,14 @@ class Flavour:
         stored = self.stores(connection, name, schema)
         return {str(column["name"]) for column in columns if not stored or _virtual(column)}
 
+    def one_state(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
+        """Whether all queries of a session see the same rows of this table."""
+        return True
+
+    def keeps_snapshots(self, session: Session) -> bool:
+        """Whether a table is kept from the rows that the session's other queries see, and locks none of them."""
+        return True
+
     def stores(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
         """Whether this is a base table, whose rows are what was stored in it."""
         return name in sa.inspect(connection).get_table_names(schema=schema)
@@ -112,6 +132,17 @@ class Flavour:
     def cleaner(self, types: Mapping[str, TypeEngine[Any]]) -> Clean:
         """How to convert values of columns of these types to their kinds."""
         return lambda value, _column: value
+
+    def loaded_column(self, column: Column) -> exp.ColumnDef:
+        """A column of a table that podium puts items into."""
+        digits = self.dialect.decimal_digits
+        if column.unsigned:
+            type_ = exp.DataType.build("UBIGINT", dialect="duckdb")
+        elif column.kind is Kind.DECIMAL:
+            type_ = exp.DataType.build("DECIMAL" if digits is None else f"DECIMAL({digits}, {column.scale})")
+        else:
+            type_ = exp.DataType.build(_TYPES[column.kind])
+        return exp.ColumnDef(this=exp.to_identifier(column.name, quoted=True), kind=type_)
 
 
 class _SQLite(Flavour):
@@ -170,6 +201,87 @@ class _PostgreSQL(Flavour):
         return postgresql_types.Cleaner({name: _native(type_) for name, type_ in types.items()})
 
 
+class _MySQL(Flavour):
+    """MySQL: what the self-test shows. Views, events and sums are refused: nobody has run them there."""
+
+    prepare: tuple[str, ...] = (
+        "SET NAMES utf8mb4 COLLATE utf8mb4_0900_bin",
+        *mariadb_sql.NOT_STRICT,
+        "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+    )
+    # Where statements are logged, tables that are kept read the latest rows, and lock them.
+    wishes = ("SET SESSION binlog_format = 'ROW'",)
+    explain = "EXPLAIN"
+
+    def column(self, name: str, type_: TypeEngine[Any]) -> Column:
+        """Truth is TINYINT(1) or BIT(1) here; every text is compared in one collation, whatever its own."""
+        shown, width = type_.__visit_name__, getattr(type_, "display_width", None)
+        unsigned = bool(getattr(type_, "unsigned", False))
+        if (shown, width) == ("TINYINT", 1) or (shown, getattr(type_, "length", None)) == ("BIT", 1):
+            return Column(name, Kind.INTEGER, unsigned=True) if unsigned else Column(name, Kind.BOOLEAN)
+        kind = _MARIADB_KINDS.get(shown) or _KINDS.get(shown, Kind.OTHER)
+        if kind is Kind.DECIMAL:
+            return Column(name, kind, scale=getattr(type_, "scale", None) or 0)
+        return Column(name, kind, unsigned=kind is Kind.INTEGER and (unsigned or shown in ("BIT", "YEAR")))
+
+    def cleaner(self, types: Mapping[str, TypeEngine[Any]]) -> Clean:
+        """By kind, and by the types whose texts are not their digits."""
+        names = {
+            name: "ZEROFILL" if getattr(type_, "zerofill", False) else type_.__visit_name__
+            for name, type_ in types.items()
+        }
+        return lambda value, column: mariadb_sql.clean(value, column, names.get(column.name, ""))
+
+    def loaded_column(self, column: Column) -> exp.ColumnDef:
+        """Texts in the character set that has all characters, whatever the database has; moments to the microsecond."""
+        loaded = super().loaded_column(column)
+        if column.kind is Kind.TIMESTAMP:
+            loaded.set("kind", exp.DataType.build("DATETIME(6)"))
+        if column.kind is Kind.TEXT:
+            every = exp.CharacterSetColumnConstraint(this=exp.var("utf8mb4"))
+            loaded.set("constraints", [exp.ColumnConstraint(kind=every)])
+        return loaded
+
+    def one_state(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
+        """Only InnoDB keeps older states of its tables. What a view shows is not known."""
+        tables = sa.table("tables", *map(sa.column, ("engine", "table_type", "table_name", "table_schema")))
+        tables.schema = "information_schema"
+        where = sa.func.database() if schema is None else schema
+        named = sa.and_(tables.c.table_name == name, tables.c.table_schema == where)
+        row = connection.execute(sa.select(tables.c.table_type, tables.c.engine).where(named)).first()
+        return row is None or row[0] == "VIEW" or row[1] == "InnoDB"
+
+    def keeps_snapshots(self, session: Session) -> bool:
+        """Not where the server logs statements: then CREATE TABLE ... SELECT reads the latest rows, and locks them."""
+        ((logs, form),) = session.fetch("SELECT @@global.log_bin, @@session.binlog_format")
+        return not int(logs) or form == "ROW"
+
+
+class _MariaDB(_MySQL):
+    prepare = (
+        "SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin",
+        "SET SESSION old_mode = ''",
+        # It keeps what a subquery gave for a column's value, and compares such values as the column does: without case.
+        "SET SESSION optimizer_switch = 'subquery_cache=off'",
+        *_MySQL.prepare[1:],
+    )
+    fences = True
+    sums = True
+
+
+_MARIADB_KINDS = {
+    "CHAR": Kind.TEXT,
+    "TINYTEXT": Kind.TEXT,
+    "MEDIUMTEXT": Kind.TEXT,
+    "LONGTEXT": Kind.TEXT,
+    "ENUM": Kind.TEXT,
+    "enum": Kind.TEXT,
+    "TINYINT": Kind.INTEGER,
+    "MEDIUMINT": Kind.INTEGER,
+    "BIT": Kind.INTEGER,
+    "YEAR": Kind.INTEGER,
+}
+
 _NATIVE = {
     "VARCHAR": "varchar",
     "TEXT": "text",
@@ -207,8 +319,10 @@ def _virtual(column: ReflectedColumn) -> bool:
     return computed is not None and not computed.get("persisted")
 
 
-def flavour_of(name: str) -> Flavour:
-    """The flavour of the engine with SQLAlchemy's name ``name``."""
+def flavour_of(name: str, *, is_mariadb: bool = False) -> Flavour:
+    """The flavour of the engine with SQLAlchemy's name ``name``; MariaDB's driver may say ``mysql`` too."""
+    if name in ("mysql", "mariadb"):
+        return _MariaDB(mariadb_sql.MariaDB()) if is_mariadb else _MySQL(mariadb_sql.MySQL())
     if name == "sqlite":
         return _SQLite(sqlite_sql.SQLite())
     if name == "postgresql":

@@ -19,7 +19,7 @@ from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 from podium.sources.sqlalchemy.catalog import describe
 from podium.sources.sqlalchemy.connection import SQLAlchemySession, ask, open_session, quiet_engine
-from podium.sources.sqlalchemy.dialect import flavour_of
+from podium.sources.sqlalchemy.dialect import Flavour, flavour_of
 from podium.sources.sqlalchemy.self_test import (
     Engine,
     hashes_alike,
@@ -34,6 +34,13 @@ __all__ = ["SQLAlchemySource"]
 
 # What SQLite, the strictest engine that is known, can parse in every shape of a question.
 _MAX_DEPTH = 8
+_KEEPS_TABLES = "keep temporary tables, which a question with a domain, groups or rounds needs"
+_KEEPS_SNAPSHOTS = "keep tables of the rows that its other queries see, without locking these rows"
+_ROWS_LOGGED = (
+    "Its server logs statements: set binlog_format=ROW there, or let the account set it for its session with GRANT "
+    "BINLOG ADMIN, or read from a replica that keeps no binary log."
+)
+_COPY = "Copy the table to DuckDB, Parquet or PostgreSQL, or ask in another way."
 _EXACT = "tell apart, count exactly, compare and order values of kind {} as other engines do"
 
 
@@ -47,7 +54,7 @@ class SQLAlchemySource(SqlSource):
     def __init__(self, location: object, *, table: str | None = None) -> None:
         self._engine = _open_engine(location)
         self._address = _address(self._engine.url)
-        self._flavour = flavour_of(self._engine.dialect.name)
+        self._flavour = self._find_flavour()
         self.sql_dialect = self._flavour.dialect
         if table is None:
             raise SourceUnavailable(
@@ -108,7 +115,9 @@ class SQLAlchemySource(SqlSource):
         # Weighted queries keep their counts in a table, and questions about events or sums their pairs.
         listed = domain is not None or bool(query.without) or query.groups is not None
         if listed or query.weights is not None or query.value is not None:
-            self._require("keep temporary tables, which a question with a domain, groups or rounds needs", keeps_tables)
+            hint = "Check that the account may create temporary tables, or copy the table to DuckDB or Parquet."
+            self._require(_KEEPS_TABLES, keeps_tables, hint)
+            self._require(_KEEPS_SNAPSHOTS, self._keeps_snapshots, _ROWS_LOGGED)
 
     def _require_fences(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise if a column is computed on read and this engine's fences are not known to hold."""
@@ -124,14 +133,18 @@ class SQLAlchemySource(SqlSource):
     def _require_exact(self, kind: Kind) -> None:
         self._require(_EXACT.format(kind.value), partial(kind_is_exact, kind=kind))
 
-    def _require(self, what: str, probe: Callable[[Engine], bool]) -> None:
+    def _keeps_snapshots(self, engine: Engine) -> bool:
+        with engine.session() as session:
+            return self._flavour.keeps_snapshots(session)
+
+    def _require(self, what: str, probe: Callable[[Engine], bool], hint: str = _COPY) -> None:
         """Raise unless the engine once passed the probe."""
         if what in self._passed:
             return
         if not probe(Engine(self.sql_dialect, self._flavour.cleaner({}), self.session)):
             raise SourceUnavailable(
                 f"source={self._address!r} failed podium's test on constants: it does not {what}. Allowed: an engine "
-                "that does. Copy the table to DuckDB, Parquet or PostgreSQL, or ask in another way."
+                f"that does. {hint}"
             )
         self._passed.add(what)
 
@@ -144,6 +157,16 @@ class SQLAlchemySource(SqlSource):
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
+
+    def _find_flavour(self) -> Flavour:
+        name = self._engine.dialect.name
+        if name not in ("mysql", "mariadb"):
+            return flavour_of(name)
+        # The same drivers reach two engines, and only a server says which it is.
+        is_mariadb = ask(self._engine, lambda connection: bool(getattr(connection.dialect, "is_mariadb", False)))
+        if is_mariadb is None:
+            raise self._unreachable()
+        return flavour_of(name, is_mariadb=is_mariadb)
 
     def _describe(self, table: str) -> Relation:
         relation = ask(self._engine, lambda connection: describe(connection, table, self._flavour, self._address))
