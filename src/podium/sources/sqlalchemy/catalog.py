@@ -28,11 +28,11 @@ def describe(connection: sa.Connection, table: str, flavour: Flavour, source: st
             "or schema.name. Check the spelling and the case."
         )
     schema_name, name = found
-    if not flavour.one_state(connection, name, schema_name):
+    if not flavour.is_known_storage(connection, name, schema_name):
         raise SourceUnavailable(
-            f"table={table!r} is kept by a storage engine without snapshots, so the queries of one question could see "
-            "different rows. Allowed: tables of InnoDB, and views of them. Copy it: CREATE TABLE ... ENGINE=InnoDB AS "
-            "SELECT ..., and name that table."
+            f"table={table!r} is kept by a storage engine of which podium does not know whether a statement sees one "
+            "state of it. Allowed: tables of InnoDB, Aria, MyISAM and MEMORY, and views of them. Copy it with CREATE "
+            "TABLE ... ENGINE=InnoDB AS SELECT ..., and name that table."
         )
     with warnings.catch_warnings():
         # Types that SQLAlchemy does not know become columns that cannot be asked for.

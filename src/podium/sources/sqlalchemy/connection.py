@@ -24,7 +24,6 @@ __all__ = ["SQLAlchemySession", "ask", "open_session", "quiet_engine"]
 
 T = TypeVar("T")
 
-_STRICT = ("REPEATABLE READ", "SERIALIZABLE")
 # The types with which values are bound.
 _BOUND: dict[Kind, sa.types.TypeEngine[Any]] = {
     Kind.TEXT: sa.Text(),
@@ -93,14 +92,11 @@ def _connect(engine: sa.Engine, flavour: Flavour) -> sa.Connection:
         connection = engine.connect()
     try:
         offered = engine.dialect.get_isolation_level_values(connection.connection.dbapi_connection)  # type: ignore[arg-type]
-        strict = [level for level in _STRICT if level in offered]
+        strict = [level for level in flavour.isolation if level in offered]
         if strict:
             connection = connection.execution_options(isolation_level=strict[0])
         # Temporary tables must not reappear in a connection that is reused.
         connection.detach()
-        for statement in flavour.wishes:
-            with suppress(Exception):
-                _execute(connection, statement).close()
         for statement in flavour.prepare:
             _execute(connection, statement).close()
     except BaseException:

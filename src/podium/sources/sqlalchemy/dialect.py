@@ -15,7 +15,6 @@ from podium.query.schema import Column, Kind
 from podium.sources.postgresql import types as postgresql_types
 from podium.sources.postgresql.types import NativeType, computed_query
 from podium.sources.sql.dialect import Dialect, Postgres
-from podium.sources.sql.snapshot import Session
 from podium.sources.sqlalchemy import mariadb_sql, sqlite_sql
 
 __all__ = ["Flavour", "flavour_of"]
@@ -94,8 +93,8 @@ class Flavour:
     sums = False
     """Whether it is known to compute sums of values exactly, and to raise for no row."""
 
-    wishes: tuple[str, ...] = ()
-    """Statements that prepare a session where the account may run them."""
+    isolation: tuple[str, ...] = ("REPEATABLE READ", "SERIALIZABLE")
+    """The levels of isolation under which a question sees one state of its table, the best first."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -117,12 +116,8 @@ class Flavour:
         stored = self.stores(connection, name, schema)
         return {str(column["name"]) for column in columns if not stored or _virtual(column)}
 
-    def one_state(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
-        """Whether all queries of a session see the same rows of this table."""
-        return True
-
-    def keeps_snapshots(self, session: Session) -> bool:
-        """Whether a table is kept from the rows that the session's other queries see, and locks none of them."""
+    def is_known_storage(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
+        """Whether the table's rows are where one statement is known to see one state of them."""
         return True
 
     def stores(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
@@ -207,10 +202,10 @@ class _MySQL(Flavour):
     prepare: tuple[str, ...] = (
         "SET NAMES utf8mb4 COLLATE utf8mb4_0900_bin",
         *mariadb_sql.NOT_STRICT,
-        "START TRANSACTION WITH CONSISTENT SNAPSHOT",
     )
-    # Where statements are logged, tables that are kept read the latest rows, and lock them.
-    wishes = ("SET SESSION binlog_format = 'ROW'",)
+    # A question reads its table in one statement, and a statement sees one state. Under REPEATABLE READ a table that is
+    # kept would be made of the latest rows, whatever the snapshot is, and would lock each of them until the end.
+    isolation = ("READ COMMITTED",)
     explain = "EXPLAIN"
 
     def column(self, name: str, type_: TypeEngine[Any]) -> Column:
@@ -242,19 +237,14 @@ class _MySQL(Flavour):
             loaded.set("constraints", [exp.ColumnConstraint(kind=every)])
         return loaded
 
-    def one_state(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
-        """Only InnoDB keeps older states of its tables. What a view shows is not known."""
+    def is_known_storage(self, connection: sa.Connection, name: str, schema: str | None) -> bool:
+        """Not what is kept elsewhere, or by an engine that nobody has tried. What a view shows is not known."""
         tables = sa.table("tables", *map(sa.column, ("engine", "table_type", "table_name", "table_schema")))
         tables.schema = "information_schema"
         where = sa.func.database() if schema is None else schema
         named = sa.and_(tables.c.table_name == name, tables.c.table_schema == where)
         row = connection.execute(sa.select(tables.c.table_type, tables.c.engine).where(named)).first()
-        return row is None or row[0] == "VIEW" or row[1] == "InnoDB"
-
-    def keeps_snapshots(self, session: Session) -> bool:
-        """Not where the server logs statements: then CREATE TABLE ... SELECT reads the latest rows, and locks them."""
-        ((logs, form),) = session.fetch("SELECT @@global.log_bin, @@session.binlog_format")
-        return not int(logs) or form == "ROW"
+        return row is None or row[0] == "VIEW" or row[1] in _STORAGE
 
 
 class _MariaDB(_MySQL):
@@ -269,6 +259,7 @@ class _MariaDB(_MySQL):
     sums = True
 
 
+_STORAGE = ("InnoDB", "Aria", "MyISAM", "MEMORY")
 _MARIADB_KINDS = {
     "CHAR": Kind.TEXT,
     "TINYTEXT": Kind.TEXT,

@@ -35,11 +35,6 @@ __all__ = ["SQLAlchemySource"]
 # What SQLite, the strictest engine that is known, can parse in every shape of a question.
 _MAX_DEPTH = 8
 _KEEPS_TABLES = "keep temporary tables, which a question with a domain, groups or rounds needs"
-_KEEPS_SNAPSHOTS = "keep tables of the rows that its other queries see, without locking these rows"
-_ROWS_LOGGED = (
-    "Its server logs statements: set binlog_format=ROW there, or let the account set it for its session with GRANT "
-    "BINLOG ADMIN, or read from a replica that keeps no binary log."
-)
 _COPY = "Copy the table to DuckDB, Parquet or PostgreSQL, or ask in another way."
 _EXACT = "tell apart, count exactly, compare and order values of kind {} as other engines do"
 
@@ -117,7 +112,6 @@ class SQLAlchemySource(SqlSource):
         if listed or query.weights is not None or query.value is not None:
             hint = "Check that the account may create temporary tables, or copy the table to DuckDB or Parquet."
             self._require(_KEEPS_TABLES, keeps_tables, hint)
-            self._require(_KEEPS_SNAPSHOTS, self._keeps_snapshots, _ROWS_LOGGED)
 
     def _require_fences(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise if a column is computed on read and this engine's fences are not known to hold."""
@@ -132,10 +126,6 @@ class SQLAlchemySource(SqlSource):
 
     def _require_exact(self, kind: Kind) -> None:
         self._require(_EXACT.format(kind.value), partial(kind_is_exact, kind=kind))
-
-    def _keeps_snapshots(self, engine: Engine) -> bool:
-        with engine.session() as session:
-            return self._flavour.keeps_snapshots(session)
 
     def _require(self, what: str, probe: Callable[[Engine], bool], hint: str = _COPY) -> None:
         """Raise unless the engine once passed the probe."""
