@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.support import mariadb, postgres
 from tests.support.clickhouse import served_clickhouse
-from tests.support.postgres import new_database
 from tools.pages import Mismatch, blocks_of, picture_names, run_page
 
 ROOT = Path(__file__).parents[3]
@@ -17,12 +17,17 @@ GENERATED = ("reference/cli.md", "reference/mechanisms.md", "reference/python.md
 ELSEWHERE = {"audit.md": ROOT / "tests" / "integration" / "audit" / "test_pages.py"}
 """Pages that need more than running, with the test that runs them."""
 
-SERVERS = {"how-to/clickhouse.md": "CLICKS", "how-to/postgresql.md": "SHOP"}
-"""Pages whose commands reach a real server, and the variable that says where it is."""
+SERVERS = {
+    "how-to/clickhouse.md": ("CLICKS", served_clickhouse),
+    "how-to/mariadb.md": ("SHOP", mariadb.new_database),
+    "how-to/postgresql.md": ("SHOP", postgres.new_database),
+}
+"""Pages whose commands reach a real server: the variable that says where it is, and what starts it."""
 
 NOT_RUN = {
     "how-to/agents.md": 1,
     "how-to/clickhouse.md": 2,
+    "how-to/mariadb.md": 2,
     "how-to/postgresql.md": 1,
     "how-to/release.md": 4,
     "how-to/spark.md": 2,
@@ -50,9 +55,9 @@ def runnable(page: Path) -> bool:
 def test_a_page_runs(page: Path, tmp_path: Path) -> None:
     with ExitStack() as servers:
         variables = {}
-        if variable := SERVERS.get(name(page)):
-            server = new_database() if variable == "SHOP" else served_clickhouse()
-            variables[variable] = servers.enter_context(server)
+        if needed := SERVERS.get(name(page)):
+            variable, start = needed
+            variables[variable] = servers.enter_context(start())
         run_page(page, tmp_path, variables=variables)
     made = {path.name for path in tmp_path.glob("*.png")}
     for picture in picture_names(page.read_text(encoding="utf-8")):

@@ -1,0 +1,70 @@
+"""What MariaDB would take for the same, or read at another time."""
+
+from __future__ import annotations
+
+from tools.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+_SQL = "sources/sqlalchemy/mariadb_sql.py"
+_FLAVOUR = "sources/sqlalchemy/dialect.py"
+_TESTS = "integration/sources/test_mariadb_source.py"
+
+MUTANTS = (
+    Mutant(
+        _SQL,
+        'collation = "utf8mb4_nopad_bin"',
+        'collation = "utf8mb4_bin"',
+        "blanks at the end of a text count",
+        ("contract/sources/test_mariadb.py",),
+    ),
+    Mutant(
+        _SQL,
+        "exp.Literal.number(MAX_TEXT_BYTES))",
+        "exp.Literal.number(2 * MAX_TEXT_BYTES))",
+        "a sort sees all of a text",
+        (f"{_TESTS}::test_texts_that_a_sort_cannot_tell_apart",),
+    ),
+    Mutant(
+        _SQL,
+        'f"SET SESSION max_sort_length = {MAX_TEXT_BYTES}",',
+        "",
+        "a sort sees all of a text, whatever the server's limit",
+        (f"{_TESTS}::test_texts_that_a_sort_cannot_tell_apart",),
+    ),
+    Mutant(
+        _SQL,
+        "exp.Literal.number(MAX_TEXT_BYTES)), place.eq(0)]",
+        "exp.Literal.number(MAX_TEXT_BYTES))]",
+        "a text with a NUL is not usable",
+        (f"{_TESTS}::test_texts_that_a_sort_cannot_tell_apart",),
+    ),
+    Mutant(
+        _SQL,
+        "return super().fence(table, names).limit(_NO_LIMIT)",
+        "return super().fence(table, names).offset(None)",
+        "no condition is moved into a view",
+        (f"{_TESTS}::test_no_condition_is_planned_below_a_view", "integration/sources/test_hostile_rows.py"),
+    ),
+    Mutant(
+        _SQL,
+        "return exp.Case(ifs=[exp.If(this=same, true=value.copy())])",
+        "return value",
+        "days that are in no calendar count as missing",
+        (_TESTS,),
+    ),
+    Mutant(
+        _FLAVOUR,
+        "\"SET SESSION optimizer_switch = 'subquery_cache=off'\",",
+        "",
+        "an item that is left out leaves out no other",
+        ("contract/sources/test_mariadb.py",),
+    ),
+    Mutant(
+        _FLAVOUR,
+        'isolation = ("READ COMMITTED",)',
+        'isolation = ("REPEATABLE READ",)',
+        "a question locks no row, and sees one state",
+        ("integration/sources/test_one_read.py::test_a_writer_between_rounds_changes_nothing_on_mariadb",),
+    ),
+)
