@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pymysql import OperationalError
 from tests.contract.sources.test_mariadb import create
 from tests.support.mariadb import connect, name_of, new_account, new_database
 from tests.support.sources import reference
@@ -296,6 +297,17 @@ def test_a_question_reads_its_table_in_one_statement(url: str, sent: list[str], 
     with opened(url, "events") as source:
         podium.top(source, **ask)
     assert len([text for text in sent if "`events`" in text and not text.startswith("EXPLAIN")]) == 1
+
+
+def test_a_question_locks_no_row(url: str) -> None:
+    """Those who write to the table need not wait for a question."""
+    waited = False
+    with opened(url, "events") as source, source.keep_pairs(LABELS):
+        try:
+            run(url, "SET SESSION innodb_lock_wait_timeout = 1", "UPDATE events SET number = number")
+        except OperationalError:
+            waited = True
+    assert not waited
 
 
 def test_a_ranking_reads_its_table_in_one_statement(url: str, sent: list[str]) -> None:
