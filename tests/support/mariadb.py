@@ -27,6 +27,8 @@ import pymysql
 
 __all__ = ["connect", "name_of", "new_account", "new_database", "server"]
 
+# Where Debian puts it is not where every account looks for programs.
+_PROGRAM = shutil.which("mariadbd", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
 _SYSTEM_TABLES = ("mysql_system_tables.sql", "mysql_system_tables_data.sql")
 _SETTINGS = (
     "--no-defaults",
@@ -43,6 +45,7 @@ _SETTINGS = (
 )
 _TEXTS = ("--character-set-server=latin1", "--collation-server=latin1_swedish_ci")
 _LOGS = ("--binlog-format=MIXED", "--sync-binlog=0")
+_UNTIL_NOBODY_IS_LEFT = '"$@" & read -r nothing; kill -9 $!; wait $!; rm -rf "$0"'
 _START = 60
 
 _numbers = itertools.count(1)
@@ -51,25 +54,29 @@ _numbers = itertools.count(1)
 @functools.cache
 def server() -> Path:
     """The server's socket; the account root may do everything and needs no password."""
-    if shutil.which("mariadbd") is None:
+    if _PROGRAM is None:
         raise RuntimeError(
             "The tests of MariaDB need its server. Run tools/system-packages, or install mariadb-server."
         )
     # Sockets have short names, and the account of the server must reach this folder: it is not below pytest's own.
     folder = Path(tempfile.mkdtemp(prefix="podium-mariadb-"))
     folder.chmod(0o755)
-    data, socket = folder / "data", folder / "socket"
+    data, own, socket = folder / "data", folder / "temporary", folder / "socket"
     data.mkdir()
-    settings = [*_SETTINGS, *_TEXTS, f"--datadir={data}", *_account(data)]
+    own.mkdir()
+    # A server that starts removes what it finds in its temporary folder, also what another is using.
+    settings = [*_SETTINGS, *_TEXTS, f"--datadir={data}", f"--tmpdir={own}", *_account(folder)]
     _create(settings)
     started = [*settings, *_LOGS, f"--log-bin={data / 'binary'}", f"--socket={socket}", f"--pid-file={data / 'pid'}"]
-    # In a group of its own: an interrupted test must not end it.
-    running = subprocess.Popen(["mariadbd", *started], stderr=subprocess.DEVNULL, start_new_session=True)
+    # In a group of its own, because an interrupted test must not end it; and it ends with whoever may ask it, also if
+    # that process is killed: then nobody can write to the pipe any more.
+    watched = ["sh", "-c", _UNTIL_NOBODY_IS_LEFT, str(folder), str(_PROGRAM), *started]
+    running = subprocess.Popen(watched, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+    owner = os.getpid()
 
     def stop() -> None:
-        running.kill()
-        running.wait()
-        shutil.rmtree(folder)
+        if os.getpid() == owner:
+            running.communicate()
 
     atexit.register(stop)
     _wait(socket, running)
@@ -126,12 +133,12 @@ def new_account(database: str, *rights: str) -> Iterator[str]:
             cursor.execute(f"DROP USER {name}@localhost")
 
 
-def _account(data: Path) -> list[str]:
-    """The server refuses to run as root, who gives the folder to the account that its package made."""
+def _account(folder: Path) -> list[str]:
+    """The server refuses to run as root, who gives the folders to the account that its package made."""
     if os.geteuid() != 0:
         return []
-    shutil.chown(data, "mysql")
-    shutil.chown(data.parent, "mysql")
+    for place in (folder, *folder.iterdir()):
+        shutil.chown(place, "mysql")
     return ["--user=mysql"]
 
 
@@ -139,8 +146,10 @@ def _create(settings: list[str]) -> None:
     """The tables of accounts: what mariadb-install-db does, without the help texts, in a third of the time."""
     texts = [Path("/usr/share/mysql", name).read_text(encoding="utf-8") for name in _SYSTEM_TABLES]
     statements = "\n".join(("CREATE DATABASE mysql;", "USE mysql;", *texts))
-    command = ["mariadbd", *settings, "--bootstrap"]
-    subprocess.run(command, input=statements, check=True, capture_output=True, encoding="utf-8")
+    command = [str(_PROGRAM), *settings, "--bootstrap"]
+    made = subprocess.run(command, input=statements, check=False, capture_output=True, encoding="utf-8")
+    if made.returncode:
+        raise RuntimeError(f"The tables of the MariaDB server could not be made:\n{made.stderr[-2000:]}")
 
 
 def _wait(socket: Path, running: subprocess.Popen[bytes]) -> None:

@@ -117,6 +117,12 @@ def test_columns_of_every_type(types: Source, column: str) -> None:
         assert snapshot.counts_of_counts() == ((1,), (len(found),))
 
 
+@pytest.mark.parametrize("column", ["day", "moment"])
+def test_days_in_no_calendar_are_missing(types: Source, column: str) -> None:
+    with types.snapshot(CountQuery((column,), "user_id")) as snapshot:
+        assert snapshot.counts_of_counts() == ((1,), (1,))
+
+
 @pytest.mark.parametrize("column", ["place", "raw"])
 def test_other_types_are_refused(types: Source, column: str) -> None:
     with pytest.raises(InvalidArgument, match="is of kind other"):
