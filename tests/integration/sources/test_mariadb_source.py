@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from decimal import Decimal
@@ -324,22 +323,6 @@ def test_a_ranking_reads_its_table_in_one_statement(url: str, sent: list[str]) -
     with opened(url, "duels") as source:
         podium.rank(source, **ask)
     assert len([text for text in sent if "`duels`" in text and not text.startswith("EXPLAIN")]) == 1
-
-
-def test_mysql_could_run_the_queries(url: str, sent: list[str]) -> None:
-    """MySQL opens a temporary table once in a statement: of ours only those of a stated domain name one twice.
-
-    Its users are told so before they pay, because the engine refuses to plan the statement.
-    """
-    with opened(url, "events") as source:
-        for shape in ("a short list", "rounds", "others", "bounded", "a domain", "groups", "known groups"):
-            podium.top(source, **{"item": "label", "user": "user_id", "epsilon": 50, "delta": "1e-6", **SHAPES[shape]})
-    assert len(sent) > 50
-    assert any("podium_among" in statement for statement in sent)
-    for statement in sent:
-        read = re.findall(r"(?:FROM|JOIN) (podium_\w+)", statement)
-        named = {"podium_listed", *re.findall(r"(?:WITH|,) (podium_\w+) AS \(", statement)}
-        assert len([name for name in read if name not in named]) == len(set(read) - named), statement
 
 
 def test_mysql_itself_is_used_only_as_far_as_its_test_shows() -> None:

@@ -108,6 +108,19 @@ def test_an_order_that_is_not_binary_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_an_engine_that_opens_a_temporary_table_once_is_found(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As MySQL does: a question would fail where its rounds join such a table with itself."""
+    fetch = SQLAlchemySession.fetch
+
+    def once(session: SQLAlchemySession, query: str) -> Any:
+        if query.count("podium_listed") > 1:
+            raise SourceFailure
+        return fetch(session, query)
+
+    monkeypatch.setattr(SQLAlchemySession, "fetch", once)
+    assert not keeps_tables(under_test(url, flavour_of("sqlite")))
+
+
 class CaseBlind(SQLite):
     def binary(self, text: exp.Expr) -> exp.Expr:
         return exp.Collate(this=text, expression=exp.to_identifier("NOCASE"))

@@ -24,6 +24,7 @@ from podium.sources.item_text import decode
 from podium.sources.protocol import CountQuery
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import Dialect
+from podium.sources.sql.expressions import rows
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.snapshot import Session, SqlSnapshot
 
@@ -110,7 +111,7 @@ def weighs_alike(engine: Engine) -> bool:
 
 
 def keeps_tables(engine: Engine) -> bool:
-    """Whether tables can be kept and loaded for the length of a session, and names found by rank in them."""
+    """Whether tables can be kept and loaded for the length of a session, read twice at once, and searched by rank."""
     pairs = [(user, text) for place, text in enumerate(_TEXTS) for user in range(place % 3 + 1)]
     builder = SqlBuilder(_relation(engine, (Kind.INTEGER, Kind.TEXT), pairs), CountQuery((_ITEM,), _USER))
     groups: dict[int, list[Any]] = defaultdict(list)
@@ -121,10 +122,14 @@ def keeps_tables(engine: Engine) -> bool:
     def found(session: Session) -> tuple[Any, ...]:
         session.load("podium_listed", (Column("item0", Kind.TEXT),), [(text,) for text in _TEXTS])
         snapshot = SqlSnapshot(builder, session)
-        return snapshot.counts_of_counts(), snapshot.names(places)
+        # MySQL opens a temporary table once in a statement.
+        one, other = (exp.to_table("podium_listed").as_(name) for name in ("one_", "other_"))
+        ((twice,),) = session.fetch(engine.dialect.sql(exp.select(rows()).from_(one).join(other, join_type="cross")))
+        return snapshot.counts_of_counts(), snapshot.names(places), int(twice)
 
     sizes = tuple(len(names) for names in groups.values())
-    return _try(engine, found) == ((tuple(groups), sizes), tuple(groups[count][rank] for count, rank in places))
+    names = tuple(groups[count][rank] for count, rank in places)
+    return _try(engine, found) == ((tuple(groups), sizes), names, len(_TEXTS) ** 2)
 
 
 def _count(
@@ -160,7 +165,7 @@ def _relation(engine: Engine, kinds: tuple[Kind, Kind], pairs: _Pairs) -> Relati
         for name, kind in zip((_USER, _ITEM), kinds, strict=True)
     )
     user, item = pairs[0]
-    rows = [
+    constants = [
         exp.select(
             *(
                 (exp.null() if value is None else _constant(engine.dialect, value, column)).as_(
@@ -171,7 +176,7 @@ def _relation(engine: Engine, kinds: tuple[Kind, Kind], pairs: _Pairs) -> Relati
         )
         for row in (*pairs, (user, item), (None, item), (user, None))
     ]
-    table = exp.union(*rows, distinct=False).subquery()
+    table = exp.union(*constants, distinct=False).subquery()
     return Relation(table, Schema(columns), engine.dialect, engine.clean)
 
 
