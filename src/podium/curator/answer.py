@@ -115,11 +115,12 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
 
         with reader.counting():
             return select_groups(reader, planned)
-    if mechanism.reads is Reads.GROUPS_IN_ROUNDS:
-        from podium.curator.group_rounds import select_in_rounds  # noqa: PLC0415 - most questions have one list
+    if mechanism.reads in (Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_TOGETHER):
+        from podium.curator import group_rounds  # noqa: PLC0415 - most questions have one list
 
+        in_rounds = mechanism.reads is Reads.GROUPS_IN_ROUNDS
         with reader.keeping_pairs():
-            return select_in_rounds(reader, planned)
+            return (group_rounds.select_in_rounds if in_rounds else group_rounds.select_together)(reader, planned)
     if mechanism.reads is Reads.ROUNDS:
         with reader.keeping_pairs():
             return _with_others(mechanism.release(reader), strategy, reader)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
 from podium.curator.prepare import PlannedQuestion
 from podium.curator.rounds import SourceReader
 from podium.curator.stated import StatedGroups
 from podium.histogram import Item
 from podium.mechanisms.groups.finding import find_in_groups
+from podium.mechanisms.groups.grouped_composite import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.groups.lockstep import FoundItems
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
@@ -18,18 +19,29 @@ from podium.release import GroupedRelease
 from podium.release.groups import group_key
 from podium.sources.group_cut import flat_items
 
-__all__ = ["select_in_rounds"]
+__all__ = ["select_in_rounds", "select_together"]
+
+T = TypeVar("T")
 
 
 def select_in_rounds(reader: SourceReader, planned: PlannedQuestion) -> GroupedRelease:
     """The lists of all groups; memory holds only groups in which something was found."""
     groups, mechanism = cast(StatedGroups, planned.groups), cast(GroupedRounds, planned.strategy.mechanism)
     shown, nothing = mechanism.run(_GroupsReader(reader, planned, mechanism))
-    listed = groups.listed or ()
-    # A group is shown under the name by which it was listed.
-    names = {group_key(group): group for group in listed}
-    named = {names.get(group_key(group), group): release for group, release in shown.items()}
-    return mechanism.gather(named, nothing, listed=listed, per=groups.per)
+    return mechanism.gather(_as_listed(shown, groups), nothing, listed=groups.listed or (), per=groups.per)
+
+
+def select_together(reader: SourceReader, planned: PlannedQuestion) -> GroupedRelease:
+    """The lists of all groups from one noisy histogram of pairs."""
+    groups, mechanism = cast(StatedGroups, planned.groups), cast(GroupedComposite, planned.strategy.mechanism)
+    shown = mechanism.run(_GroupsReader(reader, planned, mechanism))
+    return mechanism.gather(_as_listed(shown, groups), listed=groups.listed or (), per=groups.per)
+
+
+def _as_listed(shown: Mapping[Item, T], groups: StatedGroups) -> dict[Item, T]:
+    """The same under the names by which groups were listed."""
+    names = {group_key(group): group for group in groups.listed or ()}
+    return {names.get(group_key(group), group): found for group, found in shown.items()}
 
 
 @dataclass(slots=True)
@@ -38,7 +50,7 @@ class _GroupsReader:
 
     reader: SourceReader
     planned: PlannedQuestion
-    mechanism: GroupedRounds
+    mechanism: GroupedRounds | GroupedComposite
 
     def discover(
         self,

@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 _SALT_BYTES = 16
+_ON_KEPT_PAIRS = (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_TOGETHER)
 PLACEHOLDER_SALT = "0" * 2 * _SALT_BYTES
 """Stands for the salt where nothing is read."""
 
@@ -82,7 +83,7 @@ class PlannedQuestion:
     def weighted_query(self, weights: Weights | NormWeights, without: tuple[Item, ...], salt: str) -> CountQuery:
         """The count of a round: each user spreads weight over their items, except those in ``without``."""
         query = replace(self.pairs_query(salt), max_items_per_user=weights.cap, salt=salt, without=without)
-        if query.groups is not None:
+        if query.groups is not None and query.groups.per_user is not None:
             # A user spreads weight over the items of a group: what they have in others is paid for by itself.
             query = replace(query, groups=replace(query.groups, within_group=True))
         if isinstance(weights, Weights):
@@ -112,7 +113,7 @@ class PlannedQuestion:
             return Plan.of(self.strategy, queries=queries, user=self.user, groups=groups)
         rows = self._first_rows() if ranking is None else len(ranking.graph.comparisons)
         reads = self.strategy.mechanism.reads
-        in_rounds = reads in (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS) or self.strategy.others is not None
+        in_rounds = reads in _ON_KEPT_PAIRS or self.strategy.others is not None
         queries = source.queries(
             self.first_query(), limit=rows, domain=self.domain, keep_pairs=in_rounds, shown_as=shown_as
         )
@@ -182,7 +183,7 @@ def count_facts(
     asked = question.asked or Question(item=question.items)
     value = pair_value(measure, None if measure is None or measure.clip is not None else source.max_clip())
     cut = None if groups is None else groups.cut
-    salt = PLACEHOLDER_SALT if cut is not None else None
+    salt = PLACEHOLDER_SALT if cut is not None and cut.per_user is not None else None
     plain = CountQuery(question.items, user, question.where, value=value, groups=cut, salt=salt)
     # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)

@@ -25,6 +25,7 @@ from podium.planning.facts import Facts
 from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, QuestionRecord
 from podium.query.canonical import predicate_to_json
+from podium.query.group_columns import ALL_GROUPS
 from podium.query.ranked_by import Measure
 from podium.query.record import subject_json
 from podium.release import GroupedRelease, Receipt, Release
@@ -88,7 +89,7 @@ def _stored_groups(groups: StatedGroups | None) -> dict[str, Any]:
     if groups is None:
         return {}
     listed = None if groups.listed is None else [encode_item(group) for group in groups.listed]
-    return {"per": groups.per, "groups": listed, "groups_per_user": groups.per_user}
+    return {"per": groups.per, "groups": listed, "groups_per_user": groups.per_user or ALL_GROUPS}
 
 
 @dataclass(frozen=True, slots=True)

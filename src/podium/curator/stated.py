@@ -10,7 +10,6 @@ from podium.errors import InvalidArgument
 from podium.histogram import Item
 from podium.planning.facts import GroupFacts
 from podium.query import CheckedQuestion
-from podium.query.group_columns import ALL_GROUPS
 from podium.release.groups import group_key
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, GroupCut, Source
 from podium.sources.domains import listed_rows
@@ -20,10 +19,13 @@ __all__ = ["StatedGroups", "state_domain", "state_groups"]
 
 @dataclass(frozen=True, slots=True)
 class StatedGroups:
-    """The groups of a question: ``listed`` in the order of their names, each once, or None if they are unknown."""
+    """The groups of a question: ``listed`` in the order of their names, each once, or None if they are unknown.
+
+    ``per_user`` is None where a user counts in all of theirs.
+    """
 
     per: tuple[str, ...]
-    per_user: int
+    per_user: int | None
     listed: tuple[Item, ...] | None = None
 
     @property
@@ -61,14 +63,7 @@ def state_groups(source: Source, question: CheckedQuestion) -> StatedGroups | No
     asked = question.asked
     if asked is None or not question.per:
         return None
-    per_user = asked.groups_per_user
-    if per_user == ALL_GROUPS or isinstance(per_user, str):
-        raise InvalidArgument(
-            "groups_per_user",
-            per_user,
-            allowed="an integer, 1 or more",
-            hint="A user then counts in so many groups and pays for each of them; 1 costs least.",
-        )
+    per_user = None if isinstance(asked.groups_per_user, str) else asked.groups_per_user
     groups = _as_listed(asked.groups)
     if groups is None:
         return StatedGroups(question.per, per_user)

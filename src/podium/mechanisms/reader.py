@@ -38,6 +38,7 @@ class Reads(StrEnum):
     ROUNDS = "rounds"
     GROUPS = "groups"
     GROUPS_IN_ROUNDS = "groups in rounds"
+    GROUPS_TOGETHER = "groups together"
 
 
 class Discovery(Protocol):

@@ -49,14 +49,19 @@ class MeasureFacts(NamedTuple):
 
 
 class GroupFacts(NamedTuple):
-    """A list for each group: in how many groups a user counts, and how many are listed (None: they are unknown)."""
+    """A list for each group: in how many groups a user counts, and how many are listed (None: they are unknown).
 
-    per_user: int = 1
+    ``per_user`` is None where a user counts in all of theirs, with weights that share one budget.
+    """
+
+    per_user: int | None = 1
     known: int | None = None
 
     @property
     def most(self) -> int:
-        """In how many groups a user can be."""
+        """For how many groups a user pays."""
+        if self.per_user is None:
+            return 1
         return self.per_user if self.known is None else min(self.per_user, self.known)
 
 
@@ -132,7 +137,28 @@ class Facts:
         if self.adaptive:
             object.__setattr__(self, "counts", True)
 
+    def _check_together(self) -> None:
+        """Raise unless one noisy histogram of all pairs answers: it ranks, and measures nothing."""
+        refused: tuple[tuple[str, object, bool], ...] = (
+            ("by", None if self.measure is None else self.measure.by, self.measure is not None),
+            ("at_least", self.at_least, self.at_least is not None),
+            ("counts", True, self.counts),
+            ("k_bar", self.k_bar, self.k_bar is not None),
+            ("mechanism", self.mechanism, self.mechanism == "limited-domain"),
+        )
+        for name, value, wrong in refused:
+            if wrong:
+                raise InvalidArgument(
+                    name,
+                    value,
+                    allowed="its default with groups_per_user='all'",
+                    hint="With groups_per_user=1, or another number, it can be asked for.",
+                )
+
     def _check_groups(self, groups: GroupFacts) -> None:
+        if groups.per_user is None:
+            self._check_together()
+            return
         if self.k * groups.most > MAX_K:
             raise InvalidArgument(
                 "groups_per_user",
@@ -188,12 +214,16 @@ class Facts:
         """Whether a threshold hides which items there are, for which a delta is needed."""
         if self.groups is None:
             return self.domain_size is None
+        if self.groups.per_user is None:
+            return True
         # A mechanism that returns k items whatever there is would show groups that have no rows.
         return self.domain_size is None or self.groups.known is None or self.measure is not None
 
     @property
     def adaptive(self) -> bool:
         """Whether a ledger's question is answered in rounds, which read more and find more: see docs/planner.md."""
+        if self.groups is not None and self.groups.per_user is None:
+            return True
         if self.groups is not None and (self.measure is not None or not self.hides):
             return False
         if self.domain_size is not None and self.groups is None:

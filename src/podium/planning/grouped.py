@@ -7,6 +7,7 @@ from fractions import Fraction
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts, MeasureTogether
 from podium.mechanisms.exponential import ExponentialTopK
+from podium.mechanisms.groups.grouped_composite import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.planning.facts import Facts, GroupFacts
@@ -25,7 +26,7 @@ _MOST_ROUNDS = 9
 def grouped_strategy(facts: Facts, groups: GroupFacts, budget: AnyBudget) -> Strategy:
     """Rounds or selections in every group within this budget; noise that cannot be drawn is refused."""
     if isinstance(budget, RoundsBudget):
-        return _in_rounds(facts, groups, budget)
+        return _together(facts, groups, budget) if groups.per_user is None else _in_rounds(facts, groups, budget)
     if not isinstance(budget, QuestionBudget):
         raise InvalidArgument("mechanism", facts.mechanism, allowed="'auto' where there is a list for each group")
     require_noise(epsilon_per_item=budget.epsilon_per_item)
@@ -49,12 +50,39 @@ def grouped_strategy(facts: Facts, groups: GroupFacts, budget: AnyBudget) -> Str
     )
 
 
+def _together(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strategy:
+    """One discovery of pairs, for users who are in many groups."""
+    most = facts.max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER
+    mechanism = GroupedComposite.spending(
+        facts.k, budget.mu_squared, budget.delta, max_items_per_user=most, known=groups.known
+    )
+    require_noise(mu_squared=budget.mu_squared)
+    reach = mechanism.inner.count_threshold
+    return Strategy(
+        facts=facts,
+        mechanism=mechanism,
+        measure=None,
+        guarantee=budget.guarantee or total(mechanism.worst_case),
+        why=(
+            "Each user counts in all of their groups, with weights of one length over all of them, so that all groups "
+            "together cost what one list costs, however many groups a user is in: Gaussian noise on every pair of "
+            "group and item, cut off at the threshold that pairs must pass."
+        ),
+        reach=reach,
+        reach_sentence=f"{found_sentence(reach)} A user's items of all groups count as others.",
+        epsilon_per_item=budget.per_item,
+        delta_per_call=budget.delta,
+        theorem=budget.theorem,
+        paths="One way, which reads the table once and counts its distinct pairs once, for all groups together.",
+    )
+
+
 def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strategy:
     mechanism = GroupedRounds.dividing(
         facts.k,
         budget.mu_squared,
         budget.delta,
-        groups_per_user=groups.per_user,
+        groups_per_user=groups.per_user or 1,
         known=groups.known,
         max_items_per_user=facts.max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER,
         counts=facts.counts,
@@ -92,7 +120,7 @@ def _hiding(facts: Facts, groups: GroupFacts, budget: QuestionBudget) -> Grouped
         facts.rows,
         budget.epsilon_per_item,
         delta if groups.most == 1 else delta / (1 + delta),
-        groups_per_user=groups.per_user,
+        groups_per_user=groups.per_user or 1,
         known=groups.known,
         max_items_per_user=facts.max_items_per_user,
         clip=1 if measure is None else (measure.clip or 1) - measure.floor,
@@ -102,7 +130,7 @@ def _hiding(facts: Facts, groups: GroupFacts, budget: QuestionBudget) -> Grouped
 
 def _listing(facts: Facts, groups: GroupFacts, budget: QuestionBudget) -> GroupedTopK:
     inner = ExponentialTopK(facts.k, budget.epsilon_per_item, at_least=facts.at_least)
-    return GroupedTopK(inner, groups.per_user, known=groups.known)
+    return GroupedTopK(inner, groups.per_user or 1, known=groups.known)
 
 
 def _measure(facts: Facts, budget: QuestionBudget) -> MeasureCounts | MeasureTogether:

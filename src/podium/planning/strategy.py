@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from podium.exact import dyadic_above
 from podium.mechanisms.base import Mechanism, describe
@@ -28,9 +28,21 @@ if TYPE_CHECKING:
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
     from podium.mechanisms.gaussian.refined import RefinedTopK
+    from podium.mechanisms.groups.grouped_composite import GroupedComposite
     from podium.mechanisms.groups.grouped_rounds import GroupedRounds
     from podium.mechanisms.measures.measured_topk import MeasuredTopK
     from podium.ranking import RankingMethod
+
+    AnyMechanism: TypeAlias = (
+        Mechanism
+        | AdaptiveTopK
+        | GroupedComposite
+        | GroupedRounds
+        | MeasuredTopK
+        | RefinedTopK
+        | SizedKnownTopK
+        | SizedTopK
+    )
 
 __all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "Strategy", "found_sentence", "strategy_for"]
 
@@ -51,7 +63,7 @@ class Strategy:
     """A mechanism, what it can cost, and the reason for it; ``ranking`` turns comparisons into scores."""
 
     facts: Facts
-    mechanism: Mechanism | AdaptiveTopK | GroupedRounds | MeasuredTopK | RefinedTopK | SizedKnownTopK | SizedTopK
+    mechanism: AnyMechanism
     measure: MeasureCounts | MeasureTogether | None
     guarantee: Guarantee
     why: str
@@ -103,6 +115,8 @@ class Strategy:
             loss, slack = self.guarantee.epsilon(), self.guarantee.cost.delta
             return f"epsilon {display(loss)} and delta {display(slack)}, whatever comes out"
         text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
+        if self.mechanism.reads is Reads.GROUPS_TOGETHER:
+            return f"{text}, whatever comes out"
         if self.epsilon_per_item is None or self.mechanism.reads in (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS):
             # Counts use up what rounds leave.
             less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"

@@ -60,9 +60,11 @@ def without_items(release: GroupedRelease) -> str:
 def counting_sentence(release: GroupedRelease) -> str:
     """In how many groups a user counts, where the release says it."""
     most = release.parameters.get("groups_per_user", "")
+    groups = printable(" and ".join(release.per))
+    if most == "all":
+        return f"Each {unit_name(release.user)} counts in all of their values of {groups}."
     if not most.isdecimal():
         return ""
-    groups = printable(" and ".join(release.per))
     return (
         f"Each {unit_name(release.user)} counts in at most {most} {'value' if most == '1' else 'values'} of {groups}."
     )

@@ -31,8 +31,8 @@ class GroupCut:
 
     Each user counts in at most ``per_user`` groups, those with the smallest hash of salt, user and group: a rule that
     sees this user's rows only, and applies to ``per_user=1`` as well, because a user may have rows in two countries.
-    None keeps all groups of a user. ``known`` lists the groups that count at all; rows of others are dropped before the
-    cut, and so are items outside a domain.
+    None keeps all groups of a user, and weights may then count the pairs of all of them. ``known`` lists the groups
+    that count at all; rows of others are dropped before the cut, and so are items outside a domain.
 
     ``max_items_per_user`` counts a user's (group, item) pairs over all groups that the user keeps. With
     ``within_group`` it counts the items of one group, and so does the t of weights.

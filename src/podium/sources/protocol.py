@@ -156,8 +156,9 @@ def _check_norm(norm: PairNorm, query: CountQuery) -> None:
 def _check_groups(groups: GroupCut, query: CountQuery) -> None:
     if not {*each_user_column(query.user), *query.items}.isdisjoint(groups.columns):
         raise InvalidArgument("per", groups.columns, allowed="other columns than the user's and the items'")
-    if query.weights is not None and not groups.within_group:
-        raise InvalidArgument("weights", query.weights, allowed="weights by the number of items within a group")
+    if query.weights is not None and not groups.within_group and groups.per_user is not None:
+        allowed = "weights by the number of items within a group, unless users keep all their groups"
+        raise InvalidArgument("weights", query.weights, allowed=allowed)
 
 
 def _check_weights(weights: tuple[tuple[int, int], ...], max_items_per_user: int | None) -> None:

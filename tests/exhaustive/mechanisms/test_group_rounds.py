@@ -1,4 +1,7 @@
-"""Small worlds of rounds in groups: two discoveries in each, the second where the first found nothing."""
+"""Small worlds of rounds in groups, and of pairs of all groups in one histogram.
+
+Of rounds two discoveries in each group, the second where the first found nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,10 @@ from podium.exact import ball_precision
 from podium.histogram import Histogram
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.gaussian.in_rounds import FIRST
+from podium.mechanisms.groups.grouped_composite import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
+from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee, total
 from podium.privacy.events import Event
 
@@ -114,3 +119,38 @@ def test_a_group_that_is_shown_because_it_has_rows_is_rejected() -> None:
     worst = worst_of_groups(transcripts(mechanism, show_rows=True), world, mechanism.guarantee)
     assert worst.violated
     assert worst.excess > 0.8
+
+
+def together(most: int) -> GroupedComposite:
+    """Weights 1 for users with up to this many pairs of all groups."""
+    inner = TruncatedGaussianHistogram(k=1, sigma=1, delta="0.05", weights=Weights.bounded(most))
+    return GroupedComposite(1, inner)
+
+
+def lists_of(mechanism: GroupedComposite) -> DistributionOf:
+    """The first item of every group in which one passes."""
+
+    def distribution(counts: SmallHistogram) -> SmallDistribution:
+        joint: dict[Any, flint.arb] = {(): flint.arb(1)}
+        with ball_precision(PRECISION):
+            for group, histogram in by_group(counts).items():
+                alone = found(mechanism.inner, histogram)
+                joint = {
+                    (*lists, *(((group, one),) if one else ())): p * q
+                    for lists, p in joint.items()
+                    for one, q in alone.items()
+                }
+        return joint
+
+    return distribution
+
+
+def test_pairs_of_all_groups_keep_the_promise_of_their_weights() -> None:
+    """Whoever is in two groups is paid for by weights that count the pairs of both, and by no others."""
+    pairs = ("Xa", "Xb", "Ya")
+    for lift in ({}, {"Xa": 3, "Ya": 2}):
+        world = GroupWorld(pairs, 1, 2, 2, lift)
+        check_groups(lists_of(together(2)), world, together(2).guarantee)
+        assert worst_of_groups(lists_of(together(1)), world, together(1).guarantee).violated
+    alone = GroupWorld(pairs, 1, 2, 1, {"Xa": 3, "Ya": 2})
+    check_groups(lists_of(together(1)), alone, together(1).guarantee)

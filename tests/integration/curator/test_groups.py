@@ -259,7 +259,16 @@ def test_a_minimum_holds_in_each_group(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "name"),
     [
-        ({"groups_per_user": "all"}, "groups_per_user"),
+        ({"groups_per_user": "all", "counts": True}, "counts"),
+        ({"groups_per_user": "all", "by": "events", "clip": 2}, "by"),
+        ({"groups_per_user": "all", "at_least": 2}, "at_least"),
+        ({"groups_per_user": "all", "mechanism": "limited-domain"}, "mechanism"),
+        ({"groups_per_user": 0}, "groups_per_user"),
+        ({"groups_per_user": "two"}, "groups_per_user"),
+        ({"groups": ["DE", 2]}, "groups"),
+        ({"groups": []}, "groups"),
+        ({"per": "user_id"}, "per"),
+        ({"per": "article"}, "per"),
         ({"groups_per_user": 5_000}, "groups_per_user"),
         ({"by": "events"}, "clip"),
         ({"mechanism": "adaptive", "by": "events", "clip": 3}, "mechanism"),
@@ -274,7 +283,7 @@ def test_what_cannot_be_answered_is_refused_before_anything_is_paid(
     with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
         spent = opened.status.spent
         with pytest.raises(PodiumError, match=name):
-            opened.top("article", per="country", k=3, **options)  # type: ignore[arg-type]
+            opened.top("article", **{"per": "country", "k": 3, **options})  # type: ignore[arg-type]
         assert opened.status.spent == spent
 
 
@@ -324,3 +333,42 @@ def test_an_epsilon_is_divided_among_the_groups_of_a_user(tmp_path: Path) -> Non
         assert single == alone.epsilon_per_item
         assert len(events) == 1 + 2 * most
         assert plan.at_most.delta == alone.delta / 2
+
+
+DAYS = [
+    (user, f"day {day}", item)
+    for item, count in ITEMS.items()
+    for user in range(5 * count)
+    for day in range(user % 2, 8, 2)
+]
+"""Each user is in 4 of 8 days."""
+
+
+@pytest.mark.parametrize("domain", [None, ["b", "c", "z"]])
+def test_users_who_are_in_many_groups_count_in_all_of_them(tmp_path: Path, domain: object) -> None:
+    source = table(tmp_path / "views.parquet", DAYS)
+    expected = ("a", "b") if domain is None else ("b", "c")
+    with curator(source, tmp_path / "ledger") as opened:
+        asked: dict[str, Any] = {"per": "country", "groups_per_user": "all", "domain": domain}
+        release = opened.top("article", k=2, **asked)
+        assert items(release) == {f"day {day}": expected for day in range(8)}
+        # Whatever comes out costs the same, and delta once.
+        assert release.paid.events == opened.plan("article", k=2, **asked).strategy.worst_case
+        again = opened.top("article", k=1, groups=["day 3", "day 9"], **asked)
+        assert (items(again), again.paid.events) == ({"day 3": expected[:1], "day 9": ()}, ())
+        listed = opened.top("article", k=2, groups=["day 9", "day 3"], mechanism="adaptive", **asked)
+        assert items(listed) == {"day 3": expected, "day 9": ()}
+        assert opened._ledger_account.ledger.verify(receipts=[release, again, listed]).sound
+
+
+def test_the_weights_of_a_user_count_the_pairs_of_all_groups(tmp_path: Path) -> None:
+    """So many users that an item passes where they are in one group, and does not where each is in fifty."""
+    shown = []
+    for groups in (1, 50):
+        rows = [(user, f"day {day}", "a") for user in range(20) for day in range(groups)]
+        release = podium.top(
+            table(tmp_path / f"{groups}.parquet", rows), user="user_id", item="article", per="country",
+            groups_per_user="all", k=1, epsilon=4, delta="1e-6",
+        )  # fmt: skip
+        shown.append(len(grouped(release).lists))
+    assert shown == [1, 0]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK, RefinedTopK, SizedKnownTopK, SizedTopK
+from podium.mechanisms.groups.grouped_composite import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.measures.measured_topk import MeasuredTopK
 from podium.planning.facts import Facts
@@ -70,7 +71,7 @@ def answered(plan: Strategy) -> Release:
     else:
         tally = {**dict.fromkeys(range(1, 13), 1), 0: size - 12}
         histogram = Histogram.from_counts_of_counts(tally, lambda count, rank: (count, rank))
-    assert not isinstance(plan.mechanism, MeasuredTopK | GroupedRounds)
+    assert not isinstance(plan.mechanism, MeasuredTopK | GroupedComposite | GroupedRounds)
     release = plan.mechanism.release(histogram)
     if plan.measure is None or not release.items:
         return release

@@ -190,6 +190,14 @@ class GroupContract:
             with pytest.raises(InvalidArgument, match="other groups"):
                 pairs.snapshot(replace(rounds, salt=SALT[::-1]))
 
+    def test_weights_by_the_pairs_of_all_groups(self, events: Source) -> None:
+        every = grouped(("number",), "label", per_user=None)
+        weighted = replace(every, max_items_per_user=4, weights=WEIGHTS, salt=SALT)
+        with events.keep_pairs(every) as pairs:
+            assert rows_of(pairs.snapshot(weighted).grouped_top_rows(4), 4) == listing(
+                reference.grouped(EVENTS, weighted), 4
+            )
+
     def test_sums_of_named_pairs_in_groups(self, events: Source) -> None:
         kept = grouped(("label",), "flag", within=True, value=PairValue("number", clip=100))
         values = reference.grouped_pairs(EVENTS, kept)

@@ -9,7 +9,9 @@ from tests.support.groups import GroupTables
 
 from podium.mechanisms.gaussian.adaptive import OF_DELTA, AdaptiveTopK
 from podium.mechanisms.groups.costliest import costliest_rounds
+from podium.mechanisms.groups.grouped_composite import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
+from podium.mechanisms.groups.lockstep import FoundItems
 from podium.planning.memory_table import PairsReader
 from podium.privacy import CorrelatedNoise, GaussianNoise, actual_cost, worst_case
 from podium.privacy.events import Event, HiddenItems
@@ -147,3 +149,15 @@ def test_counts_of_all_lists_have_one_noise() -> None:
     assert counted == whole.event
     assert release.paid.rho <= 15
     assert float(whole.event.rho) == pytest.approx(7.5, rel=1e-3)
+
+
+def test_all_groups_together_cost_what_was_given() -> None:
+    mechanism = GroupedComposite.spending(3, "0.5", "1e-6", max_items_per_user=100)
+    rho, delta = cost(*mechanism.worst_case)
+    assert delta == Fraction(1, 10**6)
+    assert Fraction(1, 4) * Fraction(999, 1000) < rho <= Fraction(1, 4)
+    found = {"X": FoundItems(("a", "b", "c", "d"), (Fraction(9),) * 4)}
+    release = mechanism.gather({group: one.items[:3] for group, one in found.items()}, listed=("Y", "X"))
+    assert [(group, one.items) for group, one in release.lists.items()] == [("X", ("a", "b", "c")), ("Y", ())]
+    assert release.lists["Y"] == release.nothing
+    assert release.paid.events == mechanism.worst_case

@@ -179,3 +179,4 @@ def test_weights_count_the_items_of_one_group() -> None:
     with pytest.raises(InvalidArgument, match="within a group"):
         replace(weighted, groups=GroupCut(("g",)))
     replace(weighted, groups=GroupCut(("g",), within_group=True))
+    replace(weighted, groups=GroupCut(("g",), per_user=None))

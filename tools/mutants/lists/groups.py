@@ -223,4 +223,25 @@ MUTANTS = (
         "a place is that of an item of its group",
         ("statistical/mechanisms/test_shared_race.py::test_groups_beyond_a_race_begin_another",),
     ),
+    Mutant(
+        "curator/prepare.py",
+        "if query.groups is not None and query.groups.per_user is not None:",
+        "if query.groups is not None:",
+        "users in all their groups have weights by the pairs of all of them",
+        (f"{_CURATOR}::test_the_weights_of_a_user_count_the_pairs_of_all_groups",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_composite.py",
+        "sensitivity_squared=weights.sensitivity_squared",
+        "sensitivity_squared=weights.sensitivity_squared / 2",
+        "the noise is that of a user's whole length",
+        (f"{_ROUNDS}::test_all_groups_together_cost_what_was_given",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_composite.py",
+        "return self.inner.worst_case",
+        "return self.inner.worst_case[:1]",
+        "the threshold of pairs costs delta",
+        (f"{_ROUNDS}::test_all_groups_together_cost_what_was_given",),
+    ),
 )

@@ -144,7 +144,7 @@ MUTANTS = (
     ),
     Mutant(
         "sources/protocol.py",
-        "if query.weights is not None and not groups.within_group:",
+        "if query.weights is not None and not groups.within_group and groups.per_user is not None:",
         "if False:",
         "weights count the items of one group",
         ("unit/sources/test_count_query.py::test_weights_count_the_items_of_one_group",),

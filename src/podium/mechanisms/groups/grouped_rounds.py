@@ -114,7 +114,7 @@ class GroupedRounds:
         return total(self.worst_case)
 
     def release(self, reader: GroupedRoundsReader, *, bits: BitSource | None = None) -> GroupedRelease:
-        """Run all rounds of all groups; of known groups those are shown too in which nothing was found, by gather."""
+        """Run all rounds of all groups, which are unknown: ``gather`` shows those that were listed."""
         return self.gather(*self.run(reader, bits=bits))
 
     def run(
