@@ -10,8 +10,8 @@ from podium.curator.prepare import PlannedQuestion
 from podium.curator.rounds import SourceReader
 from podium.curator.stated import StatedGroups
 from podium.histogram import Item
+from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.finding import find_in_groups
-from podium.mechanisms.groups.grouped_composite import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.groups.lockstep import FoundItems
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram

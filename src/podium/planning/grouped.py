@@ -7,7 +7,7 @@ from fractions import Fraction
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts, MeasureTogether
 from podium.mechanisms.exponential import ExponentialTopK
-from podium.mechanisms.groups.grouped_composite import GroupedComposite
+from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.planning.facts import Facts, GroupFacts

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
     from podium.mechanisms.gaussian.refined import RefinedTopK
-    from podium.mechanisms.groups.grouped_composite import GroupedComposite
+    from podium.mechanisms.groups.composite_pairs import GroupedComposite
     from podium.mechanisms.groups.grouped_rounds import GroupedRounds
     from podium.mechanisms.measures.measured_topk import MeasuredTopK
     from podium.ranking import RankingMethod

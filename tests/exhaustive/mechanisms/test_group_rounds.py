@@ -16,7 +16,7 @@ from podium.exact import ball_precision
 from podium.histogram import Histogram
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.gaussian.in_rounds import FIRST
-from podium.mechanisms.groups.grouped_composite import GroupedComposite
+from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
 from podium.mechanisms.weights import Weights

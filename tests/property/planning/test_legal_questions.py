@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK, RefinedTopK, SizedKnownTopK, SizedTopK
-from podium.mechanisms.groups.grouped_composite import GroupedComposite
+from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.measures.measured_topk import MeasuredTopK
 from podium.planning.facts import Facts

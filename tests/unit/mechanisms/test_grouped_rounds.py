@@ -8,8 +8,8 @@ import pytest
 from tests.support.groups import GroupTables
 
 from podium.mechanisms.gaussian.adaptive import OF_DELTA, AdaptiveTopK
+from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.costliest import costliest_rounds
-from podium.mechanisms.groups.grouped_composite import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.groups.lockstep import FoundItems
 from podium.planning.memory_table import PairsReader

@@ -231,14 +231,14 @@ MUTANTS = (
         (f"{_CURATOR}::test_the_weights_of_a_user_count_the_pairs_of_all_groups",),
     ),
     Mutant(
-        "mechanisms/groups/grouped_composite.py",
+        "mechanisms/groups/composite_pairs.py",
         "sensitivity_squared=weights.sensitivity_squared",
         "sensitivity_squared=weights.sensitivity_squared / 2",
         "the noise is that of a user's whole length",
         (f"{_ROUNDS}::test_all_groups_together_cost_what_was_given",),
     ),
     Mutant(
-        "mechanisms/groups/grouped_composite.py",
+        "mechanisms/groups/composite_pairs.py",
         "return self.inner.worst_case",
         "return self.inner.worst_case[:1]",
         "the threshold of pairs costs delta",
