@@ -18,10 +18,13 @@ from urllib.parse import quote, urlsplit
 
 from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
 from podium.exact import Number
+from podium.planning.batch_plan import BatchPlan
 from podium.planning.question_plan import Plan
 from podium.query import Column, Kind, Question, QuestionOptions, RankingOptions, RankingQuestion, Schema
+from podium.query.batch_question import AnyQuestion, batch_questions
 from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
+from podium.release.batch_answers import BatchAnswers
 from podium.version import __version__
 from podium.wire.identifiers import new_id
 from podium.wire.problems import restore_error
@@ -189,6 +192,11 @@ class Client:
         """Plan what a ``Question`` would do and cost; free."""
         return Plan.from_dict(self._transport.call("POST", self._place("plan"), _request(question, epsilon).to_dict()))
 
+    def batch(self, questions: Iterable[AnyQuestion], *, idempotency_key: str | None = None) -> ClientBatch:
+        """Several questions, priced together by ``plan`` and answered by ``ask``: all are admitted, or none."""
+        asked = [_request(question, epsilon).to_dict() for question, epsilon in batch_questions(questions)]
+        return ClientBatch(self._transport, self._place("batch"), asked, idempotency_key)
+
     def release(self, entry: str) -> Release:
         """Fetch a release by the hash in its receipt."""
         return _release(self._transport.call("GET", self._place(f"releases/{quote(entry, safe='')}")))
@@ -207,6 +215,23 @@ class Client:
         if self._dataset is None:
             raise InvalidArgument("dataset", None, allowed=f"one of {', '.join(self._datasets) or 'none'}")
         return f"/v1/datasets/{quote(self._dataset, safe='')}/{what}".rstrip("/")
+
+
+class ClientBatch:
+    """Several questions about a data set served over HTTP, made by ``Client.batch``."""
+
+    def __init__(self, transport: _Transport, place: str, questions: list[dict[str, Any]], key: str | None) -> None:
+        self._transport, self._place, self._body = transport, place, {"questions": questions}
+        self._key = new_id() if key is None else key
+
+    def plan(self) -> BatchPlan:
+        """What each question would do, and what all of them can cost together; free."""
+        return BatchPlan.from_dict(self._transport.call("POST", f"{self._place}/plan", self._body))
+
+    def ask(self) -> BatchAnswers:
+        """Answer all questions, or none; retries under the same key are charged once."""
+        told = self._transport.call("POST", self._place, self._body, key=self._key)["answers"]
+        return BatchAnswers(tuple(map(_outcome, told)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -283,6 +308,14 @@ def _document(raw: bytes) -> dict[str, Any]:
 
 def _release(document: dict[str, Any]) -> Release:
     return Release.from_json(json.dumps(document))
+
+
+def _outcome(told: dict[str, Any]) -> Release | PodiumError:
+    """What came of one question of a batch."""
+    if "release" in told:
+        return _release(told["release"])
+    failed = restore_error(told["problem"], told["problem"]["status"])
+    return failed if isinstance(failed, PodiumError) else PodiumError(str(failed))
 
 
 def _column(document: dict[str, Any]) -> Column:

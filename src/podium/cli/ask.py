@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from podium import Curator
     from podium.query import Question, RankingQuestion
 
-__all__ = ["AnswerOptions", "DataOptions", "OutputOptions", "ask"]
+__all__ = ["AnswerOptions", "DataOptions", "OutputOptions", "ask", "type_groups"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +229,7 @@ def ask(
         progress("planning" if dry_run else "asking"),
         data_options.curator(path, user, dry_run=dry_run) as curator,
     ):
-        question = _with_typed_groups(question, curator, user)
+        question = type_groups(question, curator)
         if dry_run:
             print_plan(curator.plan_question(question, epsilon=epsilon), output_options.form or ReleaseFormat.TABLE)
             return
@@ -244,17 +244,14 @@ def ask(
         say(f"{left.dataset}: {budget_sentence(left)}")
 
 
-def _with_typed_groups(
-    question: Question | RankingQuestion, curator: Curator, user: Sequence[str]
-) -> Question | RankingQuestion:
+def type_groups(question: Question | RankingQuestion, curator: Curator) -> Question | RankingQuestion:
     """The groups of the command line, which are text there, as values of the kinds of their columns."""
     from podium.query import Question, check_question
     from podium.query.group_columns import TYPED, typed_groups
-    from podium.user_columns import user_columns
 
     if not isinstance(question, Question) or not isinstance(question.groups, tuple):
         return question
-    table, users = curator.table(question), user_columns(user)
+    table = curator.table(question)
     schema, name = table.schema, table.name or curator.dataset
-    per = check_question(question, schema, user=users, table=name, now=dt.datetime.now(dt.UTC)).per
+    per = check_question(question, schema, user=table.user, table=name, now=dt.datetime.now(dt.UTC)).per
     return replace(question, groups=typed_groups(question.groups, per, schema, kinds=TYPED))

@@ -32,6 +32,7 @@ class _Root(RootGroup):
         "top": "podium.cli.top:top",
         "sql": "podium.cli.sql:sql",
         "rank": "podium.cli.rank:rank",
+        "batch": "podium.cli.batch:batch",
         "watch": "podium.cli.watch:watch",
         "plan": "podium.cli.plan:plan",
         "demo": "podium.cli.demo:demo",

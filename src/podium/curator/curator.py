@@ -35,12 +35,14 @@ from podium.query import (
     Schema,
     check_question,
 )
+from podium.query.batch_question import AnyQuestion, batch_questions
 from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
 from podium.sources import SOURCE_DEFAULTS, CountQuery, Domain, Source, SourceOptions
 from podium.user_columns import each_user_column
 
 if TYPE_CHECKING:
+    from podium.curator.batch import Batch
     from podium.curator.payment import LedgerAccount
     from podium.ledger import Budget, Ledger, Reservation, Status, StoredRelease
     from podium.planning.question_plan import Plan
@@ -254,12 +256,33 @@ class Curator:
             release = answer(self._source_of(planned), planned, every=self._period)
         else:
             release = self._answer(self._account, planned, self._account.claim(planned, analyst, idempotency_key))
-        # What SQL calls the values is not part of the question: others may ask for them under another name.
-        return replace(release, value_name=planned.question.value_name)
+        return planned.name_values(release)
+
+    def batch(
+        self, questions: Iterable[AnyQuestion], *, analyst: str | None = None, idempotency_key: str | None = None
+    ) -> Batch:
+        """Several questions, priced together by ``plan`` and answered by ``ask``: all are admitted, or none.
+
+        Each is a ``Question``, SQL, or a mapping of options as in JSON, with an ``epsilon`` if it has one of its own.
+        Equal questions are paid once. An error of one of them leaves the others as they are.
+
+        Example:
+            >>> answers = curator.batch([{"item": "page", "k": 5}, {"item": "country", "counts": True}]).ask()
+        """
+        from podium.curator.batch import Batch  # noqa: PLC0415 - most questions come alone
+
+        account = self._ledger_account
+        return Batch(
+            questions=batch_questions(questions), account=account, prepare=self._prepare, show=self._show,
+            answer=lambda planned, claimed: planned.name_values(self._answer(account, planned, claimed)),
+            analyst=analyst, idempotency_key=idempotency_key,
+        )  # fmt: skip
 
     def plan_question(self, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Plan:
         """What ``ask`` would do with the same question, and cost. Free: no row is read."""
-        planned = self._prepare(question, epsilon)
+        return self._show(self._prepare(question, epsilon))
+
+    def _show(self, planned: PlannedQuestion) -> Plan:
         shown_as = None if isinstance(self._account, OneQuestion) else planned.table or self._dataset
         return planned.plan(self._source_of(planned), shown_as)
 

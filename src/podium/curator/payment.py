@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from podium.curator.reuse import Reusable, older_key, record_of
 from podium.errors import InvalidArgument, PodiumError, ReservationClosed
 from podium.exact import Number, positive_fraction
 from podium.ledger import Ledger, Reason, Reservation, StoredRelease, Totals
+from podium.ledger.reservation_request import Request, new_request
 from podium.planning.strategy import Strategy
 
 __all__ = ["LedgerAccount"]
@@ -39,9 +41,28 @@ class LedgerAccount:
         self, planned: PlannedQuestion, analyst: str | None, idempotency_key: str | None
     ) -> Reservation | StoredRelease:
         """Return a stored release that answers the question, or reserve its worst case."""
+        request = self._request(planned, analyst, idempotency_key)
+        return self.first_or_new(self.ledger.claim_together(self.dataset, (request,))[0], idempotency_key)
+
+    def claim_together(
+        self, planned: Sequence[PlannedQuestion], analyst: str | None, idempotency_key: str | None
+    ) -> tuple[Reservation | StoredRelease, ...]:
+        """The same for several questions: all are admitted, or none. Each has a key of its own, made from theirs."""
+        keys = [_key_of_part(idempotency_key, place) for place in range(len(planned))]
+        wanted = [self._request(each, analyst, key) for each, key in zip(planned, keys, strict=True)]
+        return self.ledger.claim_together(self.dataset, wanted)
+
+    def first_or_new(
+        self, claimed: Reservation | StoredRelease, idempotency_key: str | None
+    ) -> Reservation | StoredRelease:
+        """What was claimed, or the release of the first attempt if the key was used before."""
+        if isinstance(claimed, StoredRelease) or claimed.fresh:
+            return claimed
+        return self._first_attempt(claimed, idempotency_key)
+
+    def _request(self, planned: PlannedQuestion, analyst: str | None, idempotency_key: str | None) -> Request:
         record = record_of(planned)
-        claimed = self.ledger.reserve_once(
-            self.dataset,
+        return new_request(
             planned.strategy.worst_case,
             record.to_text(),
             analyst=self.analyst if analyst is None else analyst,
@@ -51,9 +72,6 @@ class LedgerAccount:
             answers=Reusable.by(planned),
             table=planned.table,
         )
-        if isinstance(claimed, StoredRelease) or claimed.fresh:
-            return claimed
-        return self._first_attempt(claimed, idempotency_key)
 
     def claim_for_schedule(
         self, planned: PlannedQuestion, *, text: str, key: str, after: str | None
@@ -92,3 +110,10 @@ class LedgerAccount:
             except ReservationClosed:
                 return self.ledger.release_of(reservation)
         return None
+
+
+def _key_of_part(idempotency_key: str | None, place: int) -> str | None:
+    """A key for each question of a batch; a hash, so that no length is too long."""
+    if idempotency_key is None:
+        return None
+    return hashlib.sha256(f"{place} of {idempotency_key}".encode("utf-8", "surrogatepass")).hexdigest()

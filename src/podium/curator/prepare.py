@@ -24,6 +24,7 @@ from podium.user_columns import UserColumns
 if TYPE_CHECKING:
     from podium.mechanisms.measures.norm_weights import NormWeights
     from podium.planning.question_plan import Plan
+    from podium.release import Release
 
 __all__ = [
     "PLACEHOLDER_SALT",
@@ -98,6 +99,10 @@ class PlannedQuestion:
             if weights is None
             else self.weighted_query(weights, (), PLACEHOLDER_SALT)
         )
+
+    def name_values(self, release: Release) -> Release:
+        """What SQL calls the values is not part of the question: others may ask for them under another name."""
+        return replace(release, value_name=self.question.value_name)
 
     def plan(self, source: Source, shown_as: str | None = None) -> Plan:
         """The plan with its SQL, in which ``shown_as`` stands for the table."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from podium.ledger.budget import Totals
-from podium.ledger.entries import Entry, Kind
+from podium.ledger.entries import Entry, Kind, Reason
 from podium.privacy import Cost, Event, actual_cost, events_from_json, events_to_json, worst_case
 from podium.privacy.rounding import above
 from podium.user_columns import UserColumns, user_columns
@@ -29,6 +29,7 @@ __all__ = [
     "charge_of",
     "charged_analyst",
     "describe_events",
+    "is_cancelled",
     "recorded_cost",
 ]
 
@@ -159,7 +160,14 @@ def change(entry: Entry, reservation: Entry | None) -> Sum:
         return Sum.of(recorded_cost(entry))
     if entry.kind is Kind.SETTLED and reservation is not None:
         return Sum.of(recorded_cost(entry)) - Sum.of(recorded_cost(reservation))
+    if is_cancelled(entry) and reservation is not None:
+        return Sum() - Sum.of(recorded_cost(reservation))
     return Sum()
+
+
+def is_cancelled(entry: Entry) -> bool:
+    """Whether an entry closes a reservation that nothing was read for."""
+    return entry.kind is Kind.FORFEITED and entry.facts.get("reason") == Reason.CANCELLED
 
 
 def charged_analyst(entry: Entry, reservation: Entry | None) -> str | None:
@@ -231,7 +239,9 @@ def _check_events(entry: Entry, cost: Cost, *, reserve: bool) -> None:
         raise Contradiction("its cost is not that of its events")
 
 
-def _apply_forfeited(account: Account, _: Entry, __: Entry | None) -> Account:
+def _apply_forfeited(account: Account, entry: Entry, reservation: Entry | None) -> Account:
+    if is_cancelled(entry):
+        return replace(account, held=account.held + change(entry, reservation))
     return replace(account, failures=account.failures + 1)
 
 

@@ -46,6 +46,8 @@ class Reason(StrEnum):
     FAILED = "failed"
     CRASHED = "crashed"
     ABANDONED = "abandoned"
+    CANCELLED = "cancelled"
+    """Nothing was read for it: what it reserved is returned, and it is no failure."""
 
 
 @dataclass(frozen=True, slots=True)

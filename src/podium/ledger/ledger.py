@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import TypeAlias, TypeVar
 
-from podium.errors import LedgerTampered, QuestionPending, UnknownDataset
+from podium.errors import LedgerTampered, QuestionPending
 from podium.exact import positive_integer
 from podium.ledger import reservations, single_flight
 from podium.ledger.account import Contradiction
 from podium.ledger.budget import Budget
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.receipts import Presented
-from podium.ledger.registration import RegistrationRequest, new_totals, register
-from podium.ledger.reservation_request import checked_charge, key_of, new_request
+from podium.ledger.registration import RegistrationRequest, new_totals, register, stored_users
+from podium.ledger.reservation_request import Request, checked_charge, key_of, new_request
 from podium.ledger.reservations import Reservation, StoredRelease, require_failures
 from podium.ledger.status import Status, status_of
 from podium.ledger.tables.consistency import Checker
@@ -31,7 +30,7 @@ from podium.ledger.verification import Verification, verify_copy
 from podium.privacy import Charge
 from podium.storage.backend import Backend, BrokenRule
 from podium.storage.labels import label, long_text, private_text
-from podium.user_columns import UserColumns, each_user_column, user_columns
+from podium.user_columns import UserColumns
 
 __all__ = ["Ledger"]
 
@@ -100,13 +99,13 @@ class Ledger:
             label(dataset, "dataset"),
             budget,
             long_text(source, "source"),
-            None if user is None else _users(user),
+            None if user is None else stored_users(user),
             label(data_version, "data_version"),
             positive_integer(failures_allowed, "failures_allowed"),
             force,
             None if schedule is None else long_text(schedule, "schedule"),
             {
-                label(name, "table"): (long_text(at, "source"), _users(user))
+                label(name, "table"): (long_text(at, "source"), stored_users(user))
                 for name, (at, user) in (tables or {}).items()
             },
         )
@@ -164,9 +163,19 @@ class Ledger:
         ``schedule`` names the schedule that asks: its questions have a plan of their own, so that neither the least
         price nor the limit on questions applies. ``table`` is the one that it reads, where the data set has several.
         """
-        request = new_request(worst_case, question, question_key, analyst, idempotency_key)
-        request = replace(request, after=after, schedule=schedule, table=table)
-        return self._reserve_in_hand(dataset, lambda store, record: reservations.reserve(store, record, request))
+        request = new_request(
+            worst_case,
+            question,
+            question_key=question_key,
+            analyst=analyst,
+            idempotency_key=idempotency_key,
+            table=table,
+        )
+        request = replace(request, after=after, schedule=schedule)
+        (reserved,) = self._reserve_in_hand(
+            dataset, lambda store, find: (reservations.reserve(store, find(), request),)
+        )
+        return reserved
 
     def reserve_once(
         self,
@@ -188,33 +197,37 @@ class Ledger:
         for it, so that an answer is paid for once. ``QuestionPending`` after ``patience`` seconds, with no charge.
         ``older_key`` is the key that an earlier podium would have stored the same question under.
         """
-        request = new_request(worst_case, question, question_key, analyst, idempotency_key)
-        older = None if older_key is None else key_of(long_text(older_key, "older_key"))
-        request = replace(request, older_key=older, table=table)
+        request = new_request(
+            worst_case, question, question_key=question_key, older_key=older_key, analyst=analyst,
+            idempotency_key=idempotency_key, table=table, answers=answers,
+        )  # fmt: skip
+        return self.claim_together(dataset, (request,), patience=patience)[0]
+
+    def claim_together(
+        self, dataset: str, wanted: Sequence[Request], *, patience: float = _PATIENCE
+    ) -> tuple[Reservation | StoredRelease, ...]:
+        """For each question what ``reserve_once`` returns, in one transaction: all are admitted, or none."""
         end = time.monotonic() + patience
         while True:
-            claimed = self._reserve_in_hand(
-                dataset, lambda store, record: single_flight.claim(store, record, request, answers)
-            )
+            claimed = self._reserve_in_hand(dataset, lambda store, find: single_flight.claim(store, find, wanted))
             if not isinstance(claimed, Holder):
                 return claimed
             if not self._wait_until_closed(claimed, end):
                 raise QuestionPending(dataset, patience)
 
-    def _reserve_in_hand(self, dataset: str, work: Callable[[Store, DatasetRecord], _T]) -> _T:
-        """Do the work in a transaction, and mark a new reservation as in hand before anybody else can see it."""
-        made: _T | None = None
+    def _reserve_in_hand(self, dataset: str, work: Callable[[Store, Callable[[], DatasetRecord]], _T]) -> _T:
+        """Do the work in a transaction, and mark new reservations as in hand before anybody else can see them."""
+        made: tuple[str, ...] = ()
         try:
-            with self._write(dataset) as (store, record):
-                made = work(store, record)
-                if isinstance(made, Reservation) and made.fresh:
-                    single_flight.in_hand.add(made.hash)
+            with self._write(dataset) as (store, _):
+                claimed = work(store, lambda: self._require_dataset(store, dataset, lock=True))
+                made = single_flight.fresh_hashes(claimed)
+                single_flight.in_hand.update(made)
         except BaseException:
-            if isinstance(made, Reservation) and made.fresh:
-                # Committed or not, nobody will work on it.
-                single_flight.in_hand.discard(made.hash)
+            # Committed or not, nobody will work on them.
+            single_flight.in_hand.difference_update(made)
             raise
-        return made
+        return claimed
 
     def _wait_until_closed(self, holder: Holder, end: float) -> bool:
         """Wait until a reservation is closed, or forfeit it if it is abandoned; False if ``end`` comes first."""
@@ -334,7 +347,7 @@ class Ledger:
         with self._backend.transaction(write=False) as session:
             copy = read_copy(session, dataset)
             if dataset is not None and not copy.datasets:
-                raise _unknown_dataset(Store(session), dataset)
+                raise Store(session).unknown(dataset)
         return verify_copy(copy, receipts)
 
     def clock(self) -> dt.datetime:
@@ -371,7 +384,7 @@ class Ledger:
     def _require_dataset(self, store: Store, dataset: str, *, lock: bool) -> DatasetRecord:
         record = self._checker.find(store, label(dataset, "dataset"), lock=lock)
         if record is None:
-            raise _unknown_dataset(store, dataset)
+            raise store.unknown(dataset)
         return record
 
     @contextmanager
@@ -382,13 +395,3 @@ class Ledger:
             raise LedgerTampered(dataset, str(contradiction)) from None
         except BrokenRule:
             raise LedgerTampered(dataset, "a rule of the database would have been broken") from None
-
-
-def _unknown_dataset(store: Store, dataset: str) -> UnknownDataset:
-    near = difflib.get_close_matches(dataset, store.names(), n=1)
-    return UnknownDataset(dataset, near[0] if near else None)
-
-
-def _users(user: UserColumns) -> UserColumns:
-    """The user columns, each a text that can be stored."""
-    return user_columns([long_text(name, "user") for name in each_user_column(user)])

@@ -11,9 +11,10 @@ from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry
 from podium.ledger.status import registered_user, require_user
 from podium.ledger.tables.store import DatasetRecord, Store
-from podium.user_columns import UserColumns, user_data
+from podium.storage.labels import long_text
+from podium.user_columns import UserColumns, each_user_column, user_columns, user_data
 
-__all__ = ["RegistrationRequest", "new_totals", "register"]
+__all__ = ["RegistrationRequest", "new_totals", "register", "stored_users"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +99,8 @@ def new_totals(present: Totals, budget: Budget) -> Totals:
             hint="Leave it out.",
         )
     return totals
+
+
+def stored_users(user: UserColumns) -> UserColumns:
+    """The user columns, each a text that can be stored."""
+    return user_columns([long_text(name, "user") for name in each_user_column(user)])

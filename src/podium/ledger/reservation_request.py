@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from podium.privacy import Charge, Cost, Event
@@ -14,7 +14,10 @@ __all__ = ["Request", "checked_charge", "key_of", "new_request"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A validated request to reserve."""
+    """A validated request to reserve.
+
+    ``answers`` says of the text of another question with the same key whether its release answers this one.
+    """
 
     charge: Cost | tuple[Event, ...]
     question: str
@@ -25,6 +28,7 @@ class Request:
     schedule: str | None = None
     older_key: str | None = None
     table: str | None = None
+    answers: Callable[[str], bool] | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -38,9 +42,17 @@ def key_of(text: str) -> str:
 
 
 def new_request(
-    worst_case: Charge, question: str, question_key: str | None, analyst: str | None, idempotency_key: str | None
+    worst_case: Charge,
+    question: str,
+    *,
+    question_key: str | None = None,
+    older_key: str | None = None,
+    analyst: str | None = None,
+    idempotency_key: str | None = None,
+    table: str | None = None,
+    answers: Callable[[str], bool] | None = None,
 ) -> Request:
-    """Validate a request to reserve."""
+    """Validate a request to reserve; ``older_key`` is the key that an earlier podium stored the question under."""
     text = long_text(question, "question")
     return Request(
         checked_charge(worst_case),
@@ -48,6 +60,9 @@ def new_request(
         key_of(text if question_key is None else long_text(question_key, "question_key")),
         None if analyst is None else label(analyst, "analyst"),
         None if idempotency_key is None else label(idempotency_key, "idempotency_key"),
+        older_key=None if older_key is None else key_of(long_text(older_key, "older_key")),
+        table=table,
+        answers=answers,
     )
 
 

@@ -6,7 +6,7 @@ with the release. A crash between the two leaves the worst case charged.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -34,6 +34,7 @@ __all__ = [
     "find",
     "find_by_idempotency_key",
     "forfeit",
+    "is_stored",
     "release_of",
     "require_analyst",
     "require_failures",
@@ -318,12 +319,7 @@ def find(
     """
     cap = record.account.totals.per_analyst
     unseen: tuple[Entry, Entry] | None = None
-    for reservation in store.reservations_for(record, question_keys, data_version):
-        closing = store.closing_entry(record, reservation.sequence)
-        if closing is None or closing.kind is not Kind.SETTLED:
-            continue
-        if answers is not None and not answers(reservation.question or ""):
-            continue
+    for reservation, closing in _settled(store, record, question_keys, data_version, answers):
         if cap is None or analyst is None or _has_seen(store, record, reservation, analyst):
             return _stored(reservation, closing, charged=False)
         unseen = unseen or (reservation, closing)
@@ -331,6 +327,27 @@ def find(
         return None
     _charge_reader(store, record, *unseen, analyst, cap)
     return _stored(*unseen, charged=True)
+
+
+def is_stored(store: Store, record: DatasetRecord, request: Request) -> bool:
+    """Whether a release is stored that answers the question, whoever may see it."""
+    version = record.account.version_of(request.table)
+    return next(_settled(store, record, request.keys, version, request.answers), None) is not None
+
+
+def _settled(
+    store: Store,
+    record: DatasetRecord,
+    question_keys: tuple[str, ...],
+    data_version: str,
+    answers: Callable[[str], bool] | None,
+) -> Iterator[tuple[Entry, Entry]]:
+    """Settled reservations of the same question on the same data, oldest first, with the entries that settled them."""
+    for reservation in store.reservations_for(record, question_keys, data_version):
+        closing = store.closing_entry(record, reservation.sequence)
+        answered = closing is not None and closing.kind is Kind.SETTLED
+        if closing is not None and answered and (answers is None or answers(reservation.question or "")):
+            yield reservation, closing
 
 
 def _has_seen(store: Store, record: DatasetRecord, reservation: Entry, analyst: str) -> bool:

@@ -10,8 +10,10 @@ is of this process and not in hand: its question was interrupted, or the databas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
+from podium.errors import BudgetExceeded
 from podium.ledger import reservations
 from podium.ledger.entries import Entry, Reason
 from podium.ledger.reservation_request import Request
@@ -19,7 +21,7 @@ from podium.ledger.reservations import Reservation, StoredRelease
 from podium.ledger.tables.store import DatasetRecord, Holder, Store
 from podium.storage.processes import Owner, is_certainly_gone, this_process
 
-__all__ = ["abandonment", "claim", "in_hand", "is_ours", "pauses"]
+__all__ = ["abandonment", "claim", "fresh_hashes", "in_hand", "is_ours", "pauses"]
 
 _FIRST_PAUSE = 0.005
 _MAX_PAUSE = 0.25
@@ -29,23 +31,61 @@ in_hand: set[str] = set()
 reservation. Single operations on a set are thread-safe; a lock could be copied by a fork while it is held."""
 
 
-def claim(
-    store: Store, record: DatasetRecord, request: Request, answers: Callable[[str], bool] | None
-) -> StoredRelease | Reservation | Holder:
-    """The release that answers a question, or the holder who is computing it, or else a new reservation."""
-    account = record.account
-    reservations.require_analyst(account, request.analyst)
-    reservations.require_table(account, request.table)
-    version = account.version_of(request.table)
-    stored = reservations.find(store, record, request.keys, version, request.analyst, answers)
-    if stored is not None:
-        return stored
-    for entry in store.open_for(record, request.keys, version):
-        if answers is None or answers(entry.question or ""):
+Claims: TypeAlias = tuple[StoredRelease | Reservation, ...]
+
+
+def claim(store: Store, find: Callable[[], DatasetRecord], wanted: Sequence[Request]) -> Claims | Holder:
+    """For each question the release that answers it, or a new reservation; or the holder who is computing one.
+
+    Either all are claimed or, if one of them does not fit, none: the caller's transaction ends with the error. ``find``
+    reads the data set again, because every claim may change it.
+    """
+    record = find()
+    for request in wanted:
+        reservations.require_analyst(record.account, request.analyst)
+        reservations.require_table(record.account, request.table)
+        holder = _holder_of(store, record, request)
+        if holder is not None:
             # Refuse a key that was used for another question now, not after the wait.
             reservations.find_by_idempotency_key(store, record, request)
-            return _holder(entry)
-    return reservations.reserve(store, record, request)
+            return holder
+    claimed: list[StoredRelease | Reservation] = []
+    for place, request in enumerate(wanted):
+        record = find()
+        version = record.account.version_of(request.table)
+        stored = reservations.find(store, record, request.keys, version, request.analyst, request.answers)
+        try:
+            claimed.append(reservations.reserve(store, record, request) if stored is None else stored)
+        except BudgetExceeded as refused:
+            raise (refused if len(wanted) == 1 else _all_refused(refused, record, place, len(wanted))) from None
+    return tuple(claimed)
+
+
+def fresh_hashes(claimed: object) -> tuple[str, ...]:
+    """The hashes of the reservations that were made just now."""
+    each = claimed if isinstance(claimed, tuple) else ()
+    return tuple(one.hash for one in each if isinstance(one, Reservation) and one.fresh)
+
+
+def _all_refused(refused: BudgetExceeded, record: DatasetRecord, place: int, of: int) -> BudgetExceeded:
+    """Why the questions of a batch do not fit together."""
+    return BudgetExceeded(
+        refused.measure,
+        refused.requested,
+        refused.remaining,
+        budget=f"{record.account.dataset!r}, after {place} of the {of} questions of this batch,",
+        hint="They are admitted together, or none: nothing was charged. Take some out, ask for fewer items or a "
+        "smaller epsilon, or ask the owner to raise the total.",
+    )
+
+
+def _holder_of(store: Store, record: DatasetRecord, request: Request) -> Holder | None:
+    """Who is computing the answer; None if nobody is, or if it is stored."""
+    opened = store.open_for(record, request.keys, record.account.version_of(request.table))
+    found = [entry for entry in opened if request.answers is None or request.answers(entry.question or "")]
+    if not found or reservations.is_stored(store, record, request):
+        return None
+    return _holder(found[0])
 
 
 def abandonment(holder: Holder) -> Reason | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst
+from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst, is_cancelled
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.ledger.tables.rows import ACCOUNT_COLUMNS, account_to_row, stored_integer, sum_from_row, sum_to_row
 from podium.storage.backend import Row
@@ -68,7 +68,7 @@ class State:
         """Whose failures an entry changes, and to what. Under the first rules there is one count for all."""
         if self.account.totals.rules == 1:
             return []
-        if entry.kind is Kind.FORFEITED and reservation is not None:
+        if entry.kind is Kind.FORFEITED and reservation is not None and not is_cancelled(entry):
             return [(reservation.analyst or NAMELESS, self.failures(reservation.analyst) + 1)]
         if entry.kind is Kind.UNLOCKED:
             names = self.analysts if entry.analyst is None else [entry.analyst]

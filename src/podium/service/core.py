@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import Future
 
+from podium.curator.batch import Batch
 from podium.errors import InvalidArgument
+from podium.planning.batch_plan import BatchPlan
 from podium.planning.question_plan import Plan
+from podium.query.batch_question import BatchQuestion
 from podium.release import Release
+from podium.release.batch_answers import BatchAnswers
 from podium.service.api.records import Records
 from podium.service.http.rate_limits import Rate
 from podium.service.ops.jobs import Job, Jobs, JobState, run_job
@@ -89,9 +94,7 @@ class Service:
 
     def answer(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Release:
         """Answer in this thread. The token is checked again first: it may have ended while the question waited."""
-        found = self.tokens.get(token.id)
-        if found is None or not (found.valid and found.reaches(dataset) and found.role.covers(Role.ANALYST)):
-            raise token_ended()
+        self._require_valid(token, dataset)
         key = None if idempotency_key is None else _analyst_key(token, idempotency_key)
         try:
             return self.datasets.get(dataset).curator.ask(
@@ -101,6 +104,37 @@ class Service:
             if error.name != "idempotency_key":
                 raise
             raise InvalidArgument(error.name, idempotency_key, allowed=error.allowed, hint=error.hint) from None
+
+    async def plan_batch(self, dataset: str, requests: Sequence[QuestionRequest], token: Token) -> BatchPlan:
+        """Plan several questions within the time limit."""
+        seconds = self.settings.limits.plan_seconds
+        planned = self.planner.submit(Line(token.name, dataset), lambda: self._batch(dataset, requests, token).plan())
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(planned), seconds)
+        except TimeoutError:
+            raise plan_too_long(seconds) from None
+
+    async def ask_batch(
+        self, dataset: str, requests: Sequence[QuestionRequest], token: Token, idempotency_key: str | None
+    ) -> BatchAnswers:
+        """Queue several questions as one turn of this analyst, and wait for the answers."""
+        key = None if idempotency_key is None else _analyst_key(token, idempotency_key)
+
+        def answer() -> BatchAnswers:
+            self._require_valid(token, dataset)
+            return self._batch(dataset, requests, token, key).ask()
+
+        return await self.runner.run(Line(token.name, dataset), answer)
+
+    def _batch(self, dataset: str, requests: Sequence[QuestionRequest], token: Token, key: str | None = None) -> Batch:
+        asked = [BatchQuestion(request.question, request.epsilon) for request in requests]
+        return self.datasets.get(dataset).curator.batch(asked, analyst=token.name, idempotency_key=key)
+
+    def _require_valid(self, token: Token, dataset: str) -> None:
+        """Raise if a token has ended: it may have while its question waited."""
+        found = self.tokens.get(token.id)
+        if found is None or not (found.valid and found.reaches(dataset) and found.role.covers(Role.ANALYST)):
+            raise token_ended()
 
     def start(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Job:
         """Ask in the background. The question is planned first, so that an invalid one fails at once."""

@@ -190,6 +190,22 @@ def test_a_file_is_not_sent(client: Client, tmp_path: Path) -> None:
     assert listed == client.plan("article", k=1, domain=["a0", "a1", "a2"])
 
 
+def test_a_batch_is_planned_and_answered_together(client: Client) -> None:
+    batch = client.batch([{"item": "article", "k": 2}, {"item": "article", "k": 3}, {"item": "country", "k": 2}])
+    plan = batch.plan()
+    assert (plan.same_as, plan.fits) == ((1, 1, 2), True)
+    answers = batch.ask()
+    assert answers[0].items == answers[1].items[:2]
+    assert [one.items for one in batch.ask()] == [one.items for one in answers]
+    assert client.top("country", k=2).paid.events == ()
+    with pytest.raises(BudgetExceeded, match="admitted together, or none"):
+        client.batch(
+            [{"item": "country", "k": 1, "where": f"article <> 'x{n}'", "epsilon": 1} for n in range(60)]
+        ).ask()
+    with pytest.raises(InvalidArgument, match="1 to 100 questions"):
+        client.batch([]).ask()
+
+
 def test_plans_and_budgets(client: Client) -> None:
     plan = client.plan("article", k=2)
     assert plan.at_most.rho is not None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from podium.errors import UnknownDataset
 from podium.ledger.account import Account, Contradiction, Sum, analyst_sums
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.ledger.state import State
@@ -65,6 +67,11 @@ class Store:
     def names(self) -> list[str]:
         """All data sets in the order of their registration."""
         return [name for (name,) in self._session.rows("SELECT name FROM datasets ORDER BY id")]
+
+    def unknown(self, dataset: str) -> UnknownDataset:
+        """That there is no data set of this name, and which name is near."""
+        near = difflib.get_close_matches(dataset, self.names(), n=1)
+        return UnknownDataset(dataset, near[0] if near else None)
 
     def find(self, dataset: str, *, lock: bool) -> DatasetRecord | None:
         """A data set as its tables describe it; with ``lock`` nobody else changes it until the transaction ends."""

@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from podium.ledger import Budget
 from podium.ledger.budget import DEFAULT_ITEMS, DEFAULT_QUESTIONS
+from podium.query.batch_question import MAX_BATCH
 from podium.wire.request import QuestionRequest
 
-__all__ = ["BudgetBody", "DataVersionBody", "QuestionBody", "RegistrationBody", "TokenBody", "UnlockBody"]
+__all__ = ["BatchBody", "BudgetBody", "DataVersionBody", "QuestionBody", "RegistrationBody", "TokenBody", "UnlockBody"]
 
 _Number: TypeAlias = (
     Annotated[StrictStr, Field(max_length=64, pattern=r"^[0-9./]+([eE]-?[0-9]{1,3})?$")] | StrictInt | StrictFloat
@@ -97,6 +98,16 @@ class QuestionBody(_Body):
     def request(self) -> QuestionRequest:
         """The question."""
         return QuestionRequest.of(**self.model_dump(exclude_unset=True))
+
+
+class BatchBody(_Body):
+    """Several questions, which are admitted together or not at all."""
+
+    questions: Annotated[list[QuestionBody], Field(min_length=1, max_length=MAX_BATCH)]
+
+    def requests(self) -> list[QuestionRequest]:
+        """The questions."""
+        return [body.request() for body in self.questions]
 
 
 class BudgetBody(_Body):

@@ -14,13 +14,14 @@ from podium.errors import LedgerLocked, LedgerUnavailable, PodiumError
 from podium.present.json import release_document
 from podium.present.tables import csv_text, parquet_bytes
 from podium.privacy.guarantee import unit_words
-from podium.service.api.bodies import QuestionBody
+from podium.service.api.bodies import BatchBody, QuestionBody
 from podium.service.api.examples import PROBLEMS, RELEASE, example
 from podium.service.api.records import Record
 from podium.service.core import Service
 from podium.service.http.access import Access, Caller, access, service
 from podium.service.store.tokens import Role, Token
 from podium.user_columns import user_data
+from podium.wire.problems import problem
 
 __all__ = ["dataset_document", "dataset_documents", "render_release", "router"]
 
@@ -141,6 +142,27 @@ async def ask(
     release = await parts.ask(granted.dataset, question, granted.token, idempotency_key)
     place = f"/v1/datasets/{granted.dataset}/releases/{release.paid.entry}"
     return JSONResponse(release_document(release), headers={"Content-Location": place})
+
+
+@router.post("/datasets/{dataset}/batch/plan", summary="What several questions would do and cost together; free")
+async def plan_batch(granted: Analysing, body: BatchBody) -> dict[str, Any]:
+    """A plan for each question, what they cost together, and whether that is left. No row is read."""
+    granted.service.plans.take(granted.token.id, len(body.questions))
+    return (await granted.service.plan_batch(granted.dataset, body.requests(), granted.token)).to_dict()
+
+
+@router.post("/datasets/{dataset}/batch", summary="Ask several questions, all or none; it cannot be undone")
+async def ask_batch(granted: Analysing, body: BatchBody, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
+    """A release or a problem for each question, in their order. Nothing is charged unless all of them fit."""
+    granted.service.questions.take(granted.token.id, len(body.questions))
+    answers = await granted.service.ask_batch(granted.dataset, body.requests(), granted.token, idempotency_key)
+    return {
+        "answers": [
+            {"problem": problem(one, request_id=f"question-{place}")} if isinstance(one, PodiumError)
+            else {"release": release_document(one)}
+            for place, one in enumerate(answers.outcomes, start=1)
+        ]
+    }  # fmt: skip
 
 
 @router.get("/datasets/{dataset}/releases", summary="What was released so far")

@@ -1,0 +1,138 @@
+"""``podium batch``: several questions, priced together and admitted all or none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from podium.cli.ask import type_groups
+from podium.cli.budget.printing import RequiredLedger
+from podium.cli.console import print_result, progress, say
+from podium.cli.exit_codes import exit_code_of
+from podium.cli.failures import failure_text
+from podium.cli.options import (
+    AnalystOption,
+    AnswerEvery,
+    BadLines,
+    BadLinesOption,
+    DryRun,
+    Encoding,
+    Force,
+    Format,
+    TextFormatOption,
+    Types,
+    User,
+    parse_types,
+)
+from podium.cli.table_options import SourceOrTables, TablesOption, parse_places
+from podium.errors import InvalidArgument, PodiumError
+
+if TYPE_CHECKING:
+    from podium import Curator
+    from podium.query.batch_question import BatchQuestion
+    from podium.release.batch_answers import BatchAnswers
+
+__all__ = ["batch"]
+
+
+def batch(
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS", help="A JSON file: a list of questions, each with the options of 'podium top' or sql."
+        ),
+    ],
+    *,
+    source: SourceOrTables = None,
+    table: TablesOption = None,
+    user: User,
+    ledger: RequiredLedger,
+    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="Name under which the budget was created.")],
+    analyst: AnalystOption = None,
+    types: Types = None,
+    bad_lines: BadLinesOption = BadLines.REFUSE,
+    encoding: Encoding = "utf-8",
+    force: Force = False,
+    answer_every: AnswerEvery = None,
+    form: TextFormatOption = Format.TABLE,
+    dry_run: DryRun = False,
+) -> None:
+    """Answer several questions under one budget: all are admitted, or none.
+
+    The worst case of all of them is reserved at once, so that none is answered if they do not fit together. Then each
+    is settled by itself. Equal questions are paid once, and repeats of earlier ones are free.
+
+    \b
+    Examples of questions.json:
+      [{"item": "article", "k": 5}, {"sql": "SELECT country, COUNT(DISTINCT user_id) AS n FROM views ..."}]
+
+    \b
+    Example:
+      podium batch questions.json --source views.parquet --user user_id --ledger ledger.db --dataset views --dry-run
+    """
+    from podium import Curator
+
+    reading = {"types": parse_types(types), "bad_lines": bad_lines.value, "encoding": encoding}
+    places = parse_places(source, table, reading)
+    with (
+        progress("planning" if dry_run else "asking"),
+        Curator(
+            dataset=dataset, user=user, ledger=ledger, analyst=analyst, force=force, answer_every=answer_every, **places
+        ) as curator,
+    ):  # fmt: skip
+        asked = curator.batch(_read(questions, curator))
+        if dry_run:
+            plan = asked.plan()
+            print_result(_json(plan.to_dict()) if form is Format.JSON else str(plan))
+            return
+        titles, answers = asked.plan().questions, asked.ask()
+        status = curator.status
+    print_result(_json(answers.to_dict()) if form is Format.JSON else _text(titles, answers))
+    from podium.present.text.accounts import left_sentence
+
+    say(f"{status.dataset}: {left_sentence(status)}")
+    for error in list(answers.errors.values())[:1]:
+        raise typer.Exit(exit_code_of(error))
+
+
+def _read(path: Path, curator: Curator) -> list[BatchQuestion]:
+    """The questions of a file; domains are lists there, because a path in it would be read from elsewhere."""
+    from podium.query.batch_question import BatchQuestion
+    from podium.wire.request import QuestionRequest
+
+    try:
+        found: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        raise InvalidArgument("questions", str(path), allowed="a JSON file with a list of questions") from None
+    listed = found.get("questions") if isinstance(found, dict) else found
+    if not isinstance(listed, list) or not all(isinstance(one, (dict, str)) for one in listed):
+        raise InvalidArgument(
+            "questions", str(path), allowed='a list of questions, such as [{"item": "article", "k": 5}]'
+        )
+    read = []
+    for place, one in enumerate(listed, start=1):
+        try:
+            request = QuestionRequest.of(**({"sql": one} if isinstance(one, str) else one))
+            read.append(BatchQuestion(type_groups(request.question, curator), request.epsilon))
+        except PodiumError:
+            say(f"question {place} of {path}:")
+            raise
+    return read
+
+
+def _text(titles: tuple[str, ...], answers: BatchAnswers) -> str:
+    """Each answer under its question."""
+    from podium.present.text.release_text import answer_text
+
+    parts = []
+    for place, (title, outcome) in enumerate(zip(titles, answers.outcomes, strict=True), start=1):
+        told = failure_text(outcome) if isinstance(outcome, PodiumError) else answer_text(outcome)
+        parts.append(f"{place}. {title}\n\n{told}")
+    return "\n\n".join(parts)
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2)

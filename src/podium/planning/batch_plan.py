@@ -1,0 +1,93 @@
+"""What a batch of questions would do and cost together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from podium.planning.question_plan import Plan
+from podium.privacy import Cost, Guarantee
+from podium.privacy.rounding import display
+
+__all__ = ["BatchPlan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPlan:
+    """The plans of a batch, and what all of it can cost. Nothing was read or charged.
+
+    ``same_as`` has, for each question, the place of the one whose answer contains its own and pays for both; its own
+    place for all others. ``at_most`` counts every answer once: rho and delta add up, and one conversion serves all.
+    Questions that were answered before are free, so it may be less. ``fits`` says whether it is left in the budget.
+    """
+
+    plans: tuple[Plan, ...]
+    questions: tuple[str, ...]
+    same_as: tuple[int, ...]
+    at_most: Cost
+    guarantee: Guarantee
+    fits: bool
+
+    @property
+    def promise(self) -> str:
+        """What all answers together would guarantee, in a sentence."""
+        users = {plan.user for plan in self.plans}
+        return self.guarantee.sentence(user=users.pop() if len(users) == 1 else None)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """One line for each question, and what they cost together."""
+        lines = []
+        for place, (question, plan) in enumerate(zip(self.questions, self.plans, strict=True)):
+            same = self.same_as[place]
+            lines.append((str(place + 1), f"{question}: {plan.cost if same == place else f'paid with {same + 1}'}"))
+        return [*lines, ("together", _amount(self.at_most)), ("promise", self.promise), ("fits", self._verdict)]
+
+    @property
+    def _verdict(self) -> str:
+        return "yes" if self.fits else "no: all questions are admitted together, or none; take some out"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; exact numbers are text."""
+        most = self.at_most
+        return {
+            "plans": [plan.to_dict() for plan in self.plans],
+            "questions": list(self.questions),
+            "same_as": list(self.same_as),
+            "at_most": {
+                "epsilon": None if most.epsilon is None else str(most.epsilon),
+                "rho": str(most.rho),
+                "delta": str(most.delta),
+            },
+            "guarantee": self.guarantee.to_dict(),
+            "promise": self.promise,
+            "fits": self.fits,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> BatchPlan:
+        """The plan that ``to_dict`` described."""
+        return cls(
+            plans=tuple(map(Plan.from_dict, document["plans"])),
+            questions=tuple(document["questions"]),
+            same_as=tuple(document["same_as"]),
+            at_most=Cost(**document["at_most"]),
+            guarantee=Guarantee.from_dict(document["guarantee"]),
+            fits=document["fits"],
+        )
+
+    def __iter__(self) -> Iterator[Plan]:
+        return iter(self.plans)
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{label:<9}  {text}" for label, text in self.facts)
+
+
+def _amount(cost: Cost) -> str:
+    if cost.delta == 0 and cost.epsilon is not None:
+        return f"at most epsilon {display(cost.epsilon)}"
+    return f"at most rho {display(cost.rho)} and delta {display(cost.delta)}"
