@@ -60,7 +60,7 @@ def batch(
     form: TextFormatOption = Format.TABLE,
     dry_run: DryRun = False,
 ) -> None:
-    """Answer several questions under one budget: all are admitted, or none.
+    """Answer several questions under one budget, all or none.
 
     The worst case of all of them is reserved at once, so that none is answered if they do not fit together. Then each
     is settled by itself. Equal questions are paid once, and repeats of earlier ones are free.

@@ -42,8 +42,8 @@ from podium.sources import SOURCE_DEFAULTS, CountQuery, Domain, Source, SourceOp
 from podium.user_columns import each_user_column
 
 if TYPE_CHECKING:
-    from podium.curator.batch import Batch
     from podium.curator.payment import LedgerAccount
+    from podium.curator.question_batch import Batch
     from podium.ledger import Budget, Ledger, Reservation, Status, StoredRelease
     from podium.planning.question_plan import Plan
 
@@ -269,7 +269,7 @@ class Curator:
         Example:
             >>> answers = curator.batch([{"item": "page", "k": 5}, {"item": "country", "counts": True}]).ask()
         """
-        from podium.curator.batch import Batch  # noqa: PLC0415 - most questions come alone
+        from podium.curator.question_batch import Batch  # noqa: PLC0415 - most questions come alone
 
         account = self._ledger_account
         return Batch(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from podium.curator.batch import Batch
+from podium.curator.question_batch import Batch
 from podium.errors import InvalidArgument
 from podium.planning.batch_plan import BatchPlan
 from podium.planning.question_plan import Plan
