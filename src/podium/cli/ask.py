@@ -43,7 +43,6 @@ from podium.cli.options import (
     Types,
     Unit,
     Unordered,
-    Verbose,
     parse_clip,
     parse_groups,
     parse_groups_per_user,
@@ -201,11 +200,10 @@ class OutputOptions:
     force: Force = False
     plot: PlotFile = None
     dry_run: DryRun = False
-    verbose: Verbose = False
 
     def destination(self) -> Output:
         """Where the answer goes; raises unless it can be written there."""
-        output = Output.at(self.form, self.output, plot=self.plot, verbose=self.verbose)
+        output = Output.at(self.form, self.output, plot=self.plot)
         output.check(overwrite=self.force or self.dry_run)
         return output
 
@@ -231,7 +229,9 @@ def ask(
     ):
         question = type_groups(question, curator)
         if dry_run:
-            print_plan(curator.plan_question(question, epsilon=epsilon), output_options.form or ReleaseFormat.TABLE)
+            planned = curator.plan_question(question, epsilon=epsilon)
+            left = None if data_options.ledger is None else curator.status
+            print_plan(planned, output_options.form or ReleaseFormat.TABLE, status=left)
             return
         release = curator.ask(question, epsilon=epsilon)
         left = None if data_options.ledger is None else curator.status

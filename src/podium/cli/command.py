@@ -1,4 +1,4 @@
-"""What every command shares: three options and the handling of errors."""
+"""What every command shares: four options and the handling of errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No messages or progr
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colours; the variable NO_COLOR does the same.")]
 Debug = Annotated[bool, typer.Option("--debug", help="On an error, show where it happened, without values.")]
 
-_SHARED = {"quiet": Quiet, "no_color": NoColor, "debug": Debug}
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Also the guarantee in full, exact prices, mechanisms and proofs.")
+]
+
+_SHARED = {"quiet": Quiet, "verbose": Verbose, "no_color": NoColor, "debug": Debug}
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
@@ -33,8 +37,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     groups = {name: group for name, group in groups.items() if dataclasses.is_dataclass(group)}
 
     @functools.wraps(function)
-    def run(*arguments: Any, quiet: bool, no_color: bool, debug: bool, **options: Any) -> None:
-        with use_settings(Settings(quiet=quiet, color=not no_color, debug=debug)):
+    def run(*arguments: Any, quiet: bool, verbose: bool, no_color: bool, debug: bool, **options: Any) -> None:
+        with use_settings(Settings(quiet=quiet, verbose=verbose, color=not no_color, debug=debug)):
             try:
                 function(*arguments, **_group_options(options, groups))
             except (typer.Exit, typer.Abort):

@@ -26,6 +26,7 @@ class Settings:
     """Options that every command has."""
 
     quiet: bool = False
+    verbose: bool = False
     color: bool = True
     debug: bool = False
 

@@ -10,7 +10,7 @@ import typer
 
 import podium
 from podium.cli.console import say
-from podium.cli.options import Force, K, OutputFile, PlotFile, ReleaseFormatOption, Verbose
+from podium.cli.options import Force, K, OutputFile, PlotFile, ReleaseFormatOption
 from podium.cli.output import Output
 
 __all__ = ["demo"]
@@ -33,7 +33,6 @@ def demo(
     output: OutputFile = None,
     force: Force = False,
     plot: PlotFile = None,
-    verbose: Verbose = False,
 ) -> None:
     """Generate a synthetic table of readers and release its top 10.
 
@@ -41,7 +40,7 @@ def demo(
     Example:
       podium demo --k 5 --epsilon 0.5 --folder demo-data
     """
-    written = Output.at(form, output, plot=plot, verbose=verbose)
+    written = Output.at(form, output, plot=plot)
     written.check(overwrite=force)
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as temporary:
         kept = Path(temporary) if folder is None else folder

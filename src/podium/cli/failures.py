@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import traceback
 from pathlib import Path
 
@@ -57,6 +59,10 @@ def debug_text(error: BaseException) -> str:
 
 def report(error: BaseException, *, debug: bool) -> int:
     """Write an error to stderr and return its exit code."""
+    if isinstance(error, BrokenPipeError):
+        # Whoever reads the answer has read enough. What is not written yet must not be tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     if isinstance(error, KeyboardInterrupt):
         text, code = interruption_text(error), INTERRUPTED
     elif isinstance(error, typer.TyperException):

@@ -52,7 +52,6 @@ __all__ = [
     "Unit",
     "User",
     "UserOfItem",
-    "Verbose",
     "Where",
     "parse_clip",
     "parse_groups",
@@ -278,9 +277,6 @@ ReleaseFormatOption = Annotated[
         "spreadsheet, csv-raw is not; parquet needs --output.",
     ),
 ]  # fmt: skip
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Also show the guarantee in full, the mechanism, its price and proof.")
-]
 TextFormatOption = Annotated[Format, typer.Option("--format", "-f", help="Output format.")]
 OutputFile = Annotated[
     Path | None,

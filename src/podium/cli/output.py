@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from podium.cli.console import on_terminal, print_result, say
+from podium.cli.console import on_terminal, print_result, say, settings
 from podium.cli.options import Format, ReleaseFormat
 from podium.errors import InvalidArgument, MissingLibrary, OutputFailed
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from podium.ledger import Status
 
 __all__ = [
-    "Output", "check_picture", "json_text", "print_document", "print_plan", "release_document", "replace_file",
+    "Output", "check_picture", "json_text", "print_document", "print_facts", "print_plan", "release_document",
+    "replace_file",
 ]  # fmt: skip
 
 _ENDINGS = {
@@ -43,20 +44,17 @@ class Output:
     format: ReleaseFormat
     path: Path | None = None
     plot: Path | None = None
-    verbose: bool = False
 
     @classmethod
-    def at(
-        cls, form: ReleaseFormat | None, path: Path | None, *, plot: Path | None = None, verbose: bool = False
-    ) -> Output:
+    def at(cls, form: ReleaseFormat | None, path: Path | None, *, plot: Path | None = None) -> Output:
         """In the format that was named, or that the ending of the file names, or else as a table."""
         ending = "" if path is None else path.suffix.lower()
-        return cls(form or _ENDINGS.get(ending, ReleaseFormat.TABLE), path, plot, verbose)
+        return cls(form or _ENDINGS.get(ending, ReleaseFormat.TABLE), path, plot)
 
     @property
     def is_closed(self) -> bool:
         """Whether the answer ends with a line that says what is left of the budget."""
-        return self.format is ReleaseFormat.TABLE and self.path is None and not self.verbose
+        return self.format is ReleaseFormat.TABLE and self.path is None and not settings().verbose
 
     def check(self, *, overwrite: bool = True) -> None:
         """Raise before anything is charged: an answer that cannot be written would be paid for in vain.
@@ -123,7 +121,7 @@ class Output:
     def _drawing(self, release: Release, heading: str | None, status: Status | None) -> RenderableType:
         from podium.present.text.terminal import answer_drawing, release_drawing
 
-        if self.verbose:
+        if settings().verbose:
             return release_drawing(release, heading=heading)
         return answer_drawing(release, heading=heading, status=status, more=_MORE)
 
@@ -144,7 +142,7 @@ class Output:
 
         return (
             release_text(release, heading=heading)
-            if self.verbose
+            if settings().verbose
             else answer_text(release, heading=heading, status=status, more=_MORE)
         )
 
@@ -210,11 +208,24 @@ def print_document(document: object) -> None:
     print_result(json_text(document, indent=2))
 
 
-def print_plan(plan: Plan, form: Format | ReleaseFormat) -> None:
-    """Print the plan and its SQL, as text or JSON."""
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Print labels and texts, wrapped on a terminal."""
+    from podium.present.text.terminal import fact_lines, facts_table
+
+    print_result(facts_table(facts) if on_terminal() else fact_lines(facts))
+
+
+def print_plan(plan: Plan, form: Format | ReleaseFormat, *, status: Status | None = None) -> None:
+    """Print the plan and its SQL, as text or JSON; ``status`` is that of the budget that would pay, if any."""
     if form == ReleaseFormat.JSON:
         print_document(plan.to_dict())
-    elif form == ReleaseFormat.TABLE:
-        print_result(str(plan))
-    else:
+        return
+    if form != ReleaseFormat.TABLE:
         raise InvalidArgument("format", form.value, allowed="table or json with --dry-run")
+    from podium.present.text.plain import plain_plan
+    from podium.sources import pretty_sql
+
+    full = [(label, text) for label, text in plan.facts if label != "sql"]
+    print_facts(full if settings().verbose else plain_plan(plan, status))
+    if plan.queries:
+        print_result("".join(f"\n{pretty_sql(query)};\n" for query in plan.queries))

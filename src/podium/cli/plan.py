@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from podium.cli.console import print_result
+from podium.cli.console import settings
 from podium.cli.options import (
     DomainSize,
     Format,
@@ -18,7 +18,7 @@ from podium.cli.options import (
     TextFormatOption,
     Unordered,
 )
-from podium.cli.output import print_document
+from podium.cli.output import print_document, print_facts
 from podium.cli.recall import Exponent, Items, ItemsPerUser, RecallPlot, Skew, TableDescription, Users
 
 __all__ = ["plan"]
@@ -80,8 +80,8 @@ def plan(
         print_document({**planned.to_dict(), **prediction})
         described.draw(expected)
         return
-    from podium.present.text.terminal import fact_lines
+    from podium.present.text.plain import plain_plan
 
-    facts_of_plan = [*planned.facts, *([] if expected is None else [("recall", expected.sentence())])]
-    print_result(fact_lines(facts_of_plan))
+    told = planned.facts if settings().verbose else plain_plan(planned)
+    print_facts([*told, *([] if expected is None else [("recall", expected.sentence())])])
     described.draw(expected)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from podium.cli import USUAL_COLLECTION
-from podium.cli.budget.printing import print_facts
 from podium.cli.console import say
+from podium.cli.output import print_facts
 from podium.errors import MissingLibrary
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import podium
-from podium.cli.console import print_result, progress, say
+from podium.cli.console import print_result, progress, say, settings
 from podium.cli.options import (
     AnalystOption,
     AnswerEvery,
@@ -33,10 +33,13 @@ from podium.cli.options import (
     parse_clip,
     parse_types,
 )
-from podium.cli.output import Output, json_text, print_document, release_document, replace_file
+from podium.cli.output import Output, json_text, print_document, print_facts, release_document, replace_file
 from podium.errors import InvalidArgument, OutputFailed
 
 __all__ = ["watch"]
+
+_IN_FULL = ("finding", "cost")
+"""Parts of a schedule's plan that are shown with --verbose."""
 
 
 def watch(
@@ -155,9 +158,7 @@ def _show_plan(monitor: podium.TopKMonitor, form: ReleaseFormat) -> None:
     if form is ReleaseFormat.JSON:
         print_document(plan.to_dict())
         return
-    from podium.present.text.terminal import fact_lines
-
-    print_result(fact_lines(plan.facts()))
+    print_facts(plan.facts() if settings().verbose else [fact for fact in plan.facts() if fact[0] not in _IN_FULL])
 
 
 def _write(lists: dict[str, podium.Release], form: ReleaseFormat, path: Path | None) -> None:

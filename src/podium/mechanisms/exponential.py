@@ -37,7 +37,7 @@ class ExponentialTopK(Mechanism):
     """The k best items in order: k exponential mechanisms in turn, each without the items already chosen.
 
     Use
-        The items can be listed, their order is wanted, and a delta is allowed: all k items at the lowest rho.
+        The items can be listed, their order is wanted, and a delta is allowed: all k items at the lowest price.
     Shape
         known domain; ordered; no values
     Guarantee

@@ -24,10 +24,11 @@ from podium.sources.protocol import (
     Snapshot,
     Source,
 )
+from podium.sources.sql.pretty import pretty_sql
 
 __all__ = [
     "MAX_CLIP", "SOURCE_DEFAULTS",
     "CountQuery", "Domain", "DomainFile", "DomainItems", "DomainSize", "DomainTable", "DuckDBSource", "Group",
     "GroupCut", "GroupProfiles", "GroupedKeptPairs", "GroupedPairs", "GroupedSnapshot", "KeptPairs", "NamedPairs",
-    "PairNorm", "PairValue", "Snapshot", "Source", "SourceOptions", "column_names", "open_source",
+    "PairNorm", "PairValue", "Snapshot", "Source", "SourceOptions", "column_names", "open_source", "pretty_sql",
 ]  # fmt: skip

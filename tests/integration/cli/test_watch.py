@@ -28,7 +28,7 @@ def ask(table: Path, *more: str) -> tuple[str, ...]:
 
 def test_a_dry_run_says_what_it_costs_and_registers_nothing(table: Path, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.db"
-    text = succeeded(*ask(table, "--dry-run", "--ledger", str(ledger)))
+    text = succeeded(*ask(table, "--dry-run", "--verbose", "--ledger", str(ledger)))
     for word in ("schedule", "unit", "promise", "lists", "finding", "cost", "every day"):
         assert f"\n{word}" in f"\n{text}"
     plan = json.loads(succeeded(*ask(table, "--dry-run", "--format", "json", "--unit", "user-period")))

@@ -198,7 +198,9 @@ def test_a_dry_run_touches_nothing(ledger: tuple[str, ...]) -> None:
     # First come the pairs that all rounds share.
     first = "CREATE TEMPORARY TABLE podium_kept"
     assert top["queries"][0].startswith(first)
-    assert f"sql        {first}" in succeeded("top", "views.parquet", *ASK, *cost, *ledger, "--dry-run")
+    shown = succeeded("top", "views.parquet", *ASK, *cost, *ledger, "--dry-run")
+    assert f"\n\n{first} AS\nSELECT DISTINCT\n  rows_." in shown
+    assert max(map(len, shown.partition("\n\n")[2].splitlines())) < 120
     (status,) = document("budget", "budget", "show", "--ledger", "ledger.db")["datasets"]
     assert status["questions_asked"] == 0
     refused = podium("top", "views.parquet", *ASK, *cost, *ledger, "--dry-run", "--format", "csv")

@@ -26,6 +26,12 @@ def test_a_dry_run_registers_nothing() -> None:
     budget = ("--epsilon", "3", "--delta", "1e-6", "--items", "200", "--questions", "20", "--dry-run")
     assert document("budget-plan", *arguments, *budget)["epsilon_per_item"] == "167698331/2000000000"
     assert succeeded(*arguments, *budget) == (
+        "private  for each user_id: epsilon 3, delta 1e-6 for all answers together\n"
+        "unit     any one `user_id`, with all rows that have this value in the column\n"
+        "plan     200 items in 20 questions\n"
+        "at most  200 questions, however cheap\n"
+    )
+    assert succeeded(*arguments, *budget, "--verbose") == (
         "unit     any one `user_id`, with all rows that have this value in the column\n"
         "promise  (3, 1e-6)-differentially private for any one `user_id`, added or removed\n"
         "total    epsilon 3, delta 1e-6, kept as rho 0.1758\n"
@@ -45,7 +51,7 @@ def test_registering_the_same_again_changes_nothing() -> None:
 def test_show_tells_what_is_left_and_rounds_it_down() -> None:
     create_budget()
     ask()
-    text = succeeded("budget", "show", *LEDGER)
+    text = succeeded("budget", "show", *LEDGER, "--verbose")
     facts = dict(re.split(r"  +", line, maxsplit=1) for line in text.splitlines())
     assert facts["data set"] == "views (version 1)"
     assert re.search(r", enough for (1[7-9]|20) items or 3 questions, whichever ends first$", facts["left"])
@@ -59,7 +65,7 @@ def test_show_of_several_data_sets_and_of_none() -> None:
     create_budget()
     create_budget("copy", "--force")
     assert len(document("budget", "budget", "show", *LEDGER)["datasets"]) == 2
-    assert succeeded("budget", "show", *LEDGER).count("promise    everything released about") == 2
+    assert succeeded("budget", "show", *LEDGER, "--verbose").count("promise    everything released about") == 2
     open_ledger("empty.db").close()
     empty = podium("budget", "show", "--ledger", "empty.db")
     assert (empty.exit_code, empty.stdout) == (0, "")
@@ -70,7 +76,7 @@ def test_show_of_several_data_sets_and_of_none() -> None:
 def test_a_pure_budget_is_shown_in_epsilon() -> None:
     pure = ("--epsilon", "4", "--items", "8", "--questions", "2")
     succeeded("budget", "create", "views", *LEDGER, "--source", "views.parquet", "--user", "user_id", *pure)
-    text = succeeded("budget", "show", "views", *LEDGER)
+    text = succeeded("budget", "show", "views", *LEDGER, "--verbose")
     assert "left       epsilon 4, enough for 8 items or 2 questions, whichever ends first\n" in text
     assert podium("top", "views.parquet", *ASK, *LEDGER, "--dataset", "views").exit_code == 2
 
@@ -82,7 +88,9 @@ def test_caps_per_analyst_need_a_name() -> None:
     succeeded(*asked, "--analyst", "ada")
     (status,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
     assert list(status["analysts"]) == ["ada"]
-    assert "analyst ada  rho" in succeeded("budget", "show", "views", *LEDGER)
+    assert "analyst ada  rho" in succeeded("budget", "show", "views", *LEDGER, "--verbose")
+    plain = succeeded("budget", "show", "views", *LEDGER)
+    assert re.search(r"\nanalyst ada  [\d.]+ % of their cap used\n", plain)
 
 
 def test_history_lists_every_entry() -> None:
@@ -114,7 +122,7 @@ def test_a_locked_data_set_says_so() -> None:
     with open_ledger("ledger.db") as ledger:
         for number in range(3):
             ledger.forfeit(ledger.reserve("views", Selection(Fraction(1, 20)), f"question {number}"))
-    text = succeeded("budget", "show", "views", *LEDGER)
+    text = succeeded("budget", "show", "views", *LEDGER, "--verbose")
     assert "questions   3 asked, 3 failed\n" in text
     assert "locked out  without a name: too many questions failed; the owner must look before they may ask\n" in text
     assert "question 2" in succeeded("budget", "history", "views", *LEDGER)
@@ -157,7 +165,7 @@ def test_a_total_is_raised_on_the_record_and_never_lowered() -> None:
         "epsilon_per_analyst": None, "delta_per_analyst": None, "max_questions": 40,
     }  # fmt: skip
     assert document("budget", "budget", "show", *LEDGER)["datasets"][0]["raises"] == 0
-    assert "promise    everything released about 'views' together is (6, 1e-6)-" in succeeded(*larger)
+    assert "promise    everything released about 'views' together is (6, 1e-6)-" in succeeded(*larger, "--verbose")
     (status,) = document("budget", "budget", "show", *LEDGER)["datasets"]
     assert (status["raises"], status["total"]["budget"]["items"]) == (1, 30)
     assert "the total was raised 1 time: earlier totals no longer hold" in status["promise"]
@@ -174,7 +182,7 @@ def test_the_limit_on_questions_follows_the_plan_unless_it_is_stated() -> None:
     (status,) = document("budget", "budget", "raise", "views", *LEDGER, "--questions", "6")["datasets"]
     assert status["total"]["budget"]["max_questions"] == 60
     text = succeeded("budget", "raise", "views", *LEDGER, "--max-questions", "7")
-    assert "at most    7 questions, each for rho " in text
+    assert "at most    7 questions, however cheap" in text
     (status,) = document("budget", "budget", "raise", "views", *LEDGER, "--items", "21")["datasets"]
     assert status["total"]["budget"]["max_questions"] == 7
     create_budget("copy", "--force", "--max-questions", "9")

@@ -35,10 +35,10 @@ def test_a_table_json_and_csv() -> None:
 
 
 def test_a_dry_run_shows_the_plan_and_the_sql() -> None:
-    ran = podium(*ASK, *SURE, "--dry-run", "--quiet")
+    ran = podium(*ASK, *SURE, "--dry-run", "--quiet", "--verbose")
     assert ran.exit_code == 0
     assert "why        Scores: average shares of wins, as asked." in ran.stdout
-    assert "sql        SELECT" in ran.stdout
+    assert "\n\nSELECT\n" in ran.stdout
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def test_all_commands_were_looked_at() -> None:
 
 def test_a_second_user_column_is_not_protected_silently() -> None:
     plan = succeeded("top", "views.parquet", *ASK, "--user", "country", *TOTAL, "--dry-run")
-    assert "for any one pair of `user_id` and `country`, added or removed; one `user_id` may be many" in " ".join(
-        plan.split()
-    )
+    assert "for each pair of `user_id` and `country`, of which one `user_id` may be many" in " ".join(plan.split())
+    full = succeeded("top", "views.parquet", *ASK, "--user", "country", *TOTAL, "--dry-run", "--verbose")
+    assert "for any one pair of `user_id` and `country`, added or removed; one `user_id` may be many" in full
     ran = podium("top", "views.parquet", *ASK, "--user", "user_id", *TOTAL)
     assert "user='user_id'" in ran.stderr
     assert "Name each column of the unit once." in ran.stderr

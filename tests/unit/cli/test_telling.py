@@ -22,7 +22,7 @@ from podium.sources.parquet import write_parquet
 
 
 def test_a_plan_needs_no_data() -> None:
-    assert succeeded("plan", "-k", "10", "--epsilon", "1", "--domain-size", "500") == (
+    assert succeeded("plan", "-k", "10", "--epsilon", "1", "--domain-size", "500", "--verbose") == (
         "mechanism  SizedKnownTopK(k=10, epsilon=1, delta=0, domain_size=500)\n"
         "why        The domain is known, and what tells its items apart best depends on how many of them users have: a "
         "twentieth of epsilon pays for noisy numbers of users by their number of items, and these choose. Nothing of "
@@ -55,7 +55,7 @@ LIKE = ("--users", "300", "--items", "40", "--items-per-user", "5")
 def test_a_plan_predicts_recall_for_a_table_that_is_described() -> None:
     ask = ("plan", "-k", "12", "--epsilon", "1000000", "--delta", "1e-6", *LIKE)
     assert succeeded(*ask).splitlines()[-1] == (
-        "recall     1.00 ±0.00 of the true top 12, in 5 tables like this: 300 synthetic users with 5 of 40 items on "
+        "recall   1.00 ±0.00 of the true top 12, in 5 tables like this: 300 synthetic users with 5 of 40 items on "
         "average (exponent 1, skew 1)."
     )
     predicted = document("plan", *ask, "--exponent", "0.5", "--skew", "0", "--plot", "recall.png")["prediction"]

@@ -43,7 +43,7 @@ def test_budgets_say_whom_they_protect() -> None:
     unit = "any one `user_id`, with all rows that have this value in the column"
     assert f"unit     {unit}\n" in succeeded("budget", "create", "views", *BUDGET, *PLAN, "--dry-run")
     assert f"unit       {unit}\n" in succeeded("budget", "create", "views", *BUDGET, *PLAN)
-    shown = succeeded("budget", "show", "views", "--ledger", "ledger.db")
+    shown = succeeded("budget", "show", "views", "--ledger", "ledger.db", "--verbose")
     assert f"unit       {unit}\n" in shown
     assert PROMISE in shown
     listed = json.loads(succeeded("budget", "show", "--ledger", "ledger.db", "--format", "json"))
@@ -54,7 +54,7 @@ def test_budgets_say_whom_they_protect() -> None:
 def test_answers_plans_and_answers_told_again_name_the_column() -> None:
     assert PROMISE in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--verbose")
     assert "private for each user_id" in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2")
-    assert PROMISE in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--dry-run")
+    assert PROMISE in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--dry-run", "-v")
     planned = json.loads(succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--dry-run", "-f", "json"))
     assert PROMISE in planned["promise"]
     succeeded("budget", "create", "views", *BUDGET, *PLAN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podium.cli.budget.printing import DatasetArgument, RequiredLedger
-from podium.cli.console import on_terminal, print_result, say
+from podium.cli.console import on_terminal, print_result, say, settings
 from podium.cli.options import Format, PlotFile, TextFormatOption
 from podium.cli.output import check_picture, print_document
 
@@ -26,16 +26,18 @@ def history(
     """
     from podium.ledger import open_ledger
     from podium.present.text.accounts import history_rows
+    from podium.present.text.plain import plain_history
     from podium.present.text.terminal import plain_table, rich_table
 
     if plot is not None:
         check_picture(plot)
     with open_ledger(ledger, create=False) as opened:
         entries = opened.history(dataset)
+        totals = opened.status(dataset).totals
     if form is Format.JSON:
         print_document({"dataset": dataset, "entries": [entry.to_dict() for entry in entries]})
     else:
-        headers, rows = history_rows(entries)
+        headers, rows = history_rows(entries) if settings().verbose else plain_history(entries, totals)
         print_result(rich_table(headers, rows, right=1) if on_terminal() else plain_table(headers, rows))
     if plot is not None:
         from podium.present.plots import plot_budget

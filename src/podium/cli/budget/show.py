@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podium.cli.budget.printing import OptionalDataset, RequiredLedger, print_facts
+from podium.cli.budget.printing import OptionalDataset, RequiredLedger, print_status
 from podium.cli.console import print_result, say
 from podium.cli.options import Format, TextFormatOption
 from podium.cli.output import print_document
@@ -19,7 +19,6 @@ def show(dataset: OptionalDataset = None, *, ledger: RequiredLedger, form: TextF
       podium budget show views --ledger ledger.db --format json
     """
     from podium.ledger import open_ledger
-    from podium.present.text.accounts import status_facts
 
     with open_ledger(ledger, create=False) as opened:
         names = opened.datasets() if dataset is None else (dataset,)
@@ -30,6 +29,6 @@ def show(dataset: OptionalDataset = None, *, ledger: RequiredLedger, form: TextF
     for place, status in enumerate(statuses):
         if place:
             print_result("")
-        print_facts(status_facts(status))
+        print_status(status, form)
     if not statuses:
         say("no data set is registered yet; 'podium budget create --help' shows how")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from podium.cli.budget.printing import OptionalDataset, RequiredLedger, print_facts
+from podium.cli.budget.printing import OptionalDataset, RequiredLedger
 from podium.cli.exit_codes import UNSOUND
 from podium.cli.options import Format, TextFormatOption
-from podium.cli.output import print_document
+from podium.cli.output import print_document, print_facts
 from podium.errors import InvalidArgument
 
 if TYPE_CHECKING:

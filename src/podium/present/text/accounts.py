@@ -13,16 +13,17 @@ from podium.privacy.rounding import display
 from podium.query import QuestionRecord
 from podium.user_columns import UserColumns, user_text
 
-__all__ = ["history_rows", "left_sentence", "status_facts", "status_text", "totals_facts", "unit_sentence"]
+__all__ = [
+    "history_rows", "left_sentence", "question_facts", "source_facts", "status_facts", "status_text", "totals_facts",
+    "unit_sentence",
+]  # fmt: skip
 
 
 def status_facts(status: Status) -> list[tuple[str, str]]:
     """Labels and texts: the promise, what is gone, what is left."""
     pure = status.totals.budget.pure
-    versioned = status.dataset if status.tables else f"{status.dataset} (version {status.data_version})"
     facts = [
-        ("data set", versioned),
-        *_places(status),
+        *source_facts(status),
         ("unit", unit_sentence(status.user, tables=tuple(status.tables))),
         ("promise", status.promise),
         *totals_facts(status.totals),
@@ -32,8 +33,21 @@ def status_facts(status: Status) -> list[tuple[str, str]]:
         facts.append(("reserved", f"{_amount(status.reserved, pure=pure)}, for {status.open_reservations} open"))
     facts += [
         ("left", f"{_left(status.remaining)}, {left_sentence(status)}"),
-        ("questions", f"{status.questions_asked} asked, {status.failures} failed"),
+        *question_facts(status),
     ]
+    facts += [(f"analyst {name}", _amount(held, pure=pure)) for name, held in status.analysts.items()]
+    return [*facts, ("head", status.head)]
+
+
+def source_facts(status: Status) -> list[tuple[str, str]]:
+    """The name of a data set and where its rows are."""
+    versioned = status.dataset if status.tables else f"{status.dataset} (version {status.data_version})"
+    return [("data set", versioned), *_places(status)]
+
+
+def question_facts(status: Status) -> list[tuple[str, str]]:
+    """How many questions were asked and failed, and who may ask no more."""
+    facts = [("questions", f"{status.questions_asked} asked, {status.failures} failed")]
     if status.failures_of:
         facts.append(("failed", ", ".join(f"{_who(name)} {count}" for name, count in status.failures_of.items())))
     if status.locked:
@@ -41,8 +55,7 @@ def status_facts(status: Status) -> list[tuple[str, str]]:
     elif status.locked_out:
         names = ", ".join(_who(name) for name in status.locked_out)
         facts.append(("locked out", f"{names}: too many questions failed; the owner must look before they may ask"))
-    facts += [(f"analyst {name}", _amount(held, pure=pure)) for name, held in status.analysts.items()]
-    return [*facts, ("head", status.head)]
+    return facts
 
 
 def status_text(status: Status) -> str:

@@ -40,7 +40,9 @@ def protected(user: UserColumns | None) -> str:
     """Whom a budget or an answer protects: each value of the column of users, or of several columns together."""
     if isinstance(user, str) and user.isidentifier():
         return f"private for each {user}"
-    return f"private for each {unit_name(user)}"
+    # One person may be many pairs: what is protected is each.
+    many = f", of which one {unit_name(user[0])} may be many" if isinstance(user, tuple) else ""
+    return f"private for each {unit_name(user)}{many}"
 
 
 def loss_text(epsilon: Fraction, delta: Fraction) -> str:

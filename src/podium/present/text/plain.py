@@ -1,0 +1,116 @@
+"""Plans and budgets in plain words: epsilon, delta and percentages. ``accounts`` and plans have the same in full."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from podium.present.text.accounts import (
+    history_rows,
+    left_sentence,
+    question_facts,
+    source_facts,
+    unit_sentence,
+)
+from podium.present.text.closing import budget_sentence, loss_text, protected, used_share
+from podium.privacy import Cost, Limits
+from podium.privacy.rounding import display
+from podium.user_columns import UserColumns
+
+if TYPE_CHECKING:
+    from podium.ledger import Entry, Status, Totals
+    from podium.planning.question_plan import Plan
+
+__all__ = ["plain_history", "plain_plan", "plain_status", "plain_totals"]
+
+_BAR = 20
+
+
+def plain_plan(plan: Plan, status: Status | None = None) -> list[tuple[str, str]]:
+    """What a question would promise and cost, and what it would find; ``status`` is that of its budget, if any."""
+    return [
+        *([("groups", plan.groups)] if plan.groups else []),
+        ("private", _plan_promise(plan, status)),
+        ("cost", _plan_cost(plan, status)),
+        ("reach", plan.reach_sentence),
+    ]
+
+
+def plain_status(status: Status) -> list[tuple[str, str]]:
+    """Where a budget stands: what it promises, how much is used, and how far the rest goes."""
+    budget = status.totals.budget
+    # After the guarantee itself stands what limits it: raises of the total, and caps of analysts.
+    _, _, limited = status.promise.partition("; ")
+    facts = [
+        *source_facts(status),
+        ("private", f"{_everything(status.user, budget.epsilon, budget.delta)}{f'; {limited}' if limited else ''}"),
+        ("unit", unit_sentence(status.user, tables=tuple(status.tables))),
+        ("used", f"{_bar(used_share(status))} {budget_sentence(status)}"),
+        ("left", left_sentence(status)),
+    ]
+    if status.totals.max_questions is not None:
+        facts.append(("at most", f"{status.totals.max_questions} questions, however cheap"))
+    if status.open_reservations:
+        facts.append(("reserved", f"part of what is used, for {status.open_reservations} open"))
+    cap = status.totals.per_analyst or status.totals.limits
+    whose = "of their cap" if status.totals.per_analyst else "of the budget"
+    analysts = [(f"analyst {name}", f"{_percent(cap, held)} {whose} used") for name, held in status.analysts.items()]
+    return [*facts, *question_facts(status), *analysts]
+
+
+def plain_totals(totals: Totals, *, user: UserColumns | None) -> list[tuple[str, str]]:
+    """What a budget would promise, and how far it would go."""
+    budget = totals.budget
+    facts = [
+        ("private", _everything(user, budget.epsilon, budget.delta)),
+        ("unit", unit_sentence(user)),
+        ("plan", f"{budget.items} items in {budget.questions} questions"),
+    ]
+    if totals.max_questions is not None:
+        facts.append(("at most", f"{totals.max_questions} questions, however cheap"))
+    return facts
+
+
+def plain_history(entries: Sequence[Entry], totals: Totals) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headers and one row per entry, the oldest first, with prices in percent of the total."""
+    headers, rows = history_rows(entries)
+    first, last = headers.index("rho"), headers.index("delta") + 1
+    shares = ["" if entry.cost is None else _percent(totals.limits, entry.cost) for entry in entries]
+    return (*headers[:first], "budget", *headers[last:]), [
+        (*row[:first], share, *row[last:]) for row, share in zip(rows, shares, strict=True)
+    ]
+
+
+def _everything(user: UserColumns | None, epsilon: Fraction, delta: Fraction) -> str:
+    return f"{protected(user).removeprefix('private ')}: {loss_text(epsilon, delta)} for all answers together"
+
+
+def _plan_promise(plan: Plan, status: Status | None) -> str:
+    if status is not None:
+        budget = status.totals.budget
+        return _everything(plan.user, budget.epsilon, budget.delta)
+    cost = plan.guarantee.cost
+    if cost.epsilon is None:
+        return plan.promise
+    return f"{protected(plan.user).removeprefix('private ')}: {loss_text(cost.epsilon, cost.delta)}"
+
+
+def _plan_cost(plan: Plan, status: Status | None) -> str:
+    if status is None:
+        return "all of that, for this one answer; asked twice it is paid twice, unless a budget keeps count"
+    return f"at most {_percent(status.totals.limits, plan.at_most)} of the budget; so far {budget_sentence(status)}"
+
+
+def _percent(limits: Limits, cost: Cost) -> str:
+    """The share of limits that a cost takes, in percent with one digit, rounded up."""
+    pairs = ((limits.epsilon, cost.epsilon), (limits.rho, cost.rho))
+    losses = [paid / most for most, paid in pairs if most and paid is not None]
+    share = max(min(losses, default=Fraction(0)), cost.delta / limits.delta if limits.delta else Fraction(0))
+    return f"{display(Fraction(math.ceil(share * 1000), 10))} %"
+
+
+def _bar(used: Fraction) -> str:
+    filled = min(_BAR, math.ceil(used * _BAR))
+    return f"[{'#' * filled}{'.' * (_BAR - filled)}]"
