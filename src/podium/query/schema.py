@@ -45,6 +45,11 @@ class Schema:
     columns: tuple[Column, ...]
 
     @property
+    def is_open(self) -> bool:
+        """Whether any name is a column, as in JSON."""
+        return False
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)

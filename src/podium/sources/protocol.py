@@ -18,6 +18,7 @@ from podium.query.predicate import Predicate
 from podium.query.ranked_by import MAX_CLIP
 from podium.query.schema import Schema
 from podium.sources.group_cut import Group, GroupCut, GroupedKeptPairs, GroupedPairs, GroupedSnapshot, GroupProfiles
+from podium.sources.joined_table import JoinedTable
 from podium.sources.pair_norm import PairNorm
 from podium.user_columns import UserColumns, each_user_column
 
@@ -94,6 +95,8 @@ class CountQuery:
 
     With ``groups`` pairs are (user, group, item), there is a histogram for each group, and items in ``without`` are
     tuples that begin with the columns of their group.
+
+    ``joins`` come first: columns are those of all joined tables, and rows those that have a match in each of them.
     """
 
     items: tuple[str, ...]
@@ -106,6 +109,7 @@ class CountQuery:
     value: PairValue | None = None
     groups: GroupCut | None = None
     norm: PairNorm | None = None
+    joins: tuple[JoinedTable, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from tests.support.sources.conditions import CONDITIONS
 from tests.support.sources.contributions import ContributionContract, weighted
 from tests.support.sources.data import DOMAIN, EMPTY, EVENTS, FLOATS, NAMES, WIDE, utc
 from tests.support.sources.groups import GroupContract
+from tests.support.sources.joins import JoinContract
 from tests.support.sources.measures import MeasureContract
 from tests.support.sources.norms import NormContract
 from tests.support.sources.users import UserContract
@@ -34,7 +35,7 @@ from podium.sources import CountQuery, Domain, DomainFile, DomainItems, DomainSi
 __all__ = ["SourceContract"]
 
 
-class SourceContract(ContributionContract, MeasureContract, NormContract, GroupContract, UserContract):
+class SourceContract(ContributionContract, MeasureContract, NormContract, GroupContract, UserContract, JoinContract):
     """Subclasses give ``load``, and say what their engine cannot have at all."""
 
     has_lists = True

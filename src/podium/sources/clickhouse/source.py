@@ -196,7 +196,12 @@ class ClickHouseSession:
 
     def load(self, table: str, columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) -> None:
         """A table of the caller's items."""
-        names, types = [column.name for column in columns], [type_of(column) for column in columns]
+        names = [column.name for column in columns]
+        missing = [any(row[place] is None for row in rows) for place in range(len(columns))]
+        types = [
+            f"Nullable({type_of(column)})" if null else type_of(column)
+            for column, null in zip(columns, missing, strict=True)
+        ]
         declared = ", ".join(f"{name} {type_}" for name, type_ in zip(names, types, strict=True))
         self._create(table, f"CREATE TEMPORARY TABLE {table} ({declared})")
         if not rows:
@@ -297,6 +302,8 @@ def _table(name: str) -> exp.Table:
 
 
 def _writable(value: Any, column: Column) -> Any:
+    if value is None:
+        return None
     if column.kind is Kind.DECIMAL:
         return Decimal(value)
     # The driver treats a time without zone as local time.

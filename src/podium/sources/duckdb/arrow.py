@@ -142,5 +142,7 @@ def item_table(columns: tuple[Column, ...], rows: Sequence[tuple[Item, ...]]) ->
 
 def _items(values: list[Any], column: Column) -> pa.Array:
     if column.kind is Kind.DECIMAL:
-        return pa.array([Decimal(value) for value in values], pa.decimal128(38, column.scale))
+        return pa.array(
+            [None if value is None else Decimal(value) for value in values], pa.decimal128(38, column.scale)
+        )
     return pa.array(values, pa.uint64() if column.unsigned else _ARROW[column.kind])

@@ -26,6 +26,11 @@ FRAME = "frame"
 class OpenSchema(Schema):
     """A JSON file: any name is a column, NULL where a record has no such key, and text unless declared."""
 
+    @property
+    def is_open(self) -> bool:
+        """Any name is a column."""
+        return True
+
     def column(self, name: str, *, role: str = "column") -> Column:
         """The column as declared, or a column of text."""
         return next((column for column in self.columns if column.name == name), Column(name, Kind.TEXT))

@@ -34,9 +34,11 @@ ATTACHED = "data"
 
 
 def open_locked_database(
-    paths: Sequence[str], *, attach: bool, spill: str, resources: Mapping[str, str]
+    paths: Sequence[str], beside: Sequence[str] = (), *, attach: bool, spill: str, resources: Mapping[str, str]
 ) -> duckdb.DuckDBPyConnection:
     """A database in memory that installs nothing, reads only these files, and cannot be reconfigured.
+
+    ``beside`` are further files, of tables that are joined.
 
     ``spill`` is the folder for what does not fit into memory; ``resources`` are settings on memory and threads.
     """
@@ -56,8 +58,9 @@ def open_locked_database(
     connection.execute("SET disabled_optimizers = 'top_n_window_elimination'")
     if attach:
         connection.execute(f"ATTACH {_quote(paths[0])} AS {ATTACHED} (READ_ONLY)")
-    else:
-        connection.execute(f"SET allowed_paths = [{', '.join(map(_quote, paths))}]")
+    read = [*([] if attach else paths), *beside]
+    if read or not attach:
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_quote, read))}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,6 +13,7 @@ import duckdb
 from sqlglot import exp
 
 from podium.errors import InvalidArgument, SourceUnavailable
+from podium.query.join import Join
 from podium.sources.declared_types import Types, declared_columns
 from podium.sources.duckdb.catalog import FRAME, attached_table, describe, json_relation
 from podium.sources.duckdb.connection import (
@@ -29,12 +31,13 @@ from podium.sources.duckdb.identity import file_identities, fingerprint
 from podium.sources.duckdb.resources import Resources
 from podium.sources.duckdb.validity import BadLines, FileRules, check_text
 from podium.sources.isolation import Process
+from podium.sources.lookups import is_file_or_frame, open_beside
 from podium.sources.private_folder import make_folder
 from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
-from podium.user_columns import each_user_column
+from podium.user_columns import UserColumns, each_user_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,12 +106,9 @@ class DuckDBSource(SqlSource):
         self._seen = fingerprint(self._given)
         if self._files is not None and self._files.text:
             self._files = check_text(self._files, rules, Path(spill, "copies"), frozenset(self._declared))
-        paths = self._files.paths if self._files else ()
-        settings = resources.settings()
-        self._database = self._try_starting(
-            lambda: open_locked_database(paths, attach=self._attached, spill=spill, resources=settings),
-            reads=self._attached,
-        )
+        self._spill, self._settings = spill, resources.settings()
+        self._beside: dict[str, DuckDBSource] = {}
+        self._database = self._start()
         if frame is not None:
             from podium.sources.duckdb.arrow import readable_part  # noqa: PLC0415
 
@@ -119,6 +119,48 @@ class DuckDBSource(SqlSource):
         self._check_parquet()
         # The file may have changed while it was being checked.
         self._require_unchanged()
+
+    def _start(self) -> duckdb.DuckDBPyConnection:
+        """A database that can read the files of this source, and of the tables beside it."""
+        own = self._files.paths if self._files else ()
+        others = [path for source in self._beside.values() for path in source.paths]
+        return self._try_starting(
+            lambda: open_locked_database(
+                own, others, attach=self._attached, spill=self._spill, resources=self._settings
+            ),
+            reads=self._attached,
+        )
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that are read: for text, their checked copies where there are any."""
+        return self._files.paths if self._files else ()
+
+    def declare_joins(self, joins: Mapping[str, Join], user: UserColumns) -> None:
+        """Open the files and frames beside this one; tables of the same DuckDB file are there already."""
+        for join in joins.values():
+            join.require_unit(user)
+        for source in self._beside.values():
+            source.close()
+        own = [join for join in joins.values() if not join.public and is_file_or_frame(join)]
+        self._beside = {join.name: open_beside(join, self.schema()) for join in own}
+        if self._beside:
+            self._database.close()
+            self._database = self._start()
+        super().declare_joins(joins, user)
+
+    def table_beside(self, join: Join) -> Relation:
+        """A table about users: a file or frame that was opened beside this one, or a table of the same DuckDB file."""
+        source = self._beside.get(join.name)
+        if source is None:
+            return self.domain_relation(str(join.table))
+        if source._attached:
+            raise InvalidArgument(
+                "join", join.name, allowed="a Parquet, CSV or JSON file, a frame, or a table of the same DuckDB file",
+                hint="Write the table to a Parquet file, or both into one DuckDB file.",
+            )  # fmt: skip
+        relation = source.relation()
+        return relation if source._frame is None else replace(relation, table=exp.to_table(_frame_name(join.name)))
 
     def _require(self, table: str | None, rules: FileRules) -> None:
         """Raise for options that this kind of source does not have."""
@@ -164,7 +206,11 @@ class DuckDBSource(SqlSource):
     @property
     def changed(self) -> bool:
         """Whether a file was changed or removed since it was opened."""
-        return self._seen is None or fingerprint(self._given) != self._seen
+        return (
+            self._seen is None
+            or fingerprint(self._given) != self._seen
+            or any(source.changed for source in self._beside.values())
+        )
 
     @property
     def name(self) -> str:
@@ -227,7 +273,8 @@ class DuckDBSource(SqlSource):
         if self._files is None or not self._json:
             return self._relation
         measured = () if query.value is None or query.value.column is None else (query.value.column,)
-        used = dict.fromkeys((*each_user_column(query.user), *query.keys, *measured, *columns_of(query.where)))
+        keys = (key for join in query.joins for key in join.using)
+        used = dict.fromkeys((*each_user_column(query.user), *query.keys, *measured, *columns_of(query.where), *keys))
         return json_relation(self._files, tuple(used), self._declared)
 
     def domain_relation(self, table: str) -> Relation:
@@ -279,6 +326,9 @@ class DuckDBSource(SqlSource):
             cursor.execute(f"USE {ATTACHED}")
         if self._frame is not None:
             cursor.register(FRAME, self._frame)
+        for name, source in self._beside.items():
+            if source._frame is not None:
+                cursor.register(_frame_name(name), source._frame)
         return cursor
 
     @contextmanager
@@ -320,4 +370,10 @@ class DuckDBSource(SqlSource):
         """Close the connection and remove its temporary files; in a fork there is nothing to close."""
         if self._process.here:
             self._database.close()
+        for source in self._beside.values():
+            source.close()
         self._clean_up()
+
+
+def _frame_name(name: str) -> str:
+    return f"{FRAME}_{name}"

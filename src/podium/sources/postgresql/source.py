@@ -128,6 +128,9 @@ def _reason_for_tables(query: CountQuery, domain: Domain | None) -> str | None:
         return "groups"
     if query.without:
         return "items left out"
+    if query.joins:
+        # Rows of public tables, and of views, are kept in tables.
+        return "joined tables"
     if query.weights is not None:
         # Weighted queries keep their counts in a table.
         return "rounds of finding"

@@ -155,4 +155,4 @@ def _as_arrow(schema: spark.StructType, columns: tuple[Column, ...], rows: Seque
 
 
 def _writable(value: Any, column: Column) -> Any:
-    return Decimal(value) if column.kind is Kind.DECIMAL else value
+    return Decimal(value) if column.kind is Kind.DECIMAL and value is not None else value

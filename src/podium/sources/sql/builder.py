@@ -89,10 +89,8 @@ class SqlBuilder:
 
     def keep_computed(self, rows: str, listed: str, grouped: str) -> tuple[SqlBuilder, dict[str, exp.Select]]:
         """The same queries on computed rows kept in tables of these names, and the rows to keep there first."""
-        first, relation, domain, groups = {}, self.relation, self.domain, self.groups
-        if relation.computes(self._pairs.names):
-            first[rows] = relation.fence(self._pairs.names)
-            relation = relation.kept_as(rows)
+        domain, groups = self.domain, self.groups
+        relation, first = self.relation.kept_rows(self._pairs.names, rows)
         if isinstance(domain, ItemTable) and domain.computes:
             first[listed] = domain.relation.fence(domain.columns)
             domain = replace(domain, relation=domain.relation.kept_as(listed))

@@ -50,6 +50,15 @@ class Relation:
         """These columns, computed for every row before any condition applies."""
         return self.dialect.fence(exp.alias_(self.table.copy(), ROWS, table=True), tuple(dict.fromkeys(names)))
 
+    def kept_rows(self, names: Iterable[str], table: str) -> tuple[Relation, dict[str, exp.Select]]:
+        """The same rows, kept in that table if one of the columns is computed, and the query to keep there."""
+        wanted = tuple(names)
+        return (self.kept_as(table), {table: self.fence(wanted)}) if self.computes(wanted) else (self, {})
+
+    def shown_as(self, name: str) -> Relation:
+        """The same under another name, for readers who should not see where the data is."""
+        return replace(self, table=exp.Table(this=exp.to_identifier(name, quoted=True)))
+
     def kept_as(self, table: str) -> Relation:
         """The same columns in a temporary table that keeps them."""
         return replace(self, table=exp.to_table(table), computed=frozenset())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlglot import exp
@@ -22,10 +22,11 @@ from podium.sources.sql.conditions import check_condition, depth_of
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.groups.grouped_lists import GroupedSqlSnapshot
 from podium.sources.sql.groups.queries import GroupedSql, listed_texts
+from podium.sources.sql.joining import JoiningSource
 from podium.sources.sql.kept_pairs import KEPT_PAIRS, KEPT_USERS, SqlKeptPairs
 from podium.sources.sql.loaded_items import KNOWN_GROUPS, LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
 from podium.sources.sql.pair_values import check_value
-from podium.sources.sql.relation import ItemTable, Relation
+from podium.sources.sql.relation import ItemTable
 from podium.sources.sql.snapshot import COUNTS, Session, decoded, exact_edges
 from podium.user_columns import each_user_column
 
@@ -34,16 +35,8 @@ __all__ = ["SqlSource"]
 _ROWS = "podium_rows"
 
 
-class SqlSource(ABC):
+class SqlSource(JoiningSource):
     """A source whose engine speaks SQL: an engine's module says how to connect, and which table to read."""
-
-    sql_dialect: Dialect
-    """How this engine writes SQL."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The name of this source in messages."""
 
     @property
     def dialect(self) -> str:
@@ -54,22 +47,6 @@ class SqlSource(ABC):
         """The largest clip of pair values that are added up with weights up to this one: a public limit."""
         arithmetic = self.sql_dialect.arithmetic
         return min(arithmetic.max_clip, arithmetic.max_term // weight)
-
-    @abstractmethod
-    def relation(self) -> Relation:
-        """The table of events."""
-
-    def relation_for(self, query: CountQuery) -> Relation:
-        """The table of events as this question needs it."""
-        return self.relation()
-
-    @abstractmethod
-    def domain_relation(self, table: str) -> Relation:
-        """Another table of the same engine, to read as a domain; SourceUnavailable if it does not exist."""
-
-    @abstractmethod
-    def session(self) -> AbstractContextManager[Session]:
-        """A connection for one question; everything kept in it is removed afterwards."""
 
     @abstractmethod
     def close(self) -> None:
@@ -96,7 +73,7 @@ class SqlSource(ABC):
 
     def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns exist and are of kinds that can be counted and compared."""
-        schema = self.schema()
+        schema = self.rows_for(query).schema
         for name in each_user_column(query.user):
             _require_countable("user", schema.column(name, role="user"))
         if query.groups is not None:
@@ -130,9 +107,10 @@ class SqlSource(ABC):
 
     def _check_plannable(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the engine can plan the queries: engines limit their length and depth."""
-        keys = tuple(element_of(self.relation_for(query).schema.column(name)) for name in query.keys)
+        keys = tuple(element_of(self.rows_for(query).schema.column(name)) for name in query.keys)
         groups, items = keys[: -len(query.items)], keys[-len(query.items) :]
         with self.session() as session:
+            self.load_lookups(session, query, rows=False)
             for table, columns in ((LISTED_ITEMS, items), (LEFT_OUT, keys), (KNOWN_GROUPS, groups)):
                 # Without rows: their content does not change whether a plan is refused.
                 if columns and _needs_tables(query, domain):
@@ -227,14 +205,13 @@ class SqlSource(ABC):
         """The builder, and the rows to keep before its queries: computed columns, where a subquery is no fence."""
         builder = self._builder(query, domain)
         if shown_as is not None:
-            table = exp.Table(this=exp.to_identifier(shown_as, quoted=True))
-            builder = replace(builder, relation=replace(builder.relation, table=table))
-        return (
-            builder.keep_computed(_ROWS, LISTED_ITEMS, KNOWN_GROUPS) if self.sql_dialect.keeps_rows else (builder, {})
-        )
+            builder = replace(builder, relation=builder.relation.shown_as(shown_as))
+        # A join may not need all rows of one side, so that a fence inside it would not be passed by all of them.
+        keeps = self.sql_dialect.keeps_rows or bool(query.joins)
+        return builder.keep_computed(_ROWS, LISTED_ITEMS, KNOWN_GROUPS) if keeps else (builder, {})
 
     def _builder(self, query: CountQuery, domain: Domain | None) -> SqlBuilder:
-        relation = self.relation_for(query)
+        relation = self.rows_for(query)
         keys = tuple(element_of(relation.schema.column(name)) for name in query.keys)
         columns = keys[-len(query.items) :]
         without = loaded_table(LEFT_OUT, keys, self.sql_dialect) if query.without else None
@@ -261,7 +238,7 @@ class SqlSource(ABC):
         self._check_query(query, None)
         if query.groups is None or query.groups.known is None:
             raise InvalidArgument("groups", None, allowed="a list, a file or a table of groups")
-        schema, known = self.relation_for(query).schema, query.groups.known
+        schema, known = self.rows_for(query).schema, query.groups.known
         columns = tuple(map(schema.column, query.groups.columns))
         if isinstance(known, DomainItems | DomainFile):
             rows = listed_rows(known, columns, self.sql_dialect, "groups")
@@ -307,8 +284,10 @@ class SqlSource(ABC):
         """
         with self.session() as session:
             builder, first = self._fenced_builder(query, domain)
+            if data:
+                self.load_lookups(session, query)
             for table, select in first.items():
-                if data or table != _ROWS:
+                if data or not table.startswith(_ROWS):
                     session.keep(table, select)
             groups, items = builder.columns[: -len(query.items)], builder.columns[-len(query.items) :]
             if isinstance(domain, DomainItems | DomainFile):

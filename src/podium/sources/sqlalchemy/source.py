@@ -91,7 +91,7 @@ class SQLAlchemySource(SqlSource):
         if self._flavour.explain is None and depth > _MAX_DEPTH:
             allowed = f"AND, OR and NOT nested at most {_MAX_DEPTH} deep on an engine that nobody asked for its limits"
             raise InvalidArgument("where", f"a condition nested {depth} deep", allowed=allowed)
-        schema = self._relation.schema
+        schema = self.rows_for(query).schema
         for kind in sorted(_kinds(schema, query)):
             self._require_exact(kind)
         if query.where is not None and _has_patterns(query.where):
@@ -108,7 +108,7 @@ class SQLAlchemySource(SqlSource):
                 "a row. Allowed: distinct users on this engine. Copy the table to DuckDB, Parquet or PostgreSQL."
             )
         # Weighted queries keep their counts in a table, and questions about events or sums their pairs.
-        listed = domain is not None or bool(query.without) or query.groups is not None
+        listed = domain is not None or bool(query.without) or query.groups is not None or bool(query.joins)
         if listed or query.weights is not None or query.value is not None:
             hint = "Check that the account may create temporary tables, or copy the table to DuckDB or Parquet."
             self._require(_KEEPS_TABLES, keeps_tables, hint)
@@ -194,7 +194,8 @@ def _address(url: sa.URL) -> str:
 
 
 def _kinds(schema: Schema, query: CountQuery) -> set[Kind]:
-    names = (*each_user_column(query.user), *query.keys, *columns_of(query.where))
+    keys = (key for join in query.joins for key in join.using)
+    names = (*each_user_column(query.user), *query.keys, *columns_of(query.where), *keys)
     return {element_of(schema.column(name)).kind for name in names} & set(COUNTABLE)
 
 
