@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from podium.ledger import Budget
     from podium.planning.question_plan import Plan
     from podium.query import Question
+    from podium.query.join import Join
     from podium.release import BOTTOM, Release
 
 __all__ = [
-    "BOTTOM", "Budget", "Curator", "Histogram", "Plan", "Question", "Release", "Scores", "Table", "TopKMonitor",
+    "BOTTOM", "Budget", "Curator", "Histogram", "Join", "Plan", "Question", "Release", "Scores", "Table", "TopKMonitor",
     "__version__", "connect", "plan", "plan_rank", "rank", "sql", "top",
 ]  # fmt: skip
 
@@ -28,6 +29,7 @@ _HOMES = {
     "Budget": "podium.ledger.budget",
     "Curator": "podium.curator.curator",
     "Histogram": "podium.histogram",
+    "Join": "podium.query.join",
     "Plan": "podium.planning.question_plan",
     "Question": "podium.query",
     "Release": "podium.release",

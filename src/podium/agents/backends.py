@@ -75,7 +75,12 @@ class CuratorBackend:
         status = await asyncio.to_thread(lambda: self._curator.status)
         about = {"name": dataset, "user": user_data(status.user)}
         if not self._curator.tables:
-            return {**about, **schema_document(self._curator.schema)}
+            beside = await asyncio.to_thread(self._curator.table().joined_columns)
+            joins = [
+                {"name": join.name, "using": list(join.using), **schema_document(schema)}
+                for join, schema in beside.items()
+            ]
+            return {**about, **schema_document(self._curator.schema), **({"joins": joins} if joins else {})}
         tables = [
             {"name": name, "user": user_data(self._curator.table(name).user), **schema_document(schema)}
             for name, schema in self._curator.schemas.items()

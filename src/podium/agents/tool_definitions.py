@@ -29,6 +29,7 @@ QUESTION_FIELDS: Final[dict[str, Any]] = {
         "[WHERE ...] GROUP BY item ORDER BY n DESC LIMIT k.",
     },
     "table": {**_NAME, "description": "Which table, where describe_dataset lists several; in SQL, FROM names it."},
+    "join": {**_NAMES, "description": "Tables that describe_dataset lists under joins, whose columns are wanted too."},
     "k": {"type": "integer", "minimum": 1, "maximum": 10_000, "description": "Number of items; default 10."},
     "by": {
         "type": "string",

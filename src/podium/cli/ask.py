@@ -29,6 +29,7 @@ from podium.cli.options import (
     Force,
     Groups,
     GroupsPerUser,
+    JoinOption,
     KBar,
     LedgerOption,
     MaxItemsPerUser,
@@ -55,6 +56,7 @@ from podium.errors import InvalidArgument
 if TYPE_CHECKING:
     from podium import Curator
     from podium.query import Question, RankingQuestion
+    from podium.query.join import Join
 
 __all__ = ["AnswerOptions", "DataOptions", "OutputOptions", "ask", "type_groups"]
 
@@ -117,6 +119,7 @@ class DataOptions:
     dataset: DatasetOption = None
     analyst: AnalystOption = None
     table: Table = None
+    join: JoinOption = None
     types: Types = None
     bad_lines: BadLinesOption = BadLines.REFUSE
     encoding: Encoding = "utf-8"
@@ -159,13 +162,15 @@ class DataOptions:
         )
 
     @contextmanager
-    def curator(self, source: str, user: Sequence[str], *, dry_run: bool) -> Iterator[Curator]:
+    def curator(
+        self, source: str, user: Sequence[str], *, dry_run: bool, declared: Sequence[Join] | None = None
+    ) -> Iterator[Curator]:
         """The curator of a registered data set (a mistyped ledger is not created), or of a single question."""
         from podium.curator.curator import Curator
         from podium.curator.one_question import OneQuestion
         from podium.curator.timing import delay_to_period, period_of
 
-        reading: Any = {"user": user, **self.reading()}
+        reading: Any = {"user": user, "joins": declared, **self.reading()}
         if self.ledger is None:
             # Without a ledger the whole run is delayed, opening and checking the file included.
             every = None if dry_run else period_of(self.answer_every)
@@ -222,10 +227,11 @@ def ask(
     output = output_options.destination()
     epsilon = None if data_options.ledger is None else data_options.epsilon
     dry_run = output_options.dry_run
+    question, declared = _with_joins(question, data_options)
     with (
         named_source(source) as path,
         progress("planning" if dry_run else "asking"),
-        data_options.curator(path, user, dry_run=dry_run) as curator,
+        data_options.curator(path, user, dry_run=dry_run, declared=declared) as curator,
     ):
         question = type_groups(question, curator)
         if dry_run:
@@ -244,6 +250,23 @@ def ask(
         say(f"{left.dataset}: {budget_sentence(left)}")
 
 
+def _with_joins(
+    question: Question | RankingQuestion, options: DataOptions
+) -> tuple[Question | RankingQuestion, tuple[Join, ...] | None]:
+    """What --join says: under a budget the names that its owner declared, otherwise the tables themselves."""
+    from podium.curator.joined import declared_beside
+    from podium.query import Question
+
+    if not options.join:
+        return question, None
+    if not isinstance(question, Question):
+        raise InvalidArgument("join", options.join[0], allowed="nothing in a ranking from comparisons")
+    if options.ledger is not None:
+        return replace(question, join=tuple(options.join)), None
+    declared, names = declared_beside(options.join, question.sql)
+    return replace(question, join=names), declared
+
+
 def type_groups(question: Question | RankingQuestion, curator: Curator) -> Question | RankingQuestion:
     """The groups of the command line, which are text there, as values of the kinds of their columns."""
     from podium.query import Question, check_question
@@ -252,6 +275,7 @@ def type_groups(question: Question | RankingQuestion, curator: Curator) -> Quest
     if not isinstance(question, Question) or not isinstance(question.groups, tuple):
         return question
     table = curator.table(question)
-    schema, name = table.schema, table.name or curator.dataset
-    per = check_question(question, schema, user=table.user, table=name, now=dt.datetime.now(dt.UTC)).per
+    schema, name, joins = table.schema_of(question), table.name or curator.dataset, table.joined_by(question)
+    now = dt.datetime.now(dt.UTC)
+    per = check_question(question, schema, user=table.user, table=name, now=now, joins=joins).per
     return replace(question, groups=typed_groups(question.groups, per, schema, kinds=TYPED))

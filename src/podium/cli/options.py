@@ -21,6 +21,7 @@ __all__ = [
     "Clip",
     "Copy",
     "DatasetOption",
+    "DeclareJoin",
     "Delta",
     "DomainSize",
     "DryRun",
@@ -31,6 +32,7 @@ __all__ = [
     "Groups",
     "GroupsPerUser",
     "Item",
+    "JoinOption",
     "K",
     "KBar",
     "KBesideSQL",
@@ -124,6 +126,24 @@ User = Annotated[
         metavar="COL",
         autocompletion=_complete_column,
         help="User column: the unit of protection. Repeat it if columns together are one user.",
+    ),
+]
+JoinOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--join",
+        metavar="TABLE",
+        help="Also read the columns of another table: 'users.parquet USING (user_id)', matched by all user "
+        "columns; or 'PUBLIC products=products.csv USING (product)', which says nothing about users. With --ledger "
+        "the name of a table that its owner declared. May be repeated.",
+    ),
+]
+DeclareJoin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--join",
+        metavar="TABLE",
+        help="Declare a table that questions may join: '[PUBLIC] [NAME=]TABLE USING (COLUMN, ...)'. May be repeated.",
     ),
 ]
 _LENGTH = typer.Option("--k", "-k", metavar="N", help="Number of items to release.")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from podium.curator.joined import joins_sentence
 from podium.curator.prepare import PlannedQuestion, fresh_salt
 from podium.curator.rounds import SourceReader
 from podium.curator.timing import delay_to_period
@@ -59,6 +60,9 @@ def _release(source: Source, planned: PlannedQuestion) -> Release:
     # The items of a ranking come from two columns, so they carry the name of neither.
     columns = planned.question.items if strategy.ranking is None else None
     settled = replace(release, guarantee=strategy.guarantee, theorem=theorem, user=planned.user, columns=columns)
+    if planned.joins:
+        told = joins_sentence(planned.joins)
+        settled = replace(settled, parameters={**settled.parameters, "join": told})
     return _in_amounts(keep_at_least(settled, strategy.facts.at_least), planned.question.measure)
 
 

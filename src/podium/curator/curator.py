@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
 from podium.curator.answer import answer, strip_origin
+from podium.curator.joined import joined_schema, joined_tables
 from podium.curator.one_question import OneQuestion
 from podium.curator.open_tables import OpenTable, Tables
 from podium.curator.prepare import (
@@ -107,6 +108,7 @@ class Curator:
             join_ledger(kept, dataset, self._tables, budget=budget, force=force, schedule=schedule)
             status = self.status
             for table in self._tables.all:
+                table.adopt_joins(status.joins.get(table.name or "", ()), dataset)
                 table.held.at(status.version_of(table.name))
             self._opened = opened.pop_all()
 
@@ -324,10 +326,15 @@ class Curator:
             accepted = CountQuery(checked.items, table.user, checked.where)
             source.check(accepted, domain=domain)
             return self._plan(source, table, checked, facts, domain, accepted, epsilon, question)
-        checked = check_question(question, source.schema(), user=table.user, table=table.name or self._dataset, now=now)
+        joins = table.joined_by(question)
+        schema = joined_schema(source, joins)
+        checked = check_question(
+            question, schema, user=table.user, table=table.name or self._dataset, now=now, joins=joins
+        )
         domain = state_domain(question.domain, question.domain_size)
-        groups = state_groups(source, checked)
-        facts, accepted = count_facts(source, checked, domain, table.user, groups)
+        groups = state_groups(schema, checked)
+        tables = joined_tables(source, joins, checked, table.user)
+        facts, accepted = count_facts(source, checked, domain, table.user, groups, tables)
         return self._plan(source, table, checked, facts, domain, accepted, epsilon, groups=groups)
 
     def _plan(
@@ -349,7 +356,10 @@ class Curator:
             else:
                 strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
         how = None if ranking is None else ranking.describe()
-        planned = PlannedQuestion(checked, strategy, domain, table.user, budget, how, groups=groups, table=table.name)
+        planned = PlannedQuestion(
+            checked, strategy, domain, table.user, budget, how, groups=groups, table=table.name, joins=accepted.joins,
+            declared=table.joins,
+        )  # fmt: skip
         most = kept_clip(source, checked.measure, strategy.mechanism.first_weights)
         planned = planned if most is None else replace(planned, max_clip=most)
         require_readable(source, planned, accepted)

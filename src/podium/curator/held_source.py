@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from podium.errors import PodiumError, SourceUnavailable
+from podium.query.join import Join
 from podium.sources import DuckDBSource, Source, SourceOptions, open_source
+from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["HeldSource"]
 
@@ -26,6 +28,12 @@ class HeldSource:
         self._own = self.source is not given
         if self._own:
             self._opened.append(self.source)
+
+    def declare(self, joins: Sequence[Join]) -> None:
+        """Let questions join these tables, also after the source was opened again."""
+        self._options = {**self._options, "joins": tuple(joins)}
+        if isinstance(self.source, SqlSource):
+            self.source.declare_joins({join.name: join for join in joins})
 
     def at(self, version: str) -> None:
         """Record the version of the data that the source was opened for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from podium.curator.open_tables import Tables
+from podium.curator.open_tables import OpenTable, Tables
 from podium.errors import DatasetExists, InvalidArgument
 from podium.ledger import Budget, Ledger, Status
 from podium.ledger.status import require_user
@@ -30,9 +30,7 @@ def join_ledger(
             return
         (table,) = tables.all
         location = location_of(table.given, table.source.name, table.table)
-        _join_single(
-            ledger, dataset, table.source, location, user=table.user, budget=budget, force=force, schedule=schedule
-        )
+        _join_single(ledger, dataset, table, location, budget=budget, force=force, schedule=schedule)
         table.user = ledger.status(dataset).user or table.user
         return
     for table in tables.all:
@@ -76,14 +74,16 @@ def _join_named(
     # Whom the budget protects has one name; the status shows the column of each table.
     user = tables.all[0].user
     source = ", ".join(f"{name}={location}" for name, (location, _) in stated.items())
-    ledger.register(dataset, budget, source=source, user=user, force=force, tables=stated)
+    joins = {str(table.name): table.described_joins for table in tables.all}
+    ledger.register(dataset, budget, source=source, user=user, force=force, tables=stated, joins=joins)
 
 
 def _join_single(
-    ledger: Ledger, dataset: str, source: Source, location: str, *,
-    user: UserColumns, budget: Budget | None, force: bool, schedule: str | None,
+    ledger: Ledger, dataset: str, table: OpenTable, location: str, *,
+    budget: Budget | None, force: bool, schedule: str | None,
 ) -> None:  # fmt: skip
     """Register one table, or check that it was registered for the same user column."""
+    source, user = table.source, table.user
     known = ledger.status(dataset).source if budget is None or dataset in ledger.datasets() else None
     same = known is not None and _is_same(source, location, known)
     if budget is not None:
@@ -91,7 +91,10 @@ def _join_single(
             _require_unregistered(ledger, dataset, source, location)
         # A table that is registered already keeps the name of its registration.
         place = known if known and same else location
-        ledger.register(dataset, budget, source=place, user=user, force=force, schedule=schedule)
+        ledger.register(
+            dataset, budget, source=place, user=user, force=force, schedule=schedule,
+            joins={"": table.described_joins},
+        )  # fmt: skip
         return
     require_user(dataset, ledger.status(dataset).user, user)
     if not force and not same:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 from podium.curator.curator import Curator
+from podium.curator.joined import declared_beside
 from podium.curator.one_question import OneQuestion
 from podium.exact import Number
 from podium.planning.question_plan import Plan
@@ -13,6 +14,7 @@ from podium.query import Question, QuestionOptions, RankingOptions, RankingQuest
 from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
 from podium.sources import SOURCE_DEFAULTS, SourceOptions
+from podium.sources.declared_types import Types
 
 __all__ = ["plan", "plan_rank", "rank", "sql", "top"]
 
@@ -20,15 +22,28 @@ _TABLE = "table"
 """The name of a table that has none."""
 
 
-class _Options(QuestionOptions, SourceOptions):
+class _Reading(TypedDict, total=False):
+    """How a source is read: see ``open_source``."""
+
+    table: str | None
+    types: Types | None
+    bad_lines: str
+    encoding: str
+
+
+class _Options(QuestionOptions, _Reading):
     """What may be added to a question, and how its source is read."""
 
 
-class _RankOptions(RankingOptions, SourceOptions):
+class _RankOptions(RankingOptions, _Reading):
     """What may be added to a ranking, and how its source is read."""
 
 
-@spell_out(QUESTION_DEFAULTS, SOURCE_DEFAULTS)
+_READING = {name: value for name, value in SOURCE_DEFAULTS.items() if name in _Reading.__annotations__}
+"""Whoever asks once declares what is joined by naming it."""
+
+
+@spell_out(QUESTION_DEFAULTS, _READING)
 def top(
     source: object,
     *,
@@ -60,7 +75,8 @@ def top(
             out items with less than that, near but not exactly, because noise decides. ``others``: also the numbers of
             users with none of the items, and of all; a tenth of epsilon pays for them. ``per``: a column, or several:
             one list for each value, in ``release.lists``. ``groups`` (a list, or a file) are the values, if known; each
-            user counts in ``groups_per_user`` (1) of them, or in "all". ``max_items_per_user``,
+            user counts in ``groups_per_user`` (1) of them, or in "all". ``join``: a ``podium.Join``, or several: tables
+            about users and public tables, whose columns are then columns of the question. ``max_items_per_user``,
             ``k_bar``, ``mechanism``: for those who know more than the planner. How the source is read: ``table`` names
             the table of a database, ``types`` the types of columns of CSV and JSON files, such as {"user_id":
             "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records; ``encoding`` is
@@ -74,7 +90,7 @@ def top(
         return curator.ask(Question.of(item, **asked))
 
 
-@spell_out(SQL_DEFAULTS, SOURCE_DEFAULTS)
+@spell_out(SQL_DEFAULTS, _READING)
 def sql(
     source: object,
     text: str,
@@ -87,11 +103,11 @@ def sql(
 ) -> Release:
     """The same as ``top``, for a question written as SQL; ``name`` is what its FROM calls the table."""
     asked: dict[str, Any] = {**options}
-    with _open(source, name, user, OneQuestion(epsilon, delta), asked) as curator:
+    with _open(source, name, user, OneQuestion(epsilon, delta), asked, text) as curator:
         return curator.ask(Question.of(sql=text, **asked))
 
 
-@spell_out(QUESTION_DEFAULTS, SOURCE_DEFAULTS)
+@spell_out(QUESTION_DEFAULTS, _READING)
 def plan(
     source: object,
     *,
@@ -105,11 +121,11 @@ def plan(
 ) -> Plan:
     """What ``top`` would do with the same arguments, or ``sql`` with its text and name, and cost. No row is read."""
     asked: dict[str, Any] = {**options}
-    with _open(source, name, user, OneQuestion(epsilon, delta), asked) as curator:
+    with _open(source, name, user, OneQuestion(epsilon, delta), asked, sql) as curator:
         return curator.plan_question(Question.of(item, sql=sql, **asked))
 
 
-@spell_out(RANKING_DEFAULTS, SOURCE_DEFAULTS)
+@spell_out(RANKING_DEFAULTS, _READING)
 def rank(
     source: object,
     *,
@@ -140,7 +156,7 @@ def rank(
         )
 
 
-@spell_out(RANKING_DEFAULTS, SOURCE_DEFAULTS)
+@spell_out(RANKING_DEFAULTS, _READING)
 def plan_rank(
     source: object,
     *,
@@ -161,10 +177,17 @@ def plan_rank(
 
 
 def _open(
-    source: object, name: str, user: str | Iterable[str], budget: OneQuestion, options: dict[str, Any]
+    source: object,
+    name: str,
+    user: str | Iterable[str],
+    budget: OneQuestion,
+    options: dict[str, Any],
+    sql: str | None = None,
 ) -> Curator:
     """Open a curator for one question; source options are removed from ``options``."""
     reading: SourceOptions = {}
+    if options.get("join") is not None:
+        reading["joins"], options["join"] = declared_beside(options["join"], sql)
     for option in SourceOptions.__annotations__:
         if option in options:
             reading[option] = options.pop(option)  # type: ignore[literal-required]

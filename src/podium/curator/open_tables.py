@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from podium.curator.held_source import HeldSource
+from podium.curator.joined import joined_schema, joins_of
 from podium.errors import InvalidArgument, QuestionRefused
 from podium.query import Question, RankingQuestion, Schema
+from podium.query.join import Join, declared_joins, stored_join
 from podium.sources import Source, SourceOptions
 from podium.sources.declared_types import Types
+from podium.sources.sql.sql_source import SqlSource
 from podium.user_columns import UserColumns, user_columns
 
 __all__ = ["OpenTable", "Table", "Tables"]
@@ -31,13 +35,14 @@ class Table:
     bad_lines: str = "refuse"
     encoding: str = "utf-8"
     header: bool = True
+    joins: Iterable[Join | str] | Join | str | None = None
 
     @property
     def options(self) -> SourceOptions:
         """How the source is read."""
         return {
             "table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding,
-            "header": self.header,
+            "header": self.header, "joins": self.joins,
         }  # fmt: skip
 
 
@@ -60,6 +65,45 @@ class OpenTable:
     def schema(self) -> Schema:
         """Its columns."""
         return self.source.schema()
+
+    @property
+    def joins(self) -> tuple[Join, ...]:
+        """The tables that questions about it may join."""
+        return tuple(self.source.declared_joins.values()) if isinstance(self.source, SqlSource) else ()
+
+    @property
+    def described_joins(self) -> list[dict[str, Any]]:
+        """The same as plain data."""
+        return [join.describe() for join in self.joins]
+
+    def joined_columns(self) -> dict[Join, Schema]:
+        """The columns of each of them."""
+        if not isinstance(self.source, SqlSource):
+            return {}
+        return {join: self.source.schema_beside(join) for join in self.joins}
+
+    def adopt_joins(self, stored: Sequence[Mapping[str, Any]], dataset: str) -> None:
+        """Join what the ledger says, if it says anything: what its owner declared is what questions mean."""
+        declared = {join["name"]: join for join in stored}
+        for join in self.joins if declared else ():
+            if declared.get(join.name) != join.describe():
+                listed = "; ".join(stored_join(known).sentence() for known in stored)
+                raise InvalidArgument(
+                    "joins", join.sentence(), allowed=f"what {dataset!r} was registered with: {listed}",
+                    hint="Leave it out, to use the tables as they were declared.",
+                )  # fmt: skip
+        if declared and not self.joins:
+            self.held.declare([stored_join(join) for join in stored])
+
+    def joined_by(self, question: Question) -> tuple[Join, ...]:
+        """The declared tables that a question names, in its JOIN clauses where it is SQL that has some."""
+        return joins_of(question, self.joins, table=self.name or "the data set")
+
+    def schema_of(self, question: Question | RankingQuestion) -> Schema:
+        """Its columns, and those of the tables that the question joins."""
+        if isinstance(question, RankingQuestion):
+            return self.schema
+        return joined_schema(self.source, self.joined_by(question))
 
 
 class Tables:
@@ -116,6 +160,8 @@ class Tables:
 
 
 def _open(name: str | None, given: object, user: UserColumns, options: SourceOptions, opened: ExitStack) -> OpenTable:
+    for join in declared_joins(options.get("joins")).values():
+        join.require_unit(user)
     held = HeldSource(given, options)
     opened.callback(held.close)
     return OpenTable(name, user, held, given, options.get("table"))

@@ -16,9 +16,11 @@ from podium.planning.facts import Facts, MeasureFacts
 from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, Question
 from podium.query.group_columns import groups_sentence
+from podium.query.join import Join
 from podium.query.ranked_by import MAX_CLIP, Measure
 from podium.randomness import system_bits
 from podium.sources import CountQuery, Domain, PairNorm, PairValue, Source
+from podium.sources.joined_table import JoinedTable
 from podium.user_columns import UserColumns
 
 if TYPE_CHECKING:
@@ -66,6 +68,10 @@ class PlannedQuestion:
     """The groups that there is a list for; None where there is one list."""
     table: str | None = None
     """The table that is read, where the data set has several."""
+    joins: tuple[JoinedTable, ...] = ()
+    """What is joined, with the rows of public tables."""
+    declared: tuple[Join, ...] = ()
+    """The tables that may be joined, as their owner declared them."""
 
     def pairs_query(self, salt: str | None = None) -> CountQuery:
         """The pairs that all rounds share, of which none is cut; with groups, those of the groups that users keep."""
@@ -73,8 +79,9 @@ class PlannedQuestion:
         value = pair_value(question.measure, self.max_clip)
         bounded = cut is not None and cut.per_user is not None
         return CountQuery(
-            question.items, self.user, question.where, value=value, groups=cut, salt=salt if bounded else None
-        )
+            question.items, self.user, question.where, value=value, groups=cut, salt=salt if bounded else None,
+            joins=self.joins,
+        )  # fmt: skip
 
     def count_query(self, salt: str) -> CountQuery:
         """The count; the salt decides which items and groups a user keeps where these are bounded."""
@@ -182,6 +189,7 @@ def count_facts(
     domain: Domain | None,
     user: UserColumns,
     groups: StatedGroups | None = None,
+    joins: tuple[JoinedTable, ...] = (),
 ) -> tuple[Facts, CountQuery]:
     """The public facts of a question, and the plain count that the engine accepted for it."""
     measure = question.measure
@@ -189,7 +197,7 @@ def count_facts(
     value = pair_value(measure, None if measure is None or measure.clip is not None else source.max_clip())
     cut = None if groups is None else groups.cut
     salt = PLACEHOLDER_SALT if cut is not None and cut.per_user is not None else None
-    plain = CountQuery(question.items, user, question.where, value=value, groups=cut, salt=salt)
+    plain = CountQuery(question.items, user, question.where, value=value, groups=cut, salt=salt, joins=joins)
     # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)
     facts = Facts(

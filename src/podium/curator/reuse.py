@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from podium.curator.joined import described_joins
 from podium.curator.prepare import PlannedQuestion
 from podium.curator.pricing import selections_strategy
 from podium.curator.stated import StatedGroups
@@ -64,6 +65,7 @@ def record_of(planned: PlannedQuestion) -> QuestionRecord:
         ranking=planned.ranking_options,
         at_least=_stored_least(question),
         others=strategy.others is not None,
+        joins=described_joins(planned.joins, planned.declared),
         table=planned.table,
         **_stored_measure(question.measure),
         **_stored_groups(planned.groups),
@@ -183,7 +185,7 @@ def older_key(planned: PlannedQuestion) -> str | None:
     question, strategy = planned.question, planned.strategy
     if question.measure is not None or question.at_least is not None or not isinstance(planned.user, str):
         return None
-    if strategy.others is not None or planned.groups is not None:
+    if strategy.others is not None or planned.groups is not None or planned.joins:
         return None
     if planned.budget and _was_by_selections(strategy):
         strategy = selections_strategy(strategy.facts, planned.budget)

@@ -9,9 +9,9 @@ from pathlib import Path
 from podium.errors import InvalidArgument
 from podium.histogram import Item
 from podium.planning.facts import GroupFacts
-from podium.query import CheckedQuestion
+from podium.query import CheckedQuestion, Schema
 from podium.release.groups import group_key
-from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, GroupCut, Source
+from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, GroupCut
 from podium.sources.domains import listed_rows
 
 __all__ = ["StatedGroups", "state_domain", "state_groups"]
@@ -58,7 +58,7 @@ def state_domain(domain: object, domain_size: int | None) -> Domain | None:
     return DomainItems(tuple(domain))
 
 
-def state_groups(source: Source, question: CheckedQuestion) -> StatedGroups | None:
+def state_groups(schema: Schema, question: CheckedQuestion) -> StatedGroups | None:
     """The groups that the caller stated; None where there is one list. A file with groups is read here."""
     asked = question.asked
     if asked is None or not question.per:
@@ -67,7 +67,6 @@ def state_groups(source: Source, question: CheckedQuestion) -> StatedGroups | No
     groups = _as_listed(asked.groups)
     if groups is None:
         return StatedGroups(question.per, per_user)
-    schema = source.schema()
     columns = tuple(schema.column(name, role="per") for name in question.per)
     rows = listed_rows(groups, columns, role="groups")
     by_key = {group_key(group): group for group in (row if len(row) > 1 else row[0] for row in rows)}

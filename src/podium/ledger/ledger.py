@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from podium.errors import LedgerTampered, QuestionPending
 from podium.exact import positive_integer
@@ -83,6 +83,7 @@ class Ledger:
         force: bool = False,
         schedule: str | None = None,
         tables: Mapping[str, tuple[str, UserColumns]] | None = None,
+        joins: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     ) -> Entry:
         """Fix the total of a data set under a name, once and for all.
 
@@ -93,7 +94,8 @@ class Ledger:
         counts as a copy of the first. After
         ``failures_allowed`` forfeited reservations of one analyst that analyst is locked out, after ten times as many
         everybody. A data set that belongs to a ``schedule`` answers no other questions. ``tables`` are several tables
-        of the same users by name, each with its source and user column: they share the total.
+        of the same users by name, each with its source and user column: they share the total. ``joins``
+        are the tables that questions may join to each table, "" where there is one without a name.
         """
         wanted = RegistrationRequest(
             label(dataset, "dataset"),
@@ -108,6 +110,7 @@ class Ledger:
                 label(name, "table"): (long_text(at, "source"), stored_users(user))
                 for name, (at, user) in (tables or {}).items()
             },
+            joins or {},
         )
         with self._report_tampering(wanted.dataset), self._backend.transaction(write=True) as session:
             store = Store(session)

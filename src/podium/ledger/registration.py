@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,8 @@ __all__ = ["RegistrationRequest", "new_totals", "register", "stored_users"]
 class RegistrationRequest:
     """A validated registration. If ``schedule`` is set, the data set answers only its questions.
 
-    ``tables`` has source and user column of each table by name, where the data set has several.
+    ``tables`` has source and user column of each table by name, where the data set has several. ``joins`` are the
+    tables that questions may join to each of them, under "" where there is one table without a name.
     """
 
     dataset: str
@@ -33,6 +34,7 @@ class RegistrationRequest:
     force: bool
     schedule: str | None
     tables: Mapping[str, tuple[str, UserColumns]] = field(default_factory=dict)
+    joins: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -52,6 +54,9 @@ class RegistrationRequest:
                 {"tables": {name: [at, user_data(user)] for name, (at, user) in self.tables.items()}}
                 if self.tables
                 else {}
+            ),
+            **(
+                {"joins": {name: list(joins) for name, joins in self.joins.items()}} if any(self.joins.values()) else {}
             ),
         }
 

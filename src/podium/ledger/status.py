@@ -7,7 +7,7 @@ was spent is shown in the sums that the ledger keeps: epsilon for a pure total, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -70,7 +70,8 @@ class Status(Document):
     question.
     ``failures_of`` counts failed questions by analyst, None for those without a name; ``locked_out`` are the analysts
     who had too many, and ``locked`` says whether everybody is. If ``schedule`` is set, only its questions are answered.
-    ``tables`` are those of the same users by name, where there are several.
+    ``tables`` are those of the same users by name, where there are several. ``joins`` are the tables that the owner
+    declared beside each of them, under "" where there is one without a name.
     """
 
     dataset: str
@@ -95,6 +96,7 @@ class Status(Document):
     entries: int
     head: str
     tables: Mapping[str, TableAccount] = field(default_factory=dict)
+    joins: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     def version_of(self, table: str | None) -> str:
         """The version of the rows of a table."""
@@ -166,6 +168,7 @@ class Status(Document):
             "entries": self.entries,
             "head": self.head,
             **({"tables": {name: table._asdict() for name, table in self.tables.items()}} if self.tables else {}),
+            **({"joins": {name: list(joins) for name, joins in self.joins.items()}} if self.joins else {}),
         }
 
 
@@ -200,6 +203,7 @@ def status_of(store: Store, record: DatasetRecord) -> Status:
         entries=account.sequence,
         head=account.head,
         tables=account.tables,
+        joins=facts.get("joins", {}),
     )
 
 

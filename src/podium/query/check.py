@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from podium.errors import InvalidArgument
 from podium.query.group_columns import check_groups, require_per, typed_groups
+from podium.query.join import Join
 from podium.query.parse.sql_options import Options
 from podium.query.parse.statement import Parsed, parse_sql
 from podium.query.parse.where import parse_conditions
@@ -20,18 +22,27 @@ __all__ = ["check_question"]
 
 
 def check_question(
-    question: Question, schema: Schema, *, user: UserColumns, table: str, now: dt.datetime | None = None
+    question: Question,
+    schema: Schema,
+    *,
+    user: UserColumns,
+    table: str,
+    now: dt.datetime | None = None,
+    joins: Sequence[Join] = (),
 ) -> CheckedQuestion:
     """Check a question against a schema; ``table`` is the name that the FROM of its SQL must use.
 
-    Relative dates in its condition are fixed by ``now``, and refused without it.
+    Relative dates in its condition are fixed by ``now``, and refused without it. ``joins`` are the tables that the
+    question joins, whose columns are in the schema.
     """
+    if question.join and not joins:
+        raise InvalidArgument("join", question.join, allowed="nothing where no tables were declared")
     if question.sql is not None:
         where = parse_conditions(question.where, schema=schema, now=now)
         for name in question.per:
             schema.column(name, role="per")
         beside = Options(question.k, where, question.by, question.per)
-        parsed = parse_sql(question.sql, schema=schema, table=table, user=user, now=now, options=beside)
+        parsed = parse_sql(question.sql, schema=schema, table=table, user=user, now=now, options=beside, joins=joins)
         require_measure(parsed.by, question.clip, question.unit)
     else:
         for name in question.item:
@@ -67,4 +78,5 @@ def check_question(
         value_name=parsed.value_name,
         list_only=None if question.counts or question.others else parsed.list_only,
         at_least=max(least, default=None),
+        joins=tuple(join.name for join in joins),
     )

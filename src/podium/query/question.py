@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -10,16 +10,13 @@ from typing import Any, TypedDict, Unpack
 from podium.errors import InvalidArgument
 from podium.exact import positive_fraction, positive_integer
 from podium.query.group_columns import groups_data, require_groups, require_per
+from podium.query.join import join_names
 from podium.query.predicate import Predicate
 from podium.query.ranked_by import USERS, Measure, number_text, require_measure
 
-__all__ = ["UNSUPPORTED", "CheckedQuestion", "Question", "QuestionOptions", "as_data", "as_texts", "as_values"]
+__all__ = ["CheckedQuestion", "Question", "QuestionOptions", "as_data", "as_texts", "as_values"]
 
 _DEFAULT_K = 10
-UNSUPPORTED: Mapping[str, tuple[object, str]] = {
-    "join": (None, "None: a question is about one table"),
-}
-"""Fields that are not supported yet: their only value, and what it means."""
 
 
 class QuestionOptions(TypedDict, total=False):
@@ -59,8 +56,8 @@ class Question:
     how many users have none of the items of the list.
     ``table`` is the one that is asked about, where the data set has several; in SQL, FROM names it.
     Columns are checked against a table's schema later. ``domain`` states the items that can come back;
-    ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. Fields that podium does not support yet
-    are refused here.
+    ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. ``join`` names
+    declared tables whose columns the question may use.
     """
 
     item: tuple[str, ...] = ()
@@ -82,7 +79,7 @@ class Question:
     groups_per_user: int | str = 1
     at_least: Any = None
     others: bool = False
-    join: Any = None
+    join: tuple[str, ...] = ()
     table: str | None = None
 
     def __post_init__(self) -> None:
@@ -92,13 +89,13 @@ class Question:
         put(self, "domain", as_values(self.domain))
         put(self, "per", _names(self.per, "per"))
         put(self, "groups", as_values(self.groups))
+        put(self, "join", join_names(self.join))
         if self.sql is None and self.by is None:
             put(self, "by", USERS)
         if self.item and self.sql is not None:
             raise InvalidArgument("item", self.item, allowed="either item and k, or sql, and not both")
         if not self.item and self.sql is None:
             raise InvalidArgument("item", self.item, allowed="one or more distinct columns")
-        self._require_answerable()
         self._require_measure()
         require_groups(self.item, self.per, self.groups, self.groups_per_user)
         if self.sql is None:
@@ -114,12 +111,6 @@ class Question:
             put(self, "k", _DEFAULT_K if self.k is None else positive_integer(self.k, "k"))
         elif self.k is not None:
             put(self, "k", positive_integer(self.k, "k"))
-
-    def _require_answerable(self) -> None:
-        for name, (only, meaning) in UNSUPPORTED.items():
-            value = getattr(self, name)
-            if value != only or type(value) is not type(only):
-                raise InvalidArgument(name, value, allowed=meaning, hint=f"podium cannot answer {name}= yet.")
 
     def _require_measure(self) -> None:
         # The measure of a SELECT is known when it is parsed.
@@ -156,8 +147,9 @@ class Question:
             stated["clip"] = list(self.clip)
         if self.where:
             stated["where"] = self.where[0] if len(self.where) == 1 else list(self.where)
-        if self.per:
-            stated["per"] = self.per[0] if len(self.per) == 1 else list(self.per)
+        for name in ("per", "join"):
+            if found[name]:
+                stated[name] = found[name][0] if len(found[name]) == 1 else list(found[name])
         return stated | {name: data for name, data in listed.items() if data is not None}
 
 
@@ -169,6 +161,7 @@ class CheckedQuestion:
     distinct users are counted. ``per`` are the columns whose values together are one group; none where there is one
     list for all rows. ``counts``: values are wanted, by an option or because the SQL selects them, there under
     ``value_name``; ``list_only`` is that SQL without them. ``at_least`` is in units of the measure.
+    ``joins`` are the declared tables that are joined, in this order.
     """
 
     items: tuple[str, ...]
@@ -181,6 +174,7 @@ class CheckedQuestion:
     value_name: str | None = None
     list_only: str | None = None
     at_least: int | None = None
+    joins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", positive_integer(self.k, "k"))

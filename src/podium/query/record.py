@@ -42,6 +42,8 @@ class QuestionRecord:
     is 1 for entries that name the mechanism's class. ``by``, ``clip`` and ``unit`` are written only where items are not
     ranked by distinct users; ``per``, ``groups`` and ``groups_per_user`` only where there is a list for each group, and
     ``at_least`` and ``others`` only where they are stated, and ``table`` only where the data set has several.
+    ``joins`` says of each joined table where it is, by which columns it is joined, and of a public one the digest of
+    its rows; it is written only if there are any.
     ``groups`` is not part of the key: what was released about some groups answers for fewer of them.
     """
 
@@ -67,6 +69,7 @@ class QuestionRecord:
     at_least: str | None = None
     others: bool = False
     table: str | None = None
+    joins: tuple[Mapping[str, Any], ...] = ()
     format: int = _FORMAT
 
     @property
@@ -92,6 +95,8 @@ class QuestionRecord:
             measured["others"] = True
         if self.table is not None:
             measured["table"] = self.table
+        if self.joins:
+            measured["joins"] = [dict(join) for join in self.joins]
         # The same columns in another order are the same users.
         return {
             **shared,
@@ -128,6 +133,8 @@ class QuestionRecord:
             known["others"] = bool(found["others"])
         if "table" in found:
             known["table"] = str(found["table"])
+        if "joins" in found:
+            known["joins"] = tuple(dict(join) for join in found["joins"])
         return cls(**{**known, "items": tuple(map(str, found["items"]))}, schedule=_schedule(found))
 
     @classmethod

@@ -44,6 +44,10 @@ class Schema:
 
     columns: tuple[Column, ...]
 
+    def is_of(self, name: str, table: str, *, main: str) -> bool:
+        """Whether a column may be qualified by a table; ``main`` is the table of events, which has all columns here."""
+        return table == main
+
     @property
     def is_open(self) -> bool:
         """Whether any name is a column, as in JSON."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from podium.query.question import UNSUPPORTED, Question, QuestionOptions
+from podium.query.question import Question, QuestionOptions
 from podium.query.ranked_by import USERS
 from podium.query.ranking_question import RankingOptions, RankingQuestion
 
@@ -16,10 +16,8 @@ __all__ = ["QUESTION_DEFAULTS", "RANKING_DEFAULTS", "SQL_DEFAULTS", "spell_out"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 SQL_DEFAULTS: Mapping[str, object] = {
-    each.name: each.default
-    for each in fields(Question)
-    if each.name in QuestionOptions.__annotations__ and each.name not in UNSUPPORTED
-} | {"where": None}
+    each.name: each.default for each in fields(Question) if each.name in QuestionOptions.__annotations__
+} | {"where": None, "join": None}
 QUESTION_DEFAULTS: Mapping[str, object] = {**SQL_DEFAULTS, "k": 10, "by": USERS}
 RANKING_DEFAULTS: Mapping[str, object] = {
     each.name: each.default for each in fields(RankingQuestion) if each.name in RankingOptions.__annotations__

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from podium.curator.open_tables import Table
 from podium.errors import InvalidArgument
 from podium.ledger import Budget
+from podium.query.join import Join, declared_joins
 from podium.sources import SourceOptions
 from podium.user_columns import UserColumns, user_columns, user_data
 
@@ -36,7 +37,7 @@ _OVERRIDES = {
     "PODIUM_WORKERS": ("server.workers", int),
     "PODIUM_PUBLIC_URL": ("server.public_url", str),
 }
-_PLACE = ("source", "user", "table", "types", "bad_lines", "encoding", "header")
+_PLACE = ("source", "user", "table", "types", "bad_lines", "encoding", "header", "joins")
 """What is said of one table."""
 _POSTGRESQL = ("postgresql://", "postgres://")
 
@@ -103,13 +104,14 @@ class DatasetSettings:
     budget: Budget | None = None
     force: bool = False
     tables: Mapping[str, Table] = field(default_factory=dict)
+    joins: Iterable[Join | str] | Join | str | None = None
 
     @property
     def options(self) -> SourceOptions:
         """How the source is read."""
         return {
             "table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding,
-            "header": self.header,
+            "header": self.header, "joins": self.joins,
         }  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
@@ -120,6 +122,7 @@ class DatasetSettings:
             "types": None if self.types is None else dict(self.types), "bad_lines": self.bad_lines,
             "encoding": self.encoding, "budget": budget, "force": self.force,
             **({} if self.header else {"header": False}),
+            **({} if not self.joins else {"joins": {name: join.describe() for name, join in declared_joins(self.joins).items()}}),
         }  # fmt: skip
 
 
@@ -222,7 +225,27 @@ def _place(raw: Mapping[str, Any], folder: Path, prefix: str, user: UserColumns 
         bad_lines=_text(raw.get("bad_lines", "refuse"), f"{prefix}bad_lines"),
         encoding=_text(raw.get("encoding", "utf-8"), f"{prefix}encoding"),
         header=_flag(raw.get("header", True), f"{prefix}header"),
+        joins=_joins(_table(raw.get("joins", {}), f"{prefix}joins"), folder, f"{prefix}joins.") or None,
     )
+
+
+def _joins(raw: Mapping[str, Any], folder: Path, prefix: str) -> tuple[Join, ...]:
+    """The tables that questions may join, by name: a table of the same database, or a file."""
+    found = []
+    for name, told in raw.items():
+        part, where = _table(told, f"{prefix}{name}"), f"{prefix}{name}."
+        _check_keys(part, ("name", "table", "using", "public", "types"), where)
+        table, using, types = _text(part.get("table"), f"{where}table"), part.get("using"), part.get("types")
+        found.append(
+            Join(
+                str(folder / table) if (folder / table).exists() else table,
+                [_text(key, f"{where}using") for key in ([using] if isinstance(using, str) else using or [])],
+                name,
+                public=_flag(part.get("public", False), f"{where}public"),
+                types=None if types is None else {key: str(kind) for key, kind in _table(types, where).items()},
+            )
+        )
+    return tuple(found)
 
 
 def _budget(raw: Mapping[str, Any], prefix: str) -> Budget:

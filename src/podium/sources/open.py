@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
-from podium.errors import InvalidArgument, SourceUnavailable
+from podium.errors import InvalidArgument, PodiumError, SourceUnavailable
 from podium.errors.installing import install_command
+from podium.query.join import Join, declared_joins
 from podium.sources.declared_types import Types
 from podium.sources.duckdb.files import is_sqlite
 from podium.sources.duckdb.frames import is_frame, speaks_arrow
 from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.duckdb.validity import FileRules
 from podium.sources.protocol import Source
+from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["SOURCE_DEFAULTS", "SourceOptions", "open_source"]
 
@@ -31,10 +33,11 @@ class SourceOptions(TypedDict, total=False):
     bad_lines: str
     encoding: str
     header: bool
+    joins: Iterable[Join | str] | Join | str | None
 
 
 SOURCE_DEFAULTS: Mapping[str, object] = {
-    "table": None, "types": None, "bad_lines": "refuse", "encoding": "utf-8", "header": True,
+    "table": None, "types": None, "bad_lines": "refuse", "encoding": "utf-8", "header": True, "joins": None,
 }  # fmt: skip
 """What ``open_source`` takes where nothing is stated."""
 
@@ -81,6 +84,7 @@ def open_source(
     bad_lines: str = "refuse",
     encoding: str = "utf-8",
     header: bool = True,
+    joins: Iterable[Join | str] | Join | str | None = None,
 ) -> Source:
     """A source for a path, a pattern, a folder, a database URL, a frame, or an engine's own session or connection.
 
@@ -89,8 +93,27 @@ def open_source(
 
     ``table`` names the table in a database; ``types`` declares columns of files and frames, for example
     ``{"user_id": "integer"}``; ``bad_lines``, ``encoding`` and ``header`` are rules for CSV and JSON files, see
-    ``DuckDBSource``.
+    ``DuckDBSource``. ``joins`` declares the tables that questions may join: a ``podium.Join``, or several.
     """
+    source = _open(location, table, types, bad_lines, encoding, header=header)
+    declared = declared_joins(joins)
+    if not declared:
+        return source
+    try:
+        if not isinstance(source, SqlSource):
+            raise InvalidArgument("joins", sorted(declared), allowed="None for a source that podium does not open")
+        source.declare_joins(declared)
+    except PodiumError:
+        if source is not location:
+            source.close()
+        raise
+    return source
+
+
+def _open(
+    location: object, table: str | None, types: Types | None, bad_lines: str, encoding: str, *, header: bool
+) -> Source:
+    """The source without what is beside it."""
     if isinstance(location, str | Path) and is_sqlite(location):
         location = f"sqlite:///{Path(location).resolve()}"
     if isinstance(location, str | Path) and not (isinstance(location, str) and _URL.match(location)):

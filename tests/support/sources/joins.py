@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from tests.support.sources.checks import SALT, Load, check_groups, check_top
 from tests.support.sources.data import Table, utc
 from tests.support.sources.groups import check_lists, grouped
 
-from podium.errors import InvalidArgument, PodiumError
+from podium.errors import InvalidArgument, PodiumError, UnknownColumn
 from podium.query.join import Join
 from podium.query.predicate import Compare, Missing, Operator
 from podium.query.schema import Column, Kind
@@ -116,7 +117,7 @@ class JoinContract:
     def opened(cls, load: Load, *beside: Table, name: str = "buys") -> SqlSource:
         source = load(replace(BUYS, name=name), *beside)
         assert isinstance(source, SqlSource)
-        source.declare_joins(cls.declared(load, beside), "person")
+        source.declare_joins(cls.declared(load, beside))
         return source
 
     @pytest.fixture(scope="class")
@@ -210,10 +211,15 @@ class JoinContract:
     def test_what_does_not_match_is_refused_before_anything_is_read(self, buys: SqlSource) -> None:
         with pytest.raises(InvalidArgument, match="PUBLIC"):
             Join("people", "city").require_unit("person")
-        people = replace(buys.declared_joins["people"], using=("age",), public=False)
-        with pytest.raises(InvalidArgument, match="matched by person"):
-            buys.declare_joins({"people": people}, "person")
-        assert set(buys.declared_joins) == set(DECLARED)
+        # Whatever was declared, the engine's own query is refused for users of whom the key says nothing.
+        query = self.ask(buys, ("people",), CountQuery(("city",), "day"))
+        for asked in (query, replace(query, user=("person", "day"))):
+            with pytest.raises(InvalidArgument, match="PUBLIC"):
+                buys.check(asked)
+        # Nor may a joined table say who a user is.
+        query = self.ask(buys, ("products",), CountQuery(("day",), "kind"))
+        with pytest.raises(UnknownColumn, match="kind") if not buys.schema().is_open else nullcontext():
+            buys.check(query)
 
 
 def reference_of(snapshot: Any) -> dict[Any, int]:

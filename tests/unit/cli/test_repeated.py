@@ -12,7 +12,7 @@ from tests.support.command_line import ASK, TOTAL, podium, succeeded
 from podium.cli.commands import app
 from podium.cli.exit_codes import USAGE
 
-REPEATED = {"--item", "--per", "--user", "--where", "--types"}
+REPEATED = {"--item", "--join", "--per", "--user", "--where", "--types"}
 """Of 'podium top': all that may stand there more than once."""
 
 

@@ -61,15 +61,12 @@ def test_a_ranking_is_stored_with_the_mechanism_that_was_requested() -> None:
     assert asked[0].describe() != asked[1].describe() == asked[2].describe()
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("join", "users"),
-    ],
-)  # fmt: skip
-def test_what_is_not_built_yet_is_refused_by_its_name(name: str, value: Any) -> None:
-    with pytest.raises(InvalidArgument, match=rf"^{name}=.* podium cannot answer {name}= yet\.$"):
-        Question.of("a", **{name: value})
+def test_a_question_names_the_tables_that_it_joins() -> None:
+    assert Question.of("a", join="users").join == Question.of("a", join=["users"]).join == ("users",)
+    assert Question(**Question.of("a", join=("users", "products")).to_dict()).join == ("users", "products")
+    for wrong in ("users.csv", "users USING (a)", ["users", "users"], [1], 7, [f"t{place}" for place in range(9)]):
+        with pytest.raises(InvalidArgument, match="^join="):
+            Question.of("a", join=wrong)
 
 
 @pytest.mark.parametrize(

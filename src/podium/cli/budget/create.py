@@ -11,6 +11,7 @@ from podium.cli.budget.printing import DatasetArgument, RequiredLedger, print_st
 from podium.cli.options import (
     BadLines,
     BadLinesOption,
+    DeclareJoin,
     Encoding,
     Format,
     NoHeader,
@@ -20,6 +21,7 @@ from podium.cli.options import (
     parse_types,
 )
 from podium.cli.table_options import SourceOrTables, TablesOption, parse_places
+from podium.errors import InvalidArgument
 
 __all__ = ["create"]
 
@@ -57,6 +59,7 @@ def create(
         str | None, typer.Option("--delta-per-analyst", metavar="NUMBER", help="The same for delta.")
     ] = None,
     table: TablesOption = None,
+    join: DeclareJoin = None,
     types: Types = None,
     bad_lines: BadLinesOption = BadLines.REFUSE,
     encoding: Encoding = "utf-8",
@@ -79,6 +82,8 @@ def create(
         --epsilon 3 --delta 1e-6 --items 200 --questions 20
       podium budget create shop --ledger ledger.db --user customer --epsilon 3 --delta 1e-6 \\
         --table orders=orders.parquet --table visits=visits.parquet
+      podium budget create views --ledger ledger.db --source views.parquet --user user_id --epsilon 3 --delta 1e-6 \\
+        --join "users.parquet USING (user_id)" --join "PUBLIC topics.csv USING (article)"
     """
     from podium.ledger import Totals
     from podium.user_columns import user_columns
@@ -97,6 +102,13 @@ def create(
         "header": not no_header,
     }
     places = parse_places(source, table, reading)
+    if join:
+        if "table" not in places:
+            raise InvalidArgument(
+                "join", join[0], allowed="nothing where the data set has several tables",
+                hint="In Python, each table has its own: podium.Table(source=..., joins=podium.Join(...)).",
+            )  # fmt: skip
+        places["joins"] = join
     with podium.Curator(dataset=dataset, user=user, ledger=ledger, budget=budget, force=force, **places) as curator:
         status = curator.status
     print_status(status, form)

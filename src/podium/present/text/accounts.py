@@ -11,6 +11,7 @@ from podium.privacy import Cost
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.query import QuestionRecord
+from podium.query.join import stored_join
 from podium.user_columns import UserColumns, user_text
 
 __all__ = [
@@ -26,6 +27,7 @@ def status_facts(status: Status) -> list[tuple[str, str]]:
         *source_facts(status),
         ("unit", unit_sentence(status.user, tables=tuple(status.tables))),
         ("promise", status.promise),
+        *joins_facts(status),
         *totals_facts(status.totals),
         ("spent", _amount(status.spent, pure=pure)),
     ]
@@ -90,6 +92,15 @@ def _places(status: Status) -> list[tuple[str, str]]:
     return [
         (f"table {name}", f"{table.source} (version {table.data_version}, users in {user_text(table.user)})")
         for name, table in status.tables.items()
+    ]
+
+
+def joins_facts(status: Status) -> list[tuple[str, str]]:
+    """The tables that questions may join, one line for each."""
+    return [
+        (f"joins {name}".rstrip(), stored_join(join).sentence())
+        for name, joins in status.joins.items()
+        for join in joins
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -12,7 +12,9 @@ from sqlglot import exp
 from podium.errors import QuestionRefused
 from podium.exact import positive_integer
 from podium.query.canonical import all_of
+from podium.query.join import Join
 from podium.query.parse.aggregates import is_aggregate, least_of, measure_of, names_measure, ranking_aggregate
+from podium.query.parse.join_clauses import check_joins
 from podium.query.parse.per_group import Lists, group_shape, integer_of, lists_per_group, mentions_groups
 from podium.query.parse.sql_options import Options
 from podium.query.parse.syntax import parse_statement
@@ -25,9 +27,8 @@ from podium.user_columns import UserColumns, each_user_column, user_text
 __all__ = ["Parsed", "parse_sql", "table_named"]
 
 _NO_OPTIONS = Options()
-_PARTS = {"expressions", "from_", "where", "group", "order", "limit", "qualify", "having"}
+_PARTS = {"expressions", "from_", "where", "group", "order", "limit", "qualify", "having", "joins"}
 _NAMES = {
-    "joins": "JOIN",
     "distinct": "SELECT DISTINCT",
     "offset": "OFFSET",
     "with_": "WITH",
@@ -67,10 +68,12 @@ def parse_sql(
     user: UserColumns,
     now: dt.datetime | None = None,
     options: Options = _NO_OPTIONS,
+    joins: Sequence[Join] = (),
 ) -> Parsed:
     """The question that a SELECT over the table of that name asks, with users in column ``user``.
 
     Relative dates are fixed by ``now``, and refused without it. ``options`` may say what the statement leaves out.
+    ``joins`` are the tables that are joined.
     """
     statement = parse_statement(text)
     shape = (group_shape if mentions_groups(statement) else _shape)(table, user)
@@ -80,7 +83,8 @@ def parse_sql(
         if value and name not in _PARTS:
             raise QuestionRefused(_NAMES.get(name, name), "it is not part of a top-k question", hint=shape)
     _check_table(statement, table, shape)
-    _drop_qualifiers(statement, table, schema)
+    joined = check_joins(statement, joins)
+    _drop_qualifiers(statement, (table, *joined), schema)
     columns, selected = _select_list(statement, schema, user, shape)
     _check_group(statement, columns, schema, shape)
     lists = lists_per_group(statement, schema, selected, shape)
@@ -152,7 +156,7 @@ def _names_table(name: object, table: str) -> bool:
     return bool(name.this == table or (not name.quoted and name.this.casefold() == table.casefold()))
 
 
-def _drop_qualifiers(statement: exp.Select, table: str, schema: Schema) -> None:
+def _drop_qualifiers(statement: exp.Select, tables: Sequence[str], schema: Schema) -> None:
     """Read ``views.page`` as ``page``: programs that write SQL qualify every column with the table in FROM.
 
     An alias of the SELECT is no column of the table, so ``views.n`` stays as it is, and is refused.
@@ -160,8 +164,10 @@ def _drop_qualifiers(statement: exp.Select, table: str, schema: Schema) -> None:
     aliases = {node.alias.casefold() for node in statement.expressions if type(node) is exp.Alias}
     columns = {name.casefold() for name in schema.names} - aliases
     for node in statement.find_all(exp.Column):
-        qualified = has_only(node, {"this", "table"}) and _names_table(node.args.get("table"), table)
-        if qualified and node.name.casefold() in columns:
+        named = next((table for table in tables if _names_table(node.args.get("table"), table)), None)
+        if named is None or not has_only(node, {"this", "table"}) or node.name.casefold() not in columns:
+            continue
+        if schema.is_of(node.name, named, main=tables[0]):
             node.set("table", None)
 
 

@@ -50,6 +50,9 @@ class QuestionBody(_Body):
     per: _Text | Annotated[list[_Text], Field(min_length=1, max_length=16)] | None = Field(
         None, description="A list for each value of this column, or for each combination of several."
     )
+    join: _Text | Annotated[list[_Text], Field(min_length=1, max_length=8)] | None = Field(
+        None, description="Names of declared tables, whose columns the question may use; SQL says JOIN ... USING."
+    )
     groups: Annotated[list[_DomainItem], Field(min_length=1, max_length=100_000)] | None = Field(
         None, description="The values of per, if they are known: each of them is shown. Dates are text."
     )

@@ -99,6 +99,8 @@ def dataset_document(parts: Service, name: str, token: Token) -> dict[str, Any]:
         "items": opened.tables[0].item_columns,
         "budget": parts.records.budget(name, token),
     }
+    if joins := {table.name: table.joins for table in opened.tables if table.joins}:
+        document["joins"] = joins
     if opened.curator.tables:
         versions = parts.datasets.status(name).tables
         described = [

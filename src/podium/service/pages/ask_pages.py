@@ -113,7 +113,7 @@ def _ask_page(
         request, "ask.html", granted.signed, status=status, dataset=granted.dataset,
         user=unit_words(table.user), counted=user_text(table.user), table=table.name,
         tables=opened.curator.tables, columns=table.columns, items=table.item_columns, groups=table.group_columns,
-        measures=table.measures, fields=fields, lines=lines, budget=budget,
+        measures=table.measures, joins=table.joins, fields=fields, lines=lines, budget=budget,
     )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ async def _plan_link(request: Request, granted: Analysing) -> tuple[QuestionRequ
     try:
         question = _parse_form(fields)
         curator = granted.service.datasets.get(granted.dataset).curator
-        question = _with_typed_groups(question, curator.table(question.question).schema)
+        question = _with_typed_groups(question, curator.table(question.question).schema_of(question.question))
         planned = await granted.service.plan(granted.dataset, question, granted.signed.token)
         _require_sendable(question)
     except _MISTAKES as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from podium.curator import Curator
 from podium.errors import InvalidArgument, SourceError, SourceUnavailable, UnknownDataset
 from podium.ledger import Budget, Ledger, Status, open_ledger
+from podium.query.join import Join
 from podium.query.ranked_by import EVENTS, NUMERIC, sum_of
 from podium.query.schema import Column, Kind, Schema
 from podium.service.settings import DatasetSettings, Settings, dataset_name, read_dataset
@@ -46,7 +47,9 @@ class Dataset:
         """The tables that questions may be about; a single one has the name of the data set."""
         names: tuple[str | None, ...] = self.curator.tables or (None,)
         opened = [self.curator.table(name) for name in names]
-        return [DescribedTable(one.name or self.settings.name, one.user, one.schema) for one in opened]
+        return [
+            DescribedTable(one.name or self.settings.name, one.user, one.schema, one.joined_columns) for one in opened
+        ]
 
     def table(self, name: str | None) -> DescribedTable:
         """The table of that name, or the first."""
@@ -60,6 +63,18 @@ class DescribedTable:
     name: str
     user: UserColumns
     schema: Schema
+    columns_beside: Callable[[], Mapping[Join, Schema]] = dict
+
+    @property
+    def joins(self) -> list[dict[str, Any]]:
+        """The tables that questions may join, with their keys and columns; where they are is not said."""
+        return [
+            {
+                "name": join.name, "using": list(join.using), "public": join.public,
+                "columns": [_column_document(column) for column in schema.columns],
+            }
+            for join, schema in self.columns_beside().items()
+        ]  # fmt: skip
 
     @property
     def columns(self) -> list[dict[str, Any]]:

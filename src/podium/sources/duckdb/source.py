@@ -37,7 +37,7 @@ from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
-from podium.user_columns import UserColumns, each_user_column
+from podium.user_columns import each_user_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,10 +136,8 @@ class DuckDBSource(SqlSource):
         """The files that are read: for text, their checked copies where there are any."""
         return self._files.paths if self._files else ()
 
-    def declare_joins(self, joins: Mapping[str, Join], user: UserColumns) -> None:
+    def declare_joins(self, joins: Mapping[str, Join]) -> None:
         """Open the files and frames beside this one; tables of the same DuckDB file are there already."""
-        for join in joins.values():
-            join.require_unit(user)
         for source in self._beside.values():
             source.close()
         own = [join for join in joins.values() if not join.public and is_file_or_frame(join)]
@@ -147,7 +145,7 @@ class DuckDBSource(SqlSource):
         if self._beside:
             self._database.close()
             self._database = self._start()
-        super().declare_joins(joins, user)
+        super().declare_joins(joins)
 
     def table_beside(self, join: Join) -> Relation:
         """A table about users: a file or frame that was opened beside this one, or a table of the same DuckDB file."""

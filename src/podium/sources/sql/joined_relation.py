@@ -28,7 +28,13 @@ class JoinedSchema(Schema):
 
     main: Schema = field(default_factory=lambda: Schema(()))
     shared: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    owners: Mapping[str, str] = field(default_factory=dict)
+    holders: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+
+    def is_of(self, name: str, table: str, *, main: str) -> bool:
+        """Whether a table has the column: keys belong to every table that they match."""
+        held = {known.casefold(): holders for known, holders in self.holders.items()}
+        wanted = None if table == main else table.casefold()
+        return wanted in held.get(name.casefold(), ())
 
     def column(self, name: str, *, role: str = "column") -> Column:
         """The column of that name, unless two tables have it."""
@@ -180,7 +186,11 @@ def joined_rows(main: Relation, parts: tuple[JoinedPart, ...], *, table: str) ->
                 continue
             columns[column.name], owners[column.name], holders[column.name] = column, place, part.name
     listed = tuple(column for name, column in columns.items() if name not in shared)
-    schema = JoinedSchema(listed, main.schema, shared, holders)
+    # Names without capitals; the table of events has none.
+    every = {key for part in parts for key in part.using}
+    keys = {key: tuple(part.name.casefold() for part in parts if key in part.using) for key in every}
+    places = {name: (None if name not in owners else holders[name].casefold(), *keys.get(name, ())) for name in columns}
+    schema = JoinedSchema(listed, main.schema, shared, places)
     clean: Callable[[exp.Expr, Column], exp.Expr] = _Clean(main, parts, owners)
     return JoinedRelation(main.table, schema, main.dialect, clean, frozenset(), main, parts, owners)
 

@@ -59,13 +59,8 @@ class JoiningSource(ABC):
     def session(self) -> AbstractContextManager[Session]:
         """A connection for one question; everything kept in it is removed afterwards."""
 
-    def declare_joins(self, joins: Mapping[str, Join], user: UserColumns) -> None:
-        """Let questions join these tables; raises unless each exists, and matches the table of events.
-
-        Called before questions are asked. A table about users must have every user column among its keys.
-        """
-        for join in joins.values():
-            join.require_unit(user)
+    def declare_joins(self, joins: Mapping[str, Join]) -> None:
+        """Let questions join these tables; raises unless each exists and has its keys. Called before any question."""
         self.declared_joins = dict(joins)
         self.joined_schema(tuple(joins), alone=True)
 
@@ -87,6 +82,10 @@ class JoiningSource(ABC):
                 _require_keys(part)
             return main.schema
         return main.schema if not parts else joined_rows(main, tuple(parts), table=_MAIN).schema
+
+    def schema_beside(self, join: Join) -> Schema:
+        """The columns of a declared table."""
+        return self._described(join).schema
 
     def _described(self, join: Join) -> JoinedPart:
         if not join.public:
@@ -126,14 +125,15 @@ class JoiningSource(ABC):
         for name in each_user_column(query.user):
             # Of the table itself: whose row it is must not depend on what it meets.
             main.schema.column(name, role="user")
-        parts = tuple(self._joined_part(place, join) for place, join in enumerate(query.joins))
+        parts = tuple(self._joined_part(place, join, query.user) for place, join in enumerate(query.joins))
         return joined_rows(main, parts, table=_MAIN)
 
-    def _joined_part(self, place: int, join: JoinedTable) -> JoinedPart:
+    def _joined_part(self, place: int, join: JoinedTable, user: UserColumns) -> JoinedPart:
         if join.lookup is None:
             declared = self.declared_joins[join.name]
             if declared.public or declared.using != join.using:
                 raise InvalidArgument("join", join.name, allowed="a table as it was declared")
+            declared.require_unit(user)
             return _part(declared, self.table_beside(declared))
         loaded = loaded_columns(join.lookup.columns)
         relation = Relation(exp.to_table(f"{_LOOKUP}_{place}"), Schema(loaded), self.sql_dialect)
