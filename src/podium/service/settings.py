@@ -116,13 +116,13 @@ class DatasetSettings:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that ``read_dataset`` turns back into the same settings."""
-        budget = None if self.budget is None else self.budget.to_dict()
+        budget, declared = None if self.budget is None else self.budget.to_dict(), declared_joins(self.joins)
         return {
             "source": self.source, "user": user_data(self.user), "table": self.table,
             "types": None if self.types is None else dict(self.types), "bad_lines": self.bad_lines,
             "encoding": self.encoding, "budget": budget, "force": self.force,
             **({} if self.header else {"header": False}),
-            **({} if not self.joins else {"joins": {name: join.describe() for name, join in declared_joins(self.joins).items()}}),
+            **({"joins": {name: join.describe() for name, join in declared.items()}} if declared else {}),
         }  # fmt: skip
 
 

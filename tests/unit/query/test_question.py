@@ -65,7 +65,7 @@ def test_a_question_names_the_tables_that_it_joins() -> None:
     assert Question.of("a", join="users").join == Question.of("a", join=["users"]).join == ("users",)
     assert Question(**Question.of("a", join=("users", "products")).to_dict()).join == ("users", "products")
     for wrong in ("users.csv", "users USING (a)", ["users", "users"], [1], 7, [f"t{place}" for place in range(9)]):
-        with pytest.raises(InvalidArgument, match="^join="):
+        with pytest.raises(InvalidArgument, match=r"^join="):
             Question.of("a", join=wrong)
 
 
