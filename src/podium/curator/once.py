@@ -29,6 +29,7 @@ class _Reading(TypedDict, total=False):
     types: Types | None
     bad_lines: str
     encoding: str
+    header: bool
 
 
 class _Options(QuestionOptions, _Reading):

@@ -18,6 +18,7 @@ from podium.user_columns import UserColumns, each_user_column, user_text
 
 __all__ = ["Join", "declared_joins", "join_named", "join_names", "parse_join", "stored_join"]
 
+_FILE = re.compile(r"\.(parquet|pq|csv|tsv|json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _TEXT = re.compile(
     r"\s*(?P<public>PUBLIC\s+)?(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*)?(?P<table>\S.*?)\s+USING\s*\((?P<using>.+)\)\s*",
@@ -100,7 +101,7 @@ class Join:
 
 
 def _default_name(table: object) -> str:
-    if isinstance(table, Path) or (isinstance(table, str) and ("/" in table or Path(table).exists())):
+    if isinstance(table, Path) or (isinstance(table, str) and ("/" in table or _FILE.search(table))):
         return Path(table).name.partition(".")[0]
     return table.rpartition(".")[2] if isinstance(table, str) else ""
 

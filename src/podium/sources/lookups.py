@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
+from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable, UnknownColumn
 from podium.query.join import Join
 from podium.query.schema import Column, Schema
 from podium.sources.declared_types import Types
@@ -54,6 +54,8 @@ def open_beside(join: Join, main: Schema) -> DuckDBSource:
         types = key_types(join, main)
     try:
         return DuckDBSource(join.table, types=types)
+    except UnknownColumn as error:
+        raise UnknownColumn("using" if error.column in join.using else "types", error.column, error.columns) from None
     except SourceUnavailable as error:
         raise SourceUnavailable(str(error).replace("source=", "join=", 1)) from None
 

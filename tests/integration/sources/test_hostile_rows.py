@@ -18,6 +18,7 @@ from tests.support.sources.hostile_rows import (
     FILES,
     GOOD,
     INSIDE,
+    OUTSIDE,
     ROWS,
     Question,
     columns,
@@ -28,9 +29,11 @@ from tests.support.sources.hostile_rows import (
 )
 
 import podium
-from podium.errors import SourceUnavailable
+from podium.errors import SourceFailure, SourceUnavailable
+from podium.query.join import Join
 from podium.query.predicate import Compare, Operator
 from podium.sources import CountQuery, DuckDBSource, Source
+from podium.sources.sql.sql_source import SqlSource
 
 BYTES = [row.name for row in HOSTILE_FILE_ROWS if row.format == "csv"]
 OBJECTS = [row.name for row in HOSTILE_FILE_ROWS if row.format == "jsonl"]
@@ -172,3 +175,35 @@ def show(cells: dict[str, dict[str, str]], places: list[str], rows: list[str]) -
     for row in rows:
         became = (SHORT.get(cells[place].get(row, NOT_HELD), "?") for place in places)
         print(f"{row:<{wide}}", *(f"{cell:^4}" for cell in became))  # noqa: T201
+
+
+def test_a_bad_row_inside_a_joined_view_fails_all_alike(database: tuple[str, Database]) -> None:
+    """Also where nobody's rows would meet it, and where one side of the join is empty; one outside changes nothing."""
+    called, engine = database
+    view = "TEMPORARY VIEW" if called == "Spark" else "VIEW"
+    engine.make("met", [])
+    numbers = f"SELECT user_id, {engine.cast} AS size FROM {{}} WHERE lower(trim(kind)) = 'num'{engine.guard}"
+    for row, name in ((INSIDE, "inner_row"), (OUTSIDE, "outer_row")):
+        engine.make(name, [row])
+        engine.execute(f"CREATE {view} {name}_view AS {numbers.format(name)}")
+    for user in (1, 2):
+        engine.execute(f"CREATE {view} only_{user} AS SELECT user_id, label AS tag FROM met WHERE user_id = {user}")
+    equal = Operator.EQUAL
+    wheres = (None, Compare("user_id", equal, 1), Compare("user_id", equal, -7), Compare("tag", equal, "nothing"))
+    for name, fail in (("inner_row", True), ("outer_row", False)):
+        for table, other in ((f"{name}_view", "only_1"), ("only_2", f"{name}_view")):
+            with engine.opened(table) as source:
+                assert isinstance(source, SqlSource)
+                source.declare_joins({"other": Join(other, "user_id", "other")})
+                joins = source.joined_tables(("other",), ("size", "tag"))
+                asked = [CountQuery(("size", "tag"), "user_id", where, joins=joins) for where in wheres]
+                asked = asked[:: 2 if engine.slow else 1]
+                assert [answers(source, query) for query in asked] == [not fail] * len(asked)
+
+
+def answers(source: Source, query: CountQuery) -> bool:
+    source.check(query)
+    with suppress(SourceFailure), source.snapshot(query) as snapshot:
+        snapshot.top_rows(5)
+        return True
+    return False

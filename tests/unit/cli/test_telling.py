@@ -171,7 +171,9 @@ def with_a_service(example: str) -> str:
 
 
 def without_a_ledger(example: str) -> str:
-    """A ledger of its own, and two further tables of the same users."""
+    """A ledger of its own, two further tables of the same users, and two to join."""
+    write_parquet({"user_id": [1, 2], "age": ["old", "young"]}, Path("users.parquet"))
+    Path("topics.csv").write_text("article,topic\narticle-0,news\n", encoding="utf-8")
     for table in ("orders", "visits"):
         write_parquet({"customer": [1, 2], "item": ["a", "b"]}, Path(f"{table}.parquet"))
     return example.replace("ledger.db", "other.db")
