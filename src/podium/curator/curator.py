@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
 from podium.curator.answer import answer, strip_origin
-from podium.curator.joined import joined_schema, joined_tables
+from podium.curator.check_joined import check_joined
 from podium.curator.one_question import OneQuestion
 from podium.curator.open_tables import OpenTable, Tables
 from podium.curator.prepare import (
@@ -34,7 +34,6 @@ from podium.query import (
     RankingOptions,
     RankingQuestion,
     Schema,
-    check_question,
 )
 from podium.query.batch_question import AnyQuestion, batch_questions
 from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
@@ -318,23 +317,17 @@ class Curator:
         source = self._current(table)
         facts: AnyFacts
         domain: Domain | None
-        now = dt.datetime.now(dt.UTC)
         if isinstance(question, RankingQuestion):
             from podium.curator.comparisons import check_ranking  # noqa: PLC0415 - other questions rank by users
 
-            checked, facts, domain = check_ranking(source, question, table.user, now)
+            checked, facts, domain = check_ranking(source, question, table.user, dt.datetime.now(dt.UTC))
             accepted = CountQuery(checked.items, table.user, checked.where)
             source.check(accepted, domain=domain)
             return self._plan(source, table, checked, facts, domain, accepted, epsilon, question)
-        joins = table.joined_by(question)
-        schema = joined_schema(source, joins)
-        checked = check_question(
-            question, schema, user=table.user, table=table.name or self._dataset, now=now, joins=joins
-        )
+        checked, schema, joined = check_joined(question, table, source, self._dataset, dt.datetime.now(dt.UTC))
         domain = state_domain(question.domain, question.domain_size)
         groups = state_groups(schema, checked)
-        tables = joined_tables(source, joins, checked, table.user)
-        facts, accepted = count_facts(source, checked, domain, table.user, groups, tables)
+        facts, accepted = count_facts(source, checked, domain, table.user, groups, joined)
         return self._plan(source, table, checked, facts, domain, accepted, epsilon, groups=groups)
 
     def _plan(
@@ -355,13 +348,11 @@ class Curator:
                 strategy = self._account.strategy(facts)
             else:
                 strategy, budget = self._account.strategy(self.status.totals, facts, epsilon)
-        how = None if ranking is None else ranking.describe()
         planned = PlannedQuestion(
-            checked, strategy, domain, table.user, budget, how, groups=groups, table=table.name, joins=accepted.joins,
-            declared=table.joins,
+            checked, strategy, domain, table.user, budget, None if ranking is None else ranking.describe(),
+            max_clip=kept_clip(source, checked.measure, strategy.mechanism.first_weights),
+            groups=groups, table=table.name, joins=accepted.joins,
         )  # fmt: skip
-        most = kept_clip(source, checked.measure, strategy.mechanism.first_weights)
-        planned = planned if most is None else replace(planned, max_clip=most)
         require_readable(source, planned, accepted)
         return planned
 

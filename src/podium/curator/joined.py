@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -65,15 +64,11 @@ def joined_tables(
     return source.joined_tables([join.name for join in joins], used)
 
 
-def described_joins(joins: Sequence[JoinedTable], declared: Sequence[Join]) -> tuple[Mapping[str, Any], ...]:
-    """The joins as a question's key has them: the keys, and what tells a table from others of the same name.
-
-    Of a public table that is what was in it. Of a table about users it is where it is, not in clear: analysts see keys.
-    """
-    places = {join.name: hashlib.sha256(join.place.encode("utf-8", "surrogatepass")).hexdigest() for join in declared}
+def described_joins(joins: Sequence[JoinedTable]) -> tuple[Mapping[str, Any], ...]:
+    """The joins as a question's key has them: the keys, and what tells a table from others of the same name."""
     return tuple(
         {"name": join.name, "using": list(join.using)}
-        | ({"place": places[join.name]} if join.lookup is None else {"public": join.lookup.digest})
+        | ({"place": join.place} if join.lookup is None else {"public": join.lookup.digest})
         for join in joins
     )
 

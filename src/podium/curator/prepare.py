@@ -16,7 +16,6 @@ from podium.planning.facts import Facts, MeasureFacts
 from podium.planning.strategy import Strategy
 from podium.query import CheckedQuestion, Question
 from podium.query.group_columns import groups_sentence
-from podium.query.join import Join
 from podium.query.ranked_by import MAX_CLIP, Measure
 from podium.randomness import system_bits
 from podium.sources import CountQuery, Domain, PairNorm, PairValue, Source
@@ -70,8 +69,6 @@ class PlannedQuestion:
     """The table that is read, where the data set has several."""
     joins: tuple[JoinedTable, ...] = ()
     """What is joined, with the rows of public tables."""
-    declared: tuple[Join, ...] = ()
-    """The tables that may be joined, as their owner declared them."""
 
     def pairs_query(self, salt: str | None = None) -> CountQuery:
         """The pairs that all rounds share, of which none is cut; with groups, those of the groups that users keep."""

@@ -65,7 +65,7 @@ def record_of(planned: PlannedQuestion) -> QuestionRecord:
         ranking=planned.ranking_options,
         at_least=_stored_least(question),
         others=strategy.others is not None,
-        joins=described_joins(planned.joins, planned.declared),
+        joins=described_joins(planned.joins),
         table=planned.table,
         **_stored_measure(question.measure),
         **_stored_groups(planned.groups),

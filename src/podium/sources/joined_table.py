@@ -37,3 +37,5 @@ class JoinedTable:
     name: str
     using: tuple[str, ...]
     lookup: Lookup | None = None
+    place: str = ""
+    """Of a table about users: where it is, not in clear, because analysts may see it."""

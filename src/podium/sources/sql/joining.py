@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -102,7 +103,7 @@ class JoiningSource(ABC):
         """What a query says of these joins. Public tables are read, once: their keys and the columns that are used."""
         joins = [self.declared_joins[name] for name in names]
         needed = {*used, *(key for join in joins for key in join.using)}
-        return tuple(JoinedTable(join.name, join.using, self._lookup(join, needed)) for join in joins)
+        return tuple(JoinedTable(join.name, join.using, self._lookup(join, needed), _hidden(join)) for join in joins)
 
     def _lookup(self, join: Join, needed: set[str]) -> Lookup | None:
         if not join.public:
@@ -153,6 +154,11 @@ def _part(join: Join, relation: Relation) -> JoinedPart:
     columns = {name: schema.column(name) for name in (*schema.names, *(join.using if schema.is_open else ()))}
     relation = replace(relation, schema=Schema(tuple(columns.values()))) if schema.is_open else relation
     return JoinedPart(join.name, join.using, relation, {name: name for name in columns})
+
+
+def _hidden(join: Join) -> str:
+    """Where a table is, so that two of one name are told apart, and nobody reads it."""
+    return hashlib.sha256(join.place.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _require_keys(part: JoinedPart) -> None:
