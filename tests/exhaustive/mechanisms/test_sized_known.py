@@ -97,8 +97,8 @@ def worst_delta(mechanism: SizedKnownTopK, here: Table, there: Table) -> float:
 
     if not mechanism.asks_gap:
         return sum(within(r, s, in_turn, laplace) for r, s in sizes)
-    gaps = (gap(mechanism.k, table) for table in (here, there))
-    return sum(after(p, q) for p, q in cells(*gaps, float(mechanism.epsilon_for_gap)))
+    first, second = (gap(mechanism.k, table) for table in (here, there))
+    return sum(after(p, q) for p, q in cells(first, second, float(mechanism.epsilon_for_gap)))
 
 
 def worst(mechanism: SizedKnownTopK) -> float:

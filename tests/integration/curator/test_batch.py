@@ -148,7 +148,7 @@ def test_a_failure_is_that_of_its_question_alone(curator: Curator, monkeypatch: 
 
 
 def test_an_interruption_returns_what_nothing_was_read_for(curator: Curator, monkeypatch: pytest.MonkeyPatch) -> None:
-    three = [*LISTS, {"item": "article", "k": 2, "mechanism": "limited-domain", "where": "country = 'DE'"}]
+    three: list[Any] = [*LISTS, {"item": "article", "k": 2, "mechanism": "limited-domain", "where": "country = 'DE'"}]
     failing(curator, monkeypatch, 0, KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         curator.batch(three).ask()

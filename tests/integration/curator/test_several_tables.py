@@ -123,7 +123,7 @@ def test_a_new_version_of_one_table_leaves_the_other(shop: Curator, tmp_path: Pa
 
 def test_one_of_the_tables_is_recognised_by_its_source(place: Path, shop: Curator, tmp_path: Path) -> None:
     first = shop.top("page", k=3, table="visits")
-    here = {"dataset": "shop", "ledger": tmp_path / "ledger.db"}
+    here: dict[str, Any] = {"dataset": "shop", "ledger": tmp_path / "ledger.db"}
     with Curator(place / "visits.parquet", user="who", **here) as visits:
         assert visits.tables == ("visits",)
         again = visits.top("page", k=3)

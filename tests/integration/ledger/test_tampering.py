@@ -16,7 +16,7 @@ import pytest
 from podium.curator import Curator
 from podium.errors import LedgerTampered
 from podium.ledger import Budget, Entry, Kind, Ledger, open_ledger
-from podium.ledger.reservations import key_of
+from podium.ledger.reservation_request import key_of
 from podium.ledger.tables.rows import ENTRY_COLUMNS, entry_to_row
 from podium.privacy import Cost, PureMechanism
 from podium.storage.processes import this_process
