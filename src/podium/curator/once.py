@@ -59,7 +59,7 @@ def top(
     No ledger remembers the question: use ``Curator`` if a table is asked about more than once.
 
     Args:
-        source: A file, a glob, a URL with ``table``, a frame, or an engine's own session.
+        source: A file, a glob, a URL with ``table``, a frame, a DuckDB connection, or an engine's own session.
         item: The column to rank, or several whose values together are one item.
         user: The column that identifies the user, the unit of privacy; or several whose values together do, such as
             ("tenant", "member"): each pair is then one user, and one tenant may be many.

@@ -17,6 +17,7 @@ from podium.sources.duckdb.files import is_sqlite
 from podium.sources.duckdb.frames import is_frame, speaks_arrow
 from podium.sources.duckdb.source import DuckDBSource
 from podium.sources.duckdb.validity import FileRules
+from podium.sources.nearly_tables import is_lazy, leads_on, ready_table
 from podium.sources.protocol import Source
 from podium.sources.sql.sql_source import SqlSource
 
@@ -89,7 +90,8 @@ def open_source(
     """A source for a path, a pattern, a folder, a database URL, a frame, or an engine's own session or connection.
 
     A frame is one of pandas, polars or Arrow, or any object that hands over an Arrow stream (``__arrow_c_stream__``),
-    such as a DuckDB relation.
+    such as a DuckDB relation. A lazy frame is collected once, when it is opened; of a DuckDB connection one table is
+    read into memory.
 
     ``table`` names the table in a database; ``types`` declares columns of files and frames, for example
     ``{"user_id": "integer"}``; ``bad_lines``, ``encoding`` and ``header`` are rules for CSV and JSON files, see
@@ -135,7 +137,11 @@ def _open_object(location: object, table: str | None, types: Types | None) -> So
     """A source for what is neither a path nor a URL."""
     if is_frame(location):
         return DuckDBSource(location, table=table, types=types)
-    lazy = "Lazy" in type(location).__name__
+    lazy = is_lazy(location)
+    ready = ready_table(location, table)
+    if ready is not None:
+        # Of a connection, the table was chosen there.
+        return DuckDBSource(ready, table=table if lazy else None, types=types)
     # isinstance with a protocol touches the attributes, and a lazy frame then resolves its whole schema.
     if not lazy and isinstance(location, Source):
         if table is not None or types is not None:
@@ -152,17 +158,8 @@ def _open_object(location: object, table: str | None, types: Types | None) -> So
         "source",
         type(location).__name__,
         allowed="a path, a pattern, a folder, a database URL, a pandas, polars or Arrow frame, or an engine's session",
-        hint=_leads_on(location, lazy=lazy),
+        hint=leads_on(location),
     )
-
-
-def _leads_on(location: object, *, lazy: bool) -> str:
-    """What to pass in place of something that is nearly a table."""
-    if lazy:
-        return "A lazy frame must be collected first: frame.collect()."
-    if type(location).__name__ == "DuckDBPyConnection":
-        return "Of a DuckDB connection pass one table: connection.table('NAME'), or connection.sql('SELECT ...')."
-    return ""
 
 
 def _open_engine(engine: _Engine, location: object, table: str | None, types: Types | None) -> Source:

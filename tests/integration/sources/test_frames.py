@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -214,6 +215,55 @@ def test_a_lazy_frame_is_not_worked_out() -> None:
     with pytest.raises(InvalidArgument, match="must be collected first"):
         open_source(lazy)
     assert lazy.read == 0
+
+
+def test_a_lazy_frame_of_polars_is_collected() -> None:
+    lazy = pl.LazyFrame(TABLE).filter(pl.col("u") < 3)
+    assert items(open_source(lazy), "i") == {"a": 2}
+    with pytest.raises(InvalidArgument, match="table='t'"):
+        open_source(lazy, table="t")
+
+
+def test_a_lazy_frame_that_fails_is_not_quoted() -> None:
+    lazy = pl.LazyFrame({"u": [1], "i": ["a-secret-value"]}).with_columns(pl.col("i").cast(pl.Int64))
+    with pytest.raises(SourceUnavailable, match="could not be worked out") as caught:
+        open_source(lazy)
+    assert "a-secret-value" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_tables_of_a_duckdb_connection() -> None:
+    with duckdb.connect() as connection:
+        connection.register("seen", TABLE)
+        assert items(open_source(connection), "i") == {"a": 2, "b": 1}
+        connection.execute('CREATE TABLE "my.orders" AS FROM seen; CREATE SCHEMA s; CREATE VIEW s.v AS FROM seen')
+        for name in ("my.orders", "s.v", "seen"):
+            assert items(open_source(connection, table=name), "i") == {"a": 2, "b": 1}
+        with pytest.raises(SourceUnavailable, match=r"The tables are: my.orders, s.v, seen"):
+            open_source(connection)
+        with pytest.raises(SourceUnavailable, match="table='orders' is not a table"):
+            open_source(connection, table="orders")
+        assert connection.sql("FROM seen").fetchall() == [(1, "a"), (2, "a"), (3, "b")]
+    with pytest.raises(SourceUnavailable, match="It must be open"):
+        open_source(connection)
+
+
+def test_a_view_that_fails_is_refused_and_not_quoted() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE VIEW v AS SELECT 1 AS u, CAST(t AS INT) AS i FROM (VALUES ('a-secret-value')) x(t)")
+        with pytest.raises(SourceUnavailable, match="must run without an error") as caught:
+            open_source(connection)
+    assert "a-secret-value" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_duckdb_file_that_is_open_in_this_process_says_so(tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "shop.duckdb") as connection:
+        connection.register("seen", TABLE)
+        connection.execute("CREATE TABLE orders AS FROM seen")
+        with pytest.raises(SourceUnavailable, match="is open in this process already"):
+            open_source(tmp_path / "shop.duckdb")
+        assert items(open_source(connection, table="orders"), "i") == {"a": 2, "b": 1}
 
 
 def test_a_release_is_a_frame_for_others() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
-import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
 import pytest
 
 from podium.errors import InvalidArgument, SourceUnavailable
@@ -56,8 +59,20 @@ def test_remote_files_are_refused_without_their_secrets(scheme: str) -> None:
 def test_other_objects_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="source='int'"):
         open_source(3)
-    with pytest.raises(InvalidArgument, match="must be collected first"):
-        open_source(pl.LazyFrame({"a": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ([{"a": 1}], "table first"),
+        (pyarrow.dataset.dataset(pa.table({"a": [1]})), "to_table"),
+        (io.StringIO("a"), "the path of a file"),
+        (sqlite3.connect(":memory:"), "the path of the SQLite file"),
+    ],
+)
+def test_what_is_nearly_a_table_leads_on(source: object, hint: str) -> None:
+    with pytest.raises(InvalidArgument, match=hint):
+        open_source(source)
 
 
 def test_types_are_for_files() -> None:

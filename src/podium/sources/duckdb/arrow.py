@@ -38,7 +38,8 @@ def arrow_table(frame: Any, declared: Mapping[str, Column]) -> pa.Table:
     table = _try_convert(frame, declared)
     if table is None:
         raise SourceUnavailable(
-            "source=a frame could not be read as columns. Every column needs a distinct name and one type."
+            "source=a frame could not be read as columns. Every column needs a distinct name and one type, and a query "
+            "must run without an error."
         )
     if not _is_valid(table):
         raise SourceUnavailable(

@@ -81,6 +81,11 @@ def open_or_refuse(action: Callable[[], T], refused: Callable[[], SourceUnavaila
         raise
     except (duckdb.DataError, duckdb.ProgrammingError, duckdb.IOException):
         failed = refused()
+    except duckdb.ResourceInUseException:
+        failed = SourceUnavailable(
+            f"source={name!r} is open in this process already, and DuckDB opens a file only once. Pass that connection "
+            "in place of the file, with table=..., or close it first."
+        )
     except Exception:  # noqa: BLE001 - whatever it is, it is not a property of the file
         failed = engine_failed(name)
     # Raised outside the handler: DuckDB's exception may quote data, and would become the context.
