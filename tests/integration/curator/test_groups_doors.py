@@ -94,7 +94,7 @@ def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
         folder, "--per", "country", "--per", "day", "--groups-per-user", "2", "--dry-run", monkeypatch=monkeypatch
     )
     assert dry.startswith(
-        "groups     one list for each value of country and day: those with enough users; a user counts in at most 2\n"
+        "groups   one list for each value of country and day: those with enough users; a user counts in at most 2\n"
     )
 
 

@@ -87,7 +87,7 @@ def test_counts_are_bars_with_the_whiskers_of_their_noise() -> None:
     assert picture.axes[0].get_xlabel() == "users (noisy count; whiskers: 95% confidence)"
     assert " ".join(by_role(picture, "note")).startswith(
         "Each interval holds its true count with 95% confidence, from the law of the noise (discrete Gaussian, "
-        "sigma 20). That noise was drawn after the selection, which therefore does not bias it. Promise: "
+        "sigma 20). That noise was drawn after the selection, which therefore does not bias it. Private for "
     )
     assert by_role(picture, "ending") == []
 
@@ -154,23 +154,11 @@ def test_fifty_rows_then_how_many_more() -> None:
     assert by_role(plot_release(made(tuple(range(50)))), "ending") == []
 
 
-def test_names_are_text_and_nothing_else() -> None:
-    picture = plot_release(made(HOSTILE))
-    names = by_role(picture, "name")
-    assert names[:2] == list(HOSTILE[:2])
-    assert names[4] == "□□□□□□" or names[4] == HOSTILE[4]
-    assert names[6] == "$x^{2$ & \\frac"
-    assert names[7].endswith("…")
-    assert names[8] == r"'line\nbreak \x1b[31m'"
-    assert names[9] == r"'turned \u202e around'"
-    assert not any(text.get_parse_math() for text in drawn_texts(picture) if text.get_gid() in ("name", "title"))
-
-
 def test_the_text_alternative_says_what_is_shown() -> None:
     alt = plot_release(made(("first", "second"), k=5)).alt
     assert "1  first\n   2  second" in alt
     assert "2 of 5: no other item stood out enough" in alt
-    assert "promise    " in alt
+    assert "private for each user: epsilon 0.5, delta 1e-7" in alt
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
@@ -180,7 +168,6 @@ def test_a_picture_is_written_in_the_format_of_its_name(tmp_path: Path, kind: st
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]
     assert path.read_bytes().startswith(start)
     if kind == "svg":
-        # Names are drawn as shapes; in the description they are escaped.
         written = path.read_text(encoding="utf-8")
         assert "<script" not in written
         assert "&lt;script&gt;" in written
@@ -191,7 +178,7 @@ def test_png_is_twice_as_wide_as_a_readme_and_described(tmp_path: Path) -> None:
     with Image.open(tmp_path / "a.png") as image:
         assert image.size[0] == 1600
         assert image.getpixel((0, 0))[:3] == (13, 17, 23)  # type: ignore[index]
-        assert "promise" in image.info["Description"]
+        assert "private for each user" in image.info["Description"]
 
 
 def test_a_picture_shows_itself_in_a_notebook_with_its_text() -> None:

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from tests.support.grouped_releases import counted_lists, many_groups
 from tests.support.pictures import HOSTILE, assert_readable, by_role
 
-from podium.present import release_text
+from podium.present.text.release_text import answer_text
 from podium.release import RankedList
 
 
@@ -19,7 +19,7 @@ def test_lists_of_groups_are_small_pictures_on_one_page(count: int) -> None:
     figure = release.plot()
     assert_readable(figure)
     assert by_role(figure, "group") == [f"{number:04d}" for number in range(min(count, 24))]
-    assert figure.alt == release_text(release)
+    assert figure.alt == answer_text(release)
     assert ("and 176 more groups" in by_role(figure, "note")) == (count == 200)
 
 

@@ -9,11 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
-from podium.present.drawing.style import font
+from podium.present.drawing.style import SPELLED_OUT, font, is_drawable
 from podium.present.intervals import Margin, margin_of
-from podium.present.measures import shown_measure
+from podium.present.measures import asked_for, ranked_by, shown_measure
+from podium.present.text.closing import closing_sentence
 from podium.present.text.names import NO_ORDER, item_texts, why_fewer
-from podium.present.text.release_text import paid_sentence, release_text
+from podium.present.text.release_text import answer_text
 from podium.present.user_shares import list_remarks
 from podium.release import Release
 
@@ -31,7 +32,9 @@ def draw_ranking(release: Release, *, title: str | None, dark: bool) -> Picture:
     rows = _rows(release)
     margin = margin_of(release)
     counted = release.value_kind == "counts" and bool(rows)
-    notes = [*_remarks(release, margin, counted=counted), *_facts(release)]
+    notes = [*_remarks(release, margin, counted=counted), closing_sentence(release)]
+    if not is_drawable(name for _, name, _ in rows[:MOST_ROWS]):
+        notes.insert(0, SPELLED_OUT)
     ending = _ending(release, rows)
     body = _ROW * max(len(rows), 1) * bool(rows) + _ROW * len(ending) + (0.62 if counted else 0.1)
     page = Page(title or _title(release), notes, body=body, dark=dark)
@@ -39,7 +42,7 @@ def draw_ranking(release: Release, *, title: str | None, dark: bool) -> Picture:
         _bars(page, release, rows, margin, ending)
     else:
         _list(page, release, rows, ending)
-    page.picture.alt = release_text(release)
+    page.picture.alt = answer_text(release)
     return page.picture
 
 
@@ -66,9 +69,10 @@ def _ending(release: Release, rows: list[Row]) -> list[str]:
 
 
 def _title(release: Release) -> str:
+    of = f"{asked_for(release)}{ranked_by(release)}"
     if not release.ordered:
-        return f"A private set of {release.k}" if release.k > 1 else "A private choice"
-    return f"Private top {release.k:,}"
+        return f"A private set of {release.k}{of}" if release.k > 1 else f"A private choice{of}"
+    return f"Private top {release.k:,}{of}"
 
 
 def _remarks(release: Release, margin: Margin | None, *, counted: bool) -> list[str]:
@@ -79,10 +83,6 @@ def _remarks(release: Release, margin: Margin | None, *, counted: bool) -> list[
     if counted:
         remarks.append(_NO_INTERVALS if margin is None else margin.sentence)
     return [*remarks, *list_remarks(release)]
-
-
-def _facts(release: Release) -> list[str]:
-    return [f"Promise: {release.promise}.", f"Paid: {paid_sentence(release)}."]
 
 
 def _bars(page: Page, release: Release, rows: list[Row], margin: Margin | None, ending: list[str]) -> None:

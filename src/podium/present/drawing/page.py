@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,12 @@ _EDGE: Final = 0.2
 _TITLE_HEIGHT: Final = 0.26
 _NOTE_HEIGHT: Final = 0.175
 _FORMATS: Final = (".png", ".svg", ".pdf")
+_SVG_SETTINGS: Final[Any] = {"svg.hashsalt": "podium", "svg.fonttype": "none"}
+"""Text stays text, which can be searched and read aloud; and names inside the drawing are random otherwise."""
+_SVG_TEXT: Final = re.compile(r"(<text [^>]*>)([^<]*)(</text>)")
+_SVG_FONT: Final = "font-family: 'DejaVu Sans'"
+_SVG_FONTS: Final = f"{_SVG_FONT}, Verdana, 'Noto Sans', Arial, sans-serif"
+"""Where the first is not installed, one that is about as wide; the last lets a viewer find any sign."""
 
 
 class Picture(Figure):
@@ -44,6 +51,14 @@ class Picture(Figure):
         super().__init__(figsize=(WIDTH, height), dpi=_DPI, facecolor=style.paper)
         FigureCanvasAgg(self)
         self.alt = ""
+        self._spelled: dict[str, str] = {}
+
+    def spell(self, text: str) -> str:
+        """What is drawn for a text: signs that no font has are spelled out, except in SVG, whose viewer has fonts."""
+        drawn = drawable(text)
+        if drawn != text:
+            self._spelled[drawn] = text
+        return drawn
 
     def save(self, path: Path | str) -> None:
         """Write PNG, SVG or PDF, as the name of the file says."""
@@ -53,9 +68,11 @@ class Picture(Figure):
             raise InvalidArgument("path", str(path), allowed=f"a file name that ends with {', '.join(_FORMATS)}")
         if not target.parent.is_dir():
             raise InvalidArgument("path", str(path), allowed="a file in a folder that exists")
+        if kind == ".svg":
+            target.write_text(self.svg(), encoding="utf-8", newline="")
+            return
         # Without a date the same picture is the same file, as far as the format allows.
-        about: dict[str, Any] = {".png": {"Description": self.alt}, ".svg": {"Description": self.alt, "Date": None}}
-        about[".pdf"] = {"Subject": self.alt, "CreationDate": None}
+        about: dict[str, Any] = {".png": {"Description": self.alt}, ".pdf": {"Subject": self.alt, "CreationDate": None}}
         self.savefig(target, dpi=_SAVED_DPI, facecolor=self.get_facecolor(), metadata=about[kind])
 
     def png(self) -> bytes:
@@ -65,12 +82,18 @@ class Picture(Figure):
         return written.getvalue()
 
     def svg(self) -> str:
-        """The picture as SVG; the same picture is the same text."""
+        """The picture as SVG, with its text as text; the same picture is the same file."""
         written = io.StringIO()
-        # Names inside the drawing are random otherwise.
-        with rc_context({"svg.hashsalt": "podium"}):
-            self.savefig(written, format="svg", metadata={"Description": self.alt, "Date": None})
-        return written.getvalue()
+        with rc_context(_SVG_SETTINGS):
+            self.savefig(
+                written, format="svg", facecolor=self.get_facecolor(), metadata={"Description": self.alt, "Date": None}
+            )
+        return _SVG_TEXT.sub(self._as_written, written.getvalue())
+
+    def _as_written(self, found: re.Match[str]) -> str:
+        """One text of an SVG file with its own signs, and fonts to look for them."""
+        text = html.unescape(found[2])
+        return f"{found[1].replace(_SVG_FONT, _SVG_FONTS)}{html.escape(self._spelled.get(text, text))}{found[3]}"
 
     def _repr_html_(self) -> str:
         """For notebooks: with the text alternative, which a bare image would not have."""
@@ -139,21 +162,26 @@ class Page:
     def wrap(self, text: str, room: float, prop: FontProperties) -> list[str]:
         """Break the text into lines of at most ``room`` inches; a single word that is wider is cut."""
         lines = [""]
-        for word in drawable(text).split():
+        for word in text.split():
             longer = f"{lines[-1]} {word}".strip()
-            if self.width_of(longer, prop) <= room:
+            if self._drawn_width(longer, prop) <= room:
                 lines[-1] = longer
             else:
-                lines.append(self.cut(word, room, prop))
-        return [line for line in lines if line]
+                lines.append(self._clipped(word, room, prop))
+        return [self.picture.spell(line) for line in lines if line]
 
     def cut(self, text: str, room: float, prop: FontProperties) -> str:
         """Cut the text to at most ``room`` inches, with an ellipsis where something is missing."""
-        whole = drawable(text)
-        if self.width_of(whole, prop) <= room:
-            return whole
-        low, high = 1, len(whole)
+        return self.picture.spell(self._clipped(text, room, prop))
+
+    def _clipped(self, text: str, room: float, prop: FontProperties) -> str:
+        if self._drawn_width(text, prop) <= room:
+            return text
+        low, high = 1, len(text)
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if self.width_of(clip(whole, middle), prop) <= room else (low, middle)
-        return clip(whole, low)
+            low, high = (middle, high) if self._drawn_width(clip(text, middle), prop) <= room else (low, middle)
+        return clip(text, low)
+
+    def _drawn_width(self, text: str, prop: FontProperties) -> float:
+        return self.width_of(drawable(text), prop)

@@ -10,11 +10,12 @@ from matplotlib.axes import Axes
 
 from podium.present.all_lists import counting_sentence, one_list
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
-from podium.present.drawing.style import font
+from podium.present.drawing.style import SPELLED_OUT, font, is_drawable
 from podium.present.intervals import Margin, margin_of
-from podium.present.measures import shown_measure
+from podium.present.measures import asked_for, ranked_by, shown_measure
+from podium.present.text.closing import closing_sentence
 from podium.present.text.names import NO_ORDER, item_texts, printable, why_fewer
-from podium.present.text.release_text import paid_sentence, release_text
+from podium.present.text.release_text import answer_text
 from podium.release import GroupedRelease, RankedList
 
 __all__ = ["MOST_GROUPS", "draw_groups"]
@@ -39,7 +40,12 @@ def draw_groups(release: GroupedRelease, *, title: str | None, dark: bool) -> Pi
     margin = margin_of(release)
     rows = [lists[start : start + _COLUMNS] for start in range(0, len(lists), _COLUMNS)]
     heights = [_HEAD + _ROW * max(_length(found) for _, found in row) + _FOOT for row in rows]
-    page = Page(title or _title(release), _notes(release, margin), body=sum(heights) or 0.1, dark=dark)
+    notes = _notes(release, margin)
+    if not is_drawable(
+        [*(group for group, _ in lists), *(name for _, found in lists for name in _names(release, found))]
+    ):
+        notes.insert(0, SPELLED_OUT)
+    page = Page(title or _title(release), notes, body=sum(heights) or 0.1, dark=dark)
     values = [float(value) for _, found in lists for value in found.values or ()]
     panels = _Panels(page, release, margin, max(values, default=0.0))
     above = 0.0
@@ -47,8 +53,13 @@ def draw_groups(release: GroupedRelease, *, title: str | None, dark: bool) -> Pi
         for column, (group, found) in enumerate(row):
             panels.draw(group, found, left=_EDGE + column * (_PANEL + _GAP), above=above + _HEAD)
         above += height
-    page.picture.alt = release_text(release)
+    page.picture.alt = answer_text(release)
     return page.picture
+
+
+def _names(release: GroupedRelease, found: RankedList) -> list[str]:
+    """The names of a panel, and after them those for which it has no room."""
+    return item_texts(one_list(release, found))
 
 
 def _length(found: RankedList) -> int:
@@ -83,7 +94,7 @@ class _Panels:
 
     def _names(self, axes: Axes, found: RankedList, room: float) -> None:
         page, prop = self.page, font(TEXT)
-        names = item_texts(one_list(self.release, found))
+        names = _names(self.release, found)
         for place, name in enumerate(names[:_MOST_ROWS]):
             rank = str(place + 1) if self.release.ordered else ""
             page.text(axes, _PLACES - 0.1, place, rank, ha="right", color=page.style.muted, gid="rank",
@@ -109,9 +120,10 @@ class _Panels:
 
 def _title(release: GroupedRelease) -> str:
     per = printable(" and ".join(release.per))
+    of, by = asked_for(release), ranked_by(release)
     if release.ordered:
-        return f"Private top {release.k:,} for each {per}"
-    return f"A private set of {release.k:,} for each {per}"
+        return f"Private top {release.k:,}{of} for each {per}{by}"
+    return f"A private set of {release.k:,}{of} for each {per}{by}"
 
 
 def _notes(release: GroupedRelease, margin: Margin | None) -> list[str]:
@@ -124,4 +136,4 @@ def _notes(release: GroupedRelease, margin: Margin | None) -> list[str]:
     notes += [counting_sentence(release), *shown_measure(release).remarks]
     if margin is not None and listed:
         notes += [margin.sentence, "All bars have one scale; lines are intervals."]
-    return [*filter(None, notes), f"Promise: {release.promise}.", f"Paid: {paid_sentence(release)}."]
+    return [*filter(None, notes), closing_sentence(release)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -9,7 +11,7 @@ from typing import Any, Final
 from matplotlib import font_manager
 from matplotlib.font_manager import FontProperties
 
-__all__ = ["DARK", "LIGHT", "Style", "drawable", "font"]
+__all__ = ["DARK", "LIGHT", "SPELLED_OUT", "Style", "drawable", "font", "is_drawable"]
 
 _FIRST: Final = "DejaVu Sans"
 """Comes with matplotlib; covers Latin, Greek, Cyrillic, Hebrew and Arabic."""
@@ -31,7 +33,9 @@ _OTHERS: Final = (
     "Arial Unicode MS",
     "WenQuanYi Zen Hei",
 )
-_NO_GLYPH: Final = "\N{WHITE SQUARE}"
+SPELLED_OUT: Final = "In brackets stand signs that no installed font has: by name, or by number in Unicode."
+_VARIATIONS: Final = range(0xFE00, 0xFE10)
+"""These, like joiners, only change how pictograms look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,45 @@ def font(size: float, *, bold: bool = False) -> FontProperties:
 
 
 def drawable(text: str) -> str:
-    """The text with a square for every sign that no installed font has."""
+    """The text with signs that no installed font has spelled out in brackets, so that different names stay different.
+
+    Pictograms have names that people know; of other signs the number is shorter.
+    """
     known = _code_points()
-    return "".join(sign if ord(sign) in known else _NO_GLYPH for sign in text)
+    if all(ord(sign) in known for sign in text):
+        return text
+    parts: list[str] = []
+    missing: list[str] = []
+    for sign in text:
+        if ord(sign) not in known:
+            missing.append(sign)
+            continue
+        # What joins pictograms has a sign in some fonts, and means nothing without them.
+        if missing and _is_joining(sign):
+            continue
+        parts += [*_spelled_out(missing), sign]
+        missing = []
+    return "".join([*parts, *_spelled_out(missing)])
+
+
+def is_drawable(texts: Iterable[str]) -> bool:
+    """Whether all signs of these texts are in some installed font."""
+    known = _code_points()
+    return all(ord(sign) in known for text in texts for sign in text)
+
+
+def _spelled_out(signs: list[str]) -> list[str]:
+    told = [_name(sign) for sign in signs if not _is_joining(sign) or len(signs) == 1]
+    return [f"[{' '.join(told)}]"] if told else []
+
+
+def _is_joining(sign: str) -> bool:
+    return unicodedata.category(sign) == "Cf" or ord(sign) in _VARIATIONS
+
+
+def _name(sign: str) -> str:
+    named = unicodedata.name(sign, "") if unicodedata.category(sign) == "So" else ""
+    return named.lower() or f"{ord(sign):04X}"
 
 
 @cache

@@ -15,7 +15,7 @@ from podium.user_columns import UserColumns
 if TYPE_CHECKING:
     from podium.ledger import Status
 
-__all__ = ["budget_sentence", "closing_line", "loss_text", "protected", "used_share"]
+__all__ = ["budget_sentence", "closing_line", "closing_sentence", "loss_text", "protected", "used_share"]
 
 _SEPARATOR = " · "
 _PERCENT = Fraction(1, 100)
@@ -34,6 +34,12 @@ def closing_line(release: Release, *, status: Status | None = None, more: str = 
     if status is not None:
         parts.append(budget_sentence(status))
     return _SEPARATOR.join([*parts, *([more] if more else [])])
+
+
+def closing_sentence(release: Release) -> str:
+    """The same where it stands among sentences, as below a picture."""
+    line = closing_line(release)
+    return f"{line[:1].upper()}{line[1:]}."
 
 
 def protected(user: UserColumns | None) -> str:
