@@ -12,6 +12,7 @@ from podium.curator.reuse import Reusable, record_of
 from podium.errors import LedgerError, PodiumError
 from podium.exact import Number
 from podium.ledger import Reason, Reservation, Status, StoredRelease
+from podium.ledger.bookkeeping.held import Charged, Sum
 from podium.planning.batch_plan import BatchPlan
 from podium.planning.question_plan import Plan
 from podium.privacy import Cost, total, worst_case
@@ -46,14 +47,14 @@ class Batch:
         records = [record_of(each) for each in planned]
         same_as = _twins(planned, records)
         paid = [each for place, each in enumerate(planned) if same_as[place] == place]
-        costs = [worst_case(each.strategy.worst_case) for each in paid]
+        charges = [Charged.of(each.strategy.worst_case, reserve=True) for each in paid]
         return BatchPlan(
             plans=tuple(map(self.show, planned)),
             questions=tuple(map(_sentence, records)),
             same_as=same_as,
-            at_most=sum(costs, Cost.nothing()),
+            at_most=sum((worst_case(each.strategy.worst_case) for each in paid), Cost.nothing()),
             guarantee=total(event for each in paid for event in each.strategy.worst_case),
-            fits=_fits(self.account.ledger.status(self.account.dataset), costs, self.analyst or self.account.analyst),
+            fits=_fits(self.account.ledger.status(self.account.dataset), charges, self.analyst or self.account.analyst),
         )
 
     def ask(self) -> BatchAnswers:
@@ -129,14 +130,15 @@ def _sentence(record: QuestionRecord) -> str:
     return f"top {record.k} of {', '.join(record.items)}{table}{groups}{' where ...' if record.where else ''}"
 
 
-def _fits(status: Status, costs: Sequence[Cost], analyst: str | None) -> bool:
+def _fits(status: Status, charges: Sequence[Charged], analyst: str | None) -> bool:
     """Whether all would be admitted one after the other, if none of them was answered before."""
-    totals, held = status.totals, status.spent + status.reserved
-    own = status.analysts.get(analyst or "", Cost.nothing())
-    for cost in costs:
-        if totals.limits.excess(cost, held) is not None:
+    totals, held, own = status.totals, status.held, status.sums.get(analyst or "", Sum())
+    for charge in charges:
+        if totals.books.refusal(charge, held) is not None:
             return False
-        if totals.per_analyst is not None and totals.per_analyst.excess(cost, own) is not None:
-            return False
-        held, own = held + cost, own + cost
-    return totals.max_questions is None or status.questions_asked + len(costs) <= totals.max_questions
+        held += Sum.of(charge.cost, totals.books.reserve(charge, held))
+        if totals.cap is not None:
+            if totals.cap.refusal(charge, own) is not None:
+                return False
+            own += Sum.of(charge.cost, totals.cap.reserve(charge, own))
+    return totals.max_questions is None or status.questions_asked + len(charges) <= totals.max_questions

@@ -5,12 +5,13 @@ reserves its worst case before a row is read, and is settled together with its r
 """
 
 from podium.ledger.addresses import open_ledger
+from podium.ledger.bookkeeping.remaining import Remaining
 from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.ledger import Ledger
 from podium.ledger.receipts import Confirmed
 from podium.ledger.reservations import Reservation, State, StoredRelease
-from podium.ledger.status import Remaining, Status
+from podium.ledger.status import Status
 from podium.ledger.verification import Problem, Verification
 
 __all__ = [

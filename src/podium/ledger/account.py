@@ -9,28 +9,30 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Final, NamedTuple
 
+from podium.ledger.bookkeeping.held import Charged, Sum, Terms
 from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind, Reason
-from podium.privacy import Cost, Event, actual_cost, events_from_json, events_to_json, worst_case
-from podium.privacy.rounding import above
+from podium.privacy import Cost, Event, events_from_json, events_to_json
 from podium.user_columns import UserColumns, user_columns
 
 __all__ = [
     "FAILURES_OF_ALL",
     "Account",
     "Contradiction",
-    "Sum",
     "TableAccount",
     "analyst_sums",
     "change",
-    "charge_of",
     "charged_analyst",
     "describe_events",
     "is_cancelled",
+    "own_terms",
+    "recorded_charge",
     "recorded_cost",
+    "recorded_sum",
+    "recorded_terms",
+    "terms_of",
 ]
 
 
@@ -38,44 +40,13 @@ FAILURES_OF_ALL: Final = 10
 """The data set locks after ten times as many failures as lock one analyst."""
 
 
+TERMS: Final = "filter"
+ANALYST_TERMS: Final = "filter_of_analyst"
+"""Where the details of an entry have its terms, under the total and under the cap of its analyst."""
+
+
 class Contradiction(Exception):
     """An entry that cannot follow from the ones before it; the text names nothing private."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """A sum of costs that supports subtraction: unbounded losses are counted, not added."""
-
-    epsilon: Fraction = Fraction(0)
-    unbounded: int = 0
-    rho: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-
-    @classmethod
-    def of(cls, cost: Cost) -> Sum:
-        """The sum of one cost."""
-        return cls(cost.epsilon or Fraction(0), int(cost.epsilon is None), cost.rho, cost.delta)
-
-    def __add__(self, other: Sum) -> Sum:
-        return Sum(
-            self.epsilon + other.epsilon,
-            self.unbounded + other.unbounded,
-            self.rho + other.rho,
-            self.delta + other.delta,
-        )
-
-    def __sub__(self, other: Sum) -> Sum:
-        return Sum(
-            self.epsilon - other.epsilon,
-            self.unbounded - other.unbounded,
-            self.rho - other.rho,
-            self.delta - other.delta,
-        )
-
-    @property
-    def cost(self) -> Cost:
-        """The same as a cost, which saturates at delta = 1."""
-        return Cost(epsilon=None if self.unbounded else self.epsilon, rho=self.rho, delta=min(Fraction(1), self.delta))
 
 
 class TableAccount(NamedTuple):
@@ -106,7 +77,7 @@ class Account:
     totals: Totals
     data_version: str
     failures_allowed: int
-    held: Sum = Sum()
+    held: Sum = field(default_factory=Sum)
     failures: int = 0
     questions: int = 0
     raises: int = 0
@@ -154,20 +125,46 @@ class Account:
         return replace(step(self, entry, reservation), sequence=entry.sequence, head=entry.hash)
 
 
-def change(entry: Entry, reservation: Entry | None) -> Sum:
-    """What an entry adds to what is charged for the question that it belongs to."""
+def change(entry: Entry, reservation: Entry | None, *, of_analyst: bool = False) -> Sum:
+    """What an entry adds to what is charged for the question that it belongs to, in all or to its analyst."""
     if entry.kind in (Kind.RESERVED, Kind.SEEN):
-        return Sum.of(recorded_cost(entry))
-    if entry.kind is Kind.SETTLED and reservation is not None:
-        return Sum.of(recorded_cost(entry)) - Sum.of(recorded_cost(reservation))
-    if is_cancelled(entry) and reservation is not None:
-        return Sum() - Sum.of(recorded_cost(reservation))
+        return recorded_sum(entry, of_analyst=of_analyst)
+    if reservation is None:
+        return Sum()
+    if entry.kind is Kind.SETTLED:
+        return recorded_sum(entry, of_analyst=of_analyst) - recorded_sum(reservation, of_analyst=of_analyst)
+    if is_cancelled(entry) and terms_of(reservation, of_analyst=of_analyst).get("refundable", True):
+        return Sum() - recorded_sum(reservation, of_analyst=of_analyst)
     return Sum()
 
 
 def is_cancelled(entry: Entry) -> bool:
     """Whether an entry closes a reservation that nothing was read for."""
     return entry.kind is Kind.FORFEITED and entry.facts.get("reason") == Reason.CANCELLED
+
+
+def terms_of(entry: Entry, *, of_analyst: bool = False) -> Terms:
+    """The terms that an entry records; those of the analyst's cap where there is one, and otherwise of the total."""
+    facts = entry.facts
+    found = facts.get(ANALYST_TERMS) if of_analyst else None
+    terms: Terms = facts.get(TERMS, {}) if found is None else found
+    return terms
+
+
+def own_terms(entry: Entry) -> Terms:
+    """The terms under the cap of the analyst alone; none where there is no cap, or where terms need no record."""
+    terms: Terms = entry.facts.get(ANALYST_TERMS, {})
+    return terms
+
+
+def recorded_terms(whole: Terms, of_analyst: Terms) -> dict[str, Terms]:
+    """The part of an entry's details that ``terms_of`` reads."""
+    return {**({TERMS: whole} if whole else {}), **({ANALYST_TERMS: of_analyst} if of_analyst else {})}
+
+
+def recorded_sum(entry: Entry, *, of_analyst: bool = False) -> Sum:
+    """What an entry charges."""
+    return Sum.of(recorded_cost(entry), terms_of(entry, of_analyst=of_analyst))
 
 
 def charged_analyst(entry: Entry, reservation: Entry | None) -> str | None:
@@ -194,15 +191,14 @@ def analyst_sums(entries: Iterable[Entry]) -> dict[str, Sum]:
         reservation = None if entry.reservation is None else reservations.get(entry.reservation)
         analyst = charged_analyst(entry, reservation)
         if analyst is not None:
-            sums[analyst] = sums.get(analyst, Sum()) + change(entry, reservation)
+            sums[analyst] = sums.get(analyst, Sum()) + change(entry, reservation, of_analyst=True)
     return sums
 
 
-def charge_of(charge: Cost | tuple[Event, ...], *, reserve: bool) -> tuple[Cost, tuple[Event, ...]]:
-    """What is charged, with rho rounded up once to a multiple of 2^-64, and the events if they are known."""
-    events = () if isinstance(charge, Cost) else charge
-    cost = charge if isinstance(charge, Cost) else worst_case(charge) if reserve else actual_cost(charge)
-    return Cost(epsilon=cost.epsilon, rho=above(cost.rho), delta=cost.delta), events
+def recorded_charge(entry: Entry) -> Charged:
+    """The cost of an entry, and its events if it has any."""
+    events = entry.facts.get("events")
+    return Charged(recorded_cost(entry), events_from_json(json.dumps(events)) if events else ())
 
 
 def describe_events(events: Iterable[Event]) -> list[object]:
@@ -211,31 +207,34 @@ def describe_events(events: Iterable[Event]) -> list[object]:
 
 
 def _apply_reserved(account: Account, entry: Entry, _: Entry | None) -> Account:
-    cost, totals = recorded_cost(entry), account.totals
-    if totals.limits.excess(cost, account.held.cost) is not None:
+    charge, totals = recorded_charge(entry), account.totals
+    if totals.books.refusal(charge, account.held) is not None:
         raise Contradiction("it reserves more than was left")
-    _check_events(entry, cost, reserve=True)
+    _check_events(charge, reserve=True)
+    if terms_of(entry) != totals.books.reserve(charge, account.held):
+        raise Contradiction("its terms are not those of its events")
     counted = totals.rules == 1 or "schedule" not in entry.facts
-    if counted and totals.price(cost) < totals.minimum_price:
+    if counted and totals.price(charge.cost) < totals.minimum_price:
         raise Contradiction("it reserves less than the minimum price")
     if counted and totals.max_questions is not None and account.questions >= totals.max_questions:
         raise Contradiction("it is one question too many")
-    return replace(account, held=account.held + Sum.of(cost), questions=account.questions + counted)
+    return replace(account, held=account.held + change(entry, None), questions=account.questions + counted)
 
 
 def _apply_settled(account: Account, entry: Entry, reservation: Entry | None) -> Account:
-    cost = recorded_cost(entry)
-    if reservation is None or not cost <= recorded_cost(reservation):
+    charge = recorded_charge(entry)
+    if reservation is None or not charge.cost <= recorded_cost(reservation):
         raise Contradiction("it settles for more than was reserved")
     if entry.release is None:
         raise Contradiction("it settles without a release")
-    _check_events(entry, cost, reserve=False)
+    _check_events(charge, reserve=False)
+    if terms_of(entry) != account.totals.books.settle(terms_of(reservation), recorded_charge(reservation), charge):
+        raise Contradiction("its terms are not those of its events")
     return replace(account, held=account.held + change(entry, reservation))
 
 
-def _check_events(entry: Entry, cost: Cost, *, reserve: bool) -> None:
-    events = entry.facts.get("events")
-    if events and charge_of(events_from_json(json.dumps(events)), reserve=reserve)[0] != cost:
+def _check_events(charge: Charged, *, reserve: bool) -> None:
+    if charge.events and Charged.of(charge.events, reserve=reserve).cost != charge.cost:
         raise Contradiction("its cost is not that of its events")
 
 

@@ -15,6 +15,10 @@ from typing import Any, Final
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
+from podium.ledger.bookkeeping.books import Books
+from podium.ledger.bookkeeping.held import Sum
+from podium.ledger.bookkeeping.kinds import books_of, limits_from_dict
+from podium.ledger.bookkeeping.remaining import Remaining
 from podium.privacy import Cost, Guarantee, Limits, SelectionPlan, bounded_range_rho, calibrate_epsilon
 from podium.privacy.documents import StoredDocument
 from podium.privacy.rounding import decimal_repr
@@ -155,6 +159,21 @@ class Totals(StoredDocument):
         """How many questions may be answered; None under rules that did not limit them."""
         return None if self.rules == 1 else self.budget.max_questions
 
+    @property
+    def books(self) -> Books:
+        """How the total is kept."""
+        return books_of(self.limits)
+
+    @property
+    def whole(self) -> Remaining:
+        """What there is before anything is charged."""
+        return self.books.remaining(Sum())
+
+    @property
+    def cap(self) -> Books | None:
+        """How the cap of each analyst is kept, if there is one."""
+        return None if self.per_analyst is None else books_of(self.per_analyst)
+
     def price(self, cost: Cost) -> Fraction:
         """What a question costs, in the measure of the minimum price."""
         return (cost.epsilon or Fraction(0)) if self.budget.pure else cost.rho
@@ -163,10 +182,10 @@ class Totals(StoredDocument):
         """Whether every limit on sums is at least the other's, of the same kind, and under the same rules."""
         if self.rules != other.rules or (self.per_analyst is None) != (other.per_analyst is None):
             return False
-        pairs = [(self.limits, other.limits)]
-        if self.per_analyst is not None and other.per_analyst is not None:
-            pairs.append((self.per_analyst, other.per_analyst))
-        return all(_covers(large, small) for large, small in pairs)
+        pairs = [(self.books, other.books)]
+        if self.cap is not None and other.cap is not None:
+            pairs.append((self.cap, other.cap))
+        return all(large.covers(small) for large, small in pairs)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text; under the first rules, what was written then."""
@@ -176,8 +195,8 @@ class Totals(StoredDocument):
             later = {}
         return {
             "budget": budget,
-            "limits": _limits_to_json(self.limits),
-            "per_analyst": None if self.per_analyst is None else _limits_to_json(self.per_analyst),
+            "limits": self.books.to_dict(),
+            "per_analyst": None if self.cap is None else self.cap.to_dict(),
             "epsilon_per_item": str(self.epsilon_per_item),
             "delta_per_call": str(self.delta_per_call),
             **later,
@@ -191,8 +210,8 @@ class Totals(StoredDocument):
             raise InvalidArgument("rules", rules, allowed=f"up to {RULES}", hint="Install a newer podium.")
         return cls(
             Budget.from_dict(document["budget"]),
-            _limits_from_json(document["limits"]),
-            None if cap is None else _limits_from_json(cap),
+            limits_from_dict(document["limits"]),
+            None if cap is None else limits_from_dict(cap),
             exact_fraction(document["epsilon_per_item"], "epsilon_per_item"),
             exact_fraction(document["delta_per_call"], "delta_per_call"),
             exact_fraction(document.get("least", 0), "least"),
@@ -229,23 +248,3 @@ def _max_questions(value: int | None, planned: int) -> int:
     if allowed < planned:
         raise InvalidArgument("max_questions", value, allowed=f"at least questions={planned}, which is the plan")
     return allowed
-
-
-def _covers(large: Limits, small: Limits) -> bool:
-    return large.delta >= small.delta and all(
-        (mine is None) == (theirs is None) and (mine or 0) >= (theirs or 0)
-        for mine, theirs in ((large.epsilon, small.epsilon), (large.rho, small.rho))
-    )
-
-
-def _limits_to_json(limits: Limits) -> dict[str, str | None]:
-    return {"epsilon": exact_text(limits.epsilon), "rho": exact_text(limits.rho), "delta": str(limits.delta)}
-
-
-def _limits_from_json(document: Mapping[str, str | None]) -> Limits:
-    epsilon, rho = document["epsilon"], document["rho"]
-    return Limits(
-        None if epsilon is None else exact_fraction(epsilon, "epsilon"),
-        None if rho is None else exact_fraction(rho, "rho"),
-        exact_fraction(document["delta"] or 0, "delta"),
-    )

@@ -12,14 +12,14 @@ from typing import Any, TypeAlias, TypeVar
 
 from podium.errors import LedgerTampered, QuestionPending
 from podium.exact import positive_integer
-from podium.ledger import reservations, single_flight
+from podium.ledger import admission, reservations, single_flight
 from podium.ledger.account import Contradiction
 from podium.ledger.budget import Budget
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.receipts import Presented
 from podium.ledger.registration import RegistrationRequest, new_totals, register, stored_users
 from podium.ledger.reservation_request import Request, checked_charge, key_of, new_request
-from podium.ledger.reservations import Reservation, StoredRelease, require_failures
+from podium.ledger.reservations import Reservation, StoredRelease
 from podium.ledger.status import Status, status_of
 from podium.ledger.tables.consistency import Checker
 from podium.ledger.tables.copying import read_copy
@@ -131,7 +131,7 @@ class Ledger:
         version = label(data_version, "data_version")
         with self._write(dataset) as (store, record):
             if table is not None:
-                reservations.require_table(record.account, table)
+                admission.require_table(record.account, table)
             facts = None if table is None else {"table": table}
             return store.append(record, Kind.RELABELLED, data_version=version, facts=facts)
 
@@ -139,7 +139,7 @@ class Ledger:
         """Allow questions again after failures, of one analyst or of everybody; what they reserved stays charged."""
         who = None if analyst is None else label(analyst, "analyst")
         with self._write(dataset) as (store, record):
-            require_failures(record, who)
+            admission.require_failures(record, who)
             return store.append(record, Kind.UNLOCKED, analyst=who)
 
     # What a question does
@@ -318,8 +318,8 @@ class Ledger:
         who = None if analyst is None else label(analyst, "analyst")
 
         def look(store: Store, record: DatasetRecord) -> StoredRelease | None:
-            reservations.require_analyst(record.account, who)
-            reservations.require_table(record.account, table)
+            admission.require_analyst(record.account, who)
+            admission.require_table(record.account, table)
             version = record.account.version_of(table) if data_version is None else data_version
             return reservations.find(store, record, (key,), version, who, answers)
 

@@ -9,22 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fractions import Fraction
 
 from podium.errors import (
-    BudgetExceeded,
     BudgetMismatch,
     DatasetLocked,
     InvalidArgument,
     LedgerTampered,
     ReservationClosed,
 )
-from podium.ledger.account import Account, charge_of, describe_events, recorded_cost
+from podium.ledger.account import (
+    describe_events,
+    recorded_charge,
+    recorded_cost,
+    recorded_terms,
+    terms_of,
+)
+from podium.ledger.admission import require_analyst, require_room, require_schedule, require_table, require_turn
+from podium.ledger.bookkeeping.books import Books
+from podium.ledger.bookkeeping.held import Charged, Terms
 from podium.ledger.entries import Entry, Kind, Reason
 from podium.ledger.reservation_request import Request
 from podium.ledger.tables.store import DatasetRecord, Store
-from podium.privacy import Charge, Cost, Event, Limits, Selection, worst_case
-from podium.privacy.rounding import display
+from podium.privacy import Cost, Event
 from podium.storage.processes import this_process
 
 __all__ = [
@@ -36,9 +42,6 @@ __all__ = [
     "forfeit",
     "is_stored",
     "release_of",
-    "require_analyst",
-    "require_failures",
-    "require_table",
     "reserve",
     "settle",
 ]
@@ -91,7 +94,7 @@ class StoredRelease:
 def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservation:
     """Charge the worst case, or refuse."""
     account = record.account
-    cost, events = charge_of(request.charge, reserve=True)
+    charge = Charged.of(request.charge, reserve=True)
     require_analyst(account, request.analyst)
     before = find_by_idempotency_key(store, record, request)
     if before is not None:
@@ -103,29 +106,30 @@ def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservatio
             allowed=f"the hash of the last entry of {account.dataset!r}",
             hint="Somebody else asked meanwhile, and nothing was charged here: read the history again, and ask again.",
         )
-    _require_schedule(store, record, request.schedule)
+    require_schedule(store, record, request.schedule)
     require_table(account, request.table)
     if account.locked:
         raise DatasetLocked(account.dataset, account.failures)
     if record.state.locked(request.analyst):
         raise DatasetLocked(account.dataset, record.state.failures(request.analyst), request.analyst)
-    account.totals.limits.check_kind(cost)
-    _require_room(account.totals.limits, account.held.cost, request.charge, cost, account.dataset)
-    if account.totals.per_analyst is not None and request.analyst is not None:
-        held = record.state.analyst(request.analyst).cost
-        whose = f"analyst {request.analyst!r}"
-        _require_room(account.totals.per_analyst, held, request.charge, cost, account.dataset, whose=whose)
+    account.totals.books.check_kind(charge)
+    terms = require_room(account.totals.books, account.held, charge, account.dataset)
+    own: Terms = {}
+    if account.totals.cap is not None and request.analyst is not None:
+        held = record.state.analyst(request.analyst)
+        own = require_room(account.totals.cap, held, charge, account.dataset, whose=f"analyst {request.analyst!r}")
     if request.schedule is None:
-        _require_turn(account, cost)
+        require_turn(account, charge.cost)
     entry = store.append(
         record,
         Kind.RESERVED,
         facts={
-            **({"events": describe_events(events)} if events else {}),
+            **({"events": describe_events(charge.events)} if charge.events else {}),
+            **recorded_terms(terms, own),
             **({} if request.schedule is None else {"schedule": request.schedule}),
             **({} if request.table is None else {"table": request.table}),
         },
-        cost=cost,
+        cost=charge.cost,
         analyst=request.analyst,
         question=request.question,
         question_key=request.question_key,
@@ -136,73 +140,12 @@ def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservatio
     return _reservation(entry, State.RESERVED, fresh=True)
 
 
-def _require_schedule(store: Store, record: DatasetRecord, schedule: str | None) -> None:
-    """A schedule's data set answers only its own questions: others about the same rows would weaken its guarantee."""
-    owner = store.registration(record).facts.get("schedule")
-    if owner not in (None, schedule):
-        raise InvalidArgument(
-            "dataset",
-            record.account.dataset,
-            allowed="for questions of the schedule and window that it was registered for",
-            hint="Ask other questions under a data set of their own.",
-        )
-
-
-def _require_turn(account: Account, cost: Cost) -> None:
-    """Refuse an ordinary question beyond ``max_questions``, or below the minimum price."""
-    totals, max_questions = account.totals, account.totals.max_questions
-    if max_questions is not None and account.questions >= max_questions:
-        hint = (
-            f"Its owner allows {max_questions=}; what was answered is still told again. The owner may allow more, "
-            f"with 'podium budget raise {account.dataset} --max-questions N'."
-        )
-        raise BudgetExceeded("questions", Fraction(1), Fraction(0), budget=repr(account.dataset), hint=hint)
-    if totals.price(cost) < totals.minimum_price:
-        measure = "epsilon" if totals.budget.pure else "rho"
-        raise InvalidArgument(
-            "worst_case",
-            f"{measure} {display(totals.price(cost))}",
-            allowed=f"{measure} {display(totals.minimum_price)} or more for a question about {account.dataset!r}",
-            hint="Ask for more items, or with a larger epsilon: the owner's plan has this minimum price.",
-        )
-
-
-def require_failures(record: DatasetRecord, analyst: str | None) -> None:
-    """Refuse to unlock an analyst who has no failed questions."""
-    if analyst is not None and not record.state.failures(analyst):
-        raise InvalidArgument(
-            "analyst",
-            analyst,
-            allowed=f"an analyst whose questions about {record.account.dataset!r} failed",
-            hint="'podium budget show' lists them; without a name everybody is let in again.",
-        )
-
-
-def require_table(account: Account, table: str | None) -> None:
-    """Refuse a question that does not name one of the tables of a data set that has several."""
-    if (table is None) == bool(account.tables) or (table is not None and table not in account.tables):
-        names = " or ".join(map(repr, account.tables))
-        allowed = f"{names}, the tables of {account.dataset!r}" if names else f"None: {account.dataset!r} has one table"
-        raise InvalidArgument("table", table, allowed=allowed, hint="Name the table that the question is about.")
-
-
-def require_analyst(account: Account, analyst: str | None) -> None:
-    """Refuse a question without an analyst where analysts have caps."""
-    if analyst is None and account.totals.per_analyst is not None:
-        raise InvalidArgument(
-            "analyst",
-            None,
-            allowed=f"a name, because {account.dataset!r} has a budget per analyst",
-            hint="Say who asks.",
-        )
-
-
 def find_by_idempotency_key(store: Store, record: DatasetRecord, request: Request) -> Reservation | None:
     """The reservation made with the same idempotency key; refused if it was for another question."""
     before = None if request.idempotency_key is None else store.with_idempotency_key(record, request.idempotency_key)
     if before is None:
         return None
-    cost, _ = charge_of(request.charge, reserve=True)
+    cost, _ = Charged.of(request.charge, reserve=True)
     if (before.question, before.analyst, before.cost) != (request.question, request.analyst, cost):
         raise InvalidArgument(
             "idempotency_key",
@@ -229,56 +172,35 @@ def _reservation(entry: Entry, state: State, *, fresh: bool) -> Reservation:
     )
 
 
-def _require_room(
-    limits: Limits, held: Cost, charge: Charge, cost: Cost, dataset: str, *, whose: str | None = None
-) -> None:
-    problem = limits.excess(cost, held)
-    if problem is None:
-        return
-    budget = repr(dataset) if whose is None else f"{whose} on {dataset!r}"
-    hint = f"{_what_fits(limits, held, charge)}; 'podium budget show {dataset}' lists what was spent."
-    raise BudgetExceeded(problem.measure, problem.requested, problem.remaining, budget=budget, hint=hint)
-
-
-def _what_fits(limits: Limits, held: Cost, charge: Charge) -> str:
-    """A smaller question that would fit, if the charge is made of selections."""
-    events = charge if isinstance(charge, tuple) else ()
-    others = [event for event in events if not isinstance(event, Selection)]
-    selections = [event for event in events if isinstance(event, Selection)]
-    low, high = 0, len(selections)
-    while high - low > 1:
-        middle = (low + high) // 2
-        fits = limits.excess(worst_case([*others, *selections[:middle]]), held) is None
-        low, high = (middle, high) if fits else (low, middle)
-    if low:
-        return f"Only {low} of the {len(selections)} items would fit: ask for fewer, or lower epsilon"
-    return "Ask for fewer items, lower epsilon, or ask the owner to raise the total"
-
-
 def settle(
     store: Store, record: DatasetRecord, reservation: Reservation, release: str, actual: Cost | tuple[Event, ...]
 ) -> Entry:
     """Record the release and what it cost, and give back the rest of the reservation."""
-    cost, events = charge_of(actual, reserve=False)
+    charge = Charged.of(actual, reserve=False)
     opened = _find_reservation(store, record, reservation)
     closing = store.closing_entry(record, opened.sequence)
     if closing is not None:
         # The reply to an earlier attempt may have been lost.
-        if closing.kind is Kind.SETTLED and (closing.release, closing.cost) == (release, cost):
+        if closing.kind is Kind.SETTLED and (closing.release, closing.cost) == (release, charge.cost):
             return closing
         raise ReservationClosed(reservation.dataset, reservation.number, closing.kind.value)
-    if not cost <= recorded_cost(opened):
+    if not charge.cost <= recorded_cost(opened):
         # No amounts here: the outcome is private until it is settled.
         raise BudgetMismatch(
             "a release cost more than was reserved for it; it is withheld. What is settled is at most what was "
             "reserved. Reserve the mechanism's worst case."
         )
+    worst, totals = recorded_charge(opened), record.account.totals
+    own = totals.cap.settle(terms_of(opened, of_analyst=True), worst, charge) if totals.cap is not None else {}
     return store.append(
         record,
         Kind.SETTLED,
         reservation=opened,
-        facts={"events": describe_events(events)} if events else None,
-        cost=cost,
+        facts={
+            **({"events": describe_events(charge.events)} if charge.events else {}),
+            **recorded_terms(totals.books.settle(terms_of(opened), worst, charge), own),
+        },
+        cost=charge.cost,
         release=release,
     )
 
@@ -317,7 +239,7 @@ def find(
     Only the texts of questions, and who asked them, decide which release it is. The check against an analyst's cap
     uses the worst case: whether a release is shown must not depend on what it says.
     """
-    cap = record.account.totals.per_analyst
+    cap = record.account.totals.cap
     unseen: tuple[Entry, Entry] | None = None
     for reservation, closing in _settled(store, record, question_keys, data_version, answers):
         if cap is None or analyst is None or _has_seen(store, record, reservation, analyst):
@@ -355,12 +277,19 @@ def _has_seen(store: Store, record: DatasetRecord, reservation: Entry, analyst: 
 
 
 def _charge_reader(
-    store: Store, record: DatasetRecord, reservation: Entry, closing: Entry, analyst: str, cap: Limits
+    store: Store, record: DatasetRecord, reservation: Entry, closing: Entry, analyst: str, cap: Books
 ) -> None:
-    worst = recorded_cost(reservation)
-    held = record.state.analyst(analyst).cost
-    _require_room(cap, held, worst, worst, record.account.dataset, whose=f"analyst {analyst!r}")
-    store.append(record, Kind.SEEN, reservation=reservation, cost=recorded_cost(closing), analyst=analyst)
+    # The release was drawn before: whether it is shown is decided only now, so it is no call fixed beforehand.
+    worst, held, dataset = recorded_charge(reservation), record.state.analyst(analyst), record.account.dataset
+    terms = require_room(cap, held, worst, dataset, whose=f"analyst {analyst!r}", session=True)
+    store.append(
+        record,
+        Kind.SEEN,
+        reservation=reservation,
+        facts=recorded_terms({}, cap.settle(terms, worst, recorded_charge(closing))),
+        cost=recorded_cost(closing),
+        analyst=analyst,
+    )
 
 
 def release_of(store: Store, record: DatasetRecord, reservation: Reservation) -> StoredRelease | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from podium.errors import BudgetExceeded
-from podium.ledger import reservations
+from podium.ledger import admission, reservations
 from podium.ledger.entries import Entry, Reason
 from podium.ledger.reservation_request import Request
 from podium.ledger.reservations import Reservation, StoredRelease
@@ -42,8 +42,8 @@ def claim(store: Store, find: Callable[[], DatasetRecord], wanted: Sequence[Requ
     """
     record = find()
     for request in wanted:
-        reservations.require_analyst(record.account, request.analyst)
-        reservations.require_table(record.account, request.table)
+        admission.require_analyst(record.account, request.analyst)
+        admission.require_table(record.account, request.table)
         holder = _holder_of(store, record, request)
         if holder is not None:
             # Refuse a key that was used for another question now, not after the wait.

@@ -11,9 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.ledger.account import Account, Contradiction, Sum, change, charged_analyst, is_cancelled
+from podium.ledger.account import Account, Contradiction, change, charged_analyst, is_cancelled
+from podium.ledger.bookkeeping.held import Sum
 from podium.ledger.entries import Entry, Kind, canonical_json
-from podium.ledger.tables.rows import ACCOUNT_COLUMNS, account_to_row, stored_integer, sum_from_row, sum_to_row
+from podium.ledger.tables.rows import (
+    ACCOUNT_COLUMNS,
+    account_to_row,
+    mu_squared_value,
+    stored_integer,
+    sum_from_row,
+    sum_to_row,
+)
 from podium.storage.backend import Row
 
 __all__ = ["NAMELESS", "State"]
@@ -39,7 +47,7 @@ class State:
     def analyst(self, name: str) -> Sum:
         """What is charged to one analyst."""
         row = self.analysts.get(name)
-        return Sum() if row is None else sum_from_row(row[:_SUMS])
+        return Sum() if row is None else sum_from_row(row[:_SUMS], row[_SUMS + 1] if len(row) > _SUMS + 1 else None)
 
     def failures(self, analyst: str | None) -> int:
         """How many questions of an analyst were forfeited since the last unlock."""
@@ -55,7 +63,7 @@ class State:
         analysts, opened = dict(self.analysts), dict(self.opened)
         who = charged_analyst(entry, reservation)
         if who is not None:
-            analysts[who] = _row(self.analyst(who) + change(entry, reservation), self.failures(who))
+            analysts[who] = _row(self.analyst(who) + change(entry, reservation, of_analyst=True), self.failures(who))
         for name, failures in self._failures_after(entry, reservation):
             analysts[name] = _row(self.analyst(name), failures)
         if entry.kind is Kind.RESERVED:
@@ -92,4 +100,8 @@ class State:
 
 
 def _row(held: Sum, failures: int) -> Row:
+    """As it is read from the tables, without what is empty at the end."""
+    charged = mu_squared_value(held)
+    if charged is not None:
+        return (*sum_to_row(held), failures, charged)
     return (*sum_to_row(held), failures) if failures else sum_to_row(held)

@@ -9,55 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from podium.errors import InvalidArgument
-from podium.ledger.account import Account, Sum, TableAccount, recorded_cost
+from podium.ledger.account import Account, TableAccount, recorded_sum
+from podium.ledger.bookkeeping.held import Sum
+from podium.ledger.bookkeeping.remaining import Remaining
 from podium.ledger.budget import Totals
 from podium.ledger.state import NAMELESS
 from podium.ledger.tables.store import DatasetRecord, Store
-from podium.privacy import Cost, Guarantee, Limits, bounded_range_rho
+from podium.privacy import Cost, Guarantee
 from podium.privacy.documents import Document
 from podium.privacy.rounding import display
 from podium.storage.labels import exact_text
 from podium.user_columns import UserColumns, same_users, user_columns, user_data
 
 __all__ = ["Remaining", "Status", "registered_user", "require_user", "status_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Remaining(Document):
-    """What the limits leave. With both ``rho`` and ``epsilon`` a question must fit one of them, and ``delta``."""
-
-    epsilon: Fraction | None
-    rho: Fraction | None
-    delta: Fraction
-
-    @classmethod
-    def of(cls, limits: Limits, held: Cost) -> Remaining:
-        """The limits less what is charged."""
-        epsilon = None if limits.epsilon is None or held.epsilon is None else limits.epsilon - held.epsilon
-        rho = None if limits.rho is None else limits.rho - held.rho
-        return cls(
-            None if epsilon is None else max(Fraction(0), epsilon),
-            None if rho is None else max(Fraction(0), rho),
-            max(Fraction(0), limits.delta - held.delta),
-        )
-
-    def __repr__(self) -> str:
-        shown = [f"{name}={_at_most(value)}" for name, value in self._amounts if value is not None]
-        return f"Remaining({', '.join(shown)})"
-
-    @property
-    def _amounts(self) -> tuple[tuple[str, Fraction | None], ...]:
-        return ("epsilon", self.epsilon), ("rho", self.rho), ("delta", self.delta)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Exact numbers as text. Beside a rho, the sum of epsilons is named after its theorem, basic composition."""
-        if self.rho is None:
-            return {"epsilon": exact_text(self.epsilon)}
-        return {"rho": exact_text(self.rho), "delta": str(self.delta), "basic_epsilon": exact_text(self.epsilon)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +38,8 @@ class Status(Document):
     ``failures_of`` counts failed questions by analyst, None for those without a name; ``locked_out`` are the analysts
     who had too many, and ``locked`` says whether everybody is. If ``schedule`` is set, only its questions are answered.
     ``tables`` are those of the same users by name, where there are several. ``joins`` are the tables that the owner
-    declared beside each of them, under "" where there is one without a name.
+    declared beside each of them, under "" where there is one without a name. ``sums`` has what is charged to each
+    analyst in every measure, ``held`` what is charged in all.
     """
 
     dataset: str
@@ -97,6 +65,8 @@ class Status(Document):
     head: str
     tables: Mapping[str, TableAccount] = field(default_factory=dict)
     joins: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    sums: Mapping[str, Sum] = field(default_factory=dict)
+    held: Sum = field(default_factory=Sum)
 
     def version_of(self, table: str | None) -> str:
         """The version of the rows of a table."""
@@ -137,7 +107,7 @@ class Status(Document):
     def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text."""
         pure = self.totals.budget.pure
-        cap = self.totals.per_analyst
+        cap = self.totals.cap
         return {
             "dataset": self.dataset,
             "source": self.source,
@@ -155,7 +125,7 @@ class Status(Document):
             "analysts": {
                 name: {
                     "held": _amounts(held, pure=pure),
-                    "remaining": None if cap is None else Remaining.of(cap, held).to_dict(),
+                    "remaining": None if cap is None else cap.remaining(self.sums.get(name, Sum())).to_dict(),
                 }
                 for name, held in self.analysts.items()
             },
@@ -178,8 +148,9 @@ def status_of(store: Store, record: DatasetRecord) -> Status:
     facts = store.registration(record).facts
     failures = {name or None: state.failures(name) for name in sorted(state.analysts) if state.failures(name)}
     opened = store.open_reservations(record)
-    reserved = sum((Sum.of(recorded_cost(entry)) for entry in opened), Sum())
-    remaining = Remaining.of(account.totals.limits, account.held.cost)
+    reserved = sum((recorded_sum(entry) for entry in opened), Sum())
+    remaining = account.totals.books.remaining(account.held)
+    sums = {name: state.analyst(name) for name in sorted(state.analysts) if name != NAMELESS}
     return Status(
         dataset=account.dataset,
         source=account.source,
@@ -189,8 +160,8 @@ def status_of(store: Store, record: DatasetRecord) -> Status:
         spent=(account.held - reserved).cost,
         reserved=reserved.cost,
         remaining=remaining,
-        analysts={name: state.analyst(name).cost for name in sorted(state.analysts) if name != NAMELESS},
-        items_left=_items_left(account.totals, remaining),
+        analysts={name: held.cost for name, held in sums.items()},
+        items_left=account.totals.books.items_left(account.totals.epsilon_per_item, account.held),
         questions_left=_questions_left(account, remaining),
         open_reservations=len(opened),
         questions_asked=account.questions,
@@ -204,6 +175,8 @@ def status_of(store: Store, record: DatasetRecord) -> Status:
         head=account.head,
         tables=account.tables,
         joins=facts.get("joins", {}),
+        sums=sums,
+        held=account.held,
     )
 
 
@@ -224,24 +197,12 @@ def require_user(dataset: str, registered: UserColumns | None, user: UserColumns
         )
 
 
-def _items_left(totals: Totals, remaining: Remaining) -> int:
-    single = totals.epsilon_per_item
-    by_epsilon = 0 if remaining.epsilon is None else math.floor(remaining.epsilon / single)
-    by_rho = 0 if remaining.rho is None else math.floor(remaining.rho / bounded_range_rho(single))
-    return max(by_epsilon, by_rho)
-
-
 def _questions_left(account: Account, remaining: Remaining) -> int:
     call, maximum = account.totals.delta_per_call, account.totals.max_questions
     if call == 0:
         return max(0, account.totals.budget.questions - account.questions)
     left = math.floor(remaining.delta * (1 + call) / call)
     return left if maximum is None else max(0, min(left, maximum - account.questions))
-
-
-def _at_most(value: Fraction) -> str:
-    """What is left, never shown as more than it is: the opposite number rounds up."""
-    return display(-value).removeprefix("-")
 
 
 def _amounts(cost: Cost, *, pure: bool) -> dict[str, str | None]:

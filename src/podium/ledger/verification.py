@@ -12,10 +12,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from podium.ledger.account import Account, Contradiction, recorded_cost
+from podium.ledger.account import Account, Contradiction, own_terms, recorded_charge
+from podium.ledger.bookkeeping.books import Books
+from podium.ledger.bookkeeping.held import Terms
 from podium.ledger.entries import Entry, Kind
 from podium.ledger.receipts import Claim, Confirmed, Presented, confirm
-from podium.ledger.state import State
+from podium.ledger.state import NAMELESS, State
 from podium.ledger.tables.copying import Copy, RawDataset
 from podium.ledger.tables.rows import UNREADABLE, account_from_row, analysts_from_rows, entry_from_row
 from podium.privacy.documents import Document
@@ -177,20 +179,33 @@ class _Walk:
                 raise Contradiction("it is not a question of the schedule that the data set belongs to")
             if entry.data_version != self.account.version_of(entry.facts.get("table")):
                 raise Contradiction("it names another version of the data")
-            self._check_cap(entry.analyst, entry)
         elif entry.kind is Kind.SEEN:
             if reservation is None or reservation.sequence not in self.settled or entry.analyst is None:
                 raise Contradiction("it reads a release that was not settled")
-            self._check_cap(entry.analyst, reservation)
         elif entry.kind in (Kind.SETTLED, Kind.FORFEITED) and entry.reservation not in self.state.opened:
             raise Contradiction("it closes a reservation that is not open")
+        if own_terms(entry) != self._terms_of_analyst(entry, reservation):
+            raise Contradiction("the terms of its analyst are not those of its events")
 
-    def _check_cap(self, analyst: str | None, worst: Entry) -> None:
-        cap = self.account.totals.per_analyst
+    def _terms_of_analyst(self, entry: Entry, reservation: Entry | None) -> Terms:
+        """What an entry must record under the cap of its analyst."""
+        cap = self.account.totals.cap
         if cap is None:
-            return
-        if analyst is None or cap.excess(recorded_cost(worst), self.state.analyst(analyst).cost) is not None:
+            return {}
+        if entry.kind is Kind.RESERVED:
+            return self._admitted(cap, entry.analyst, entry, session=False)
+        if entry.kind is Kind.SETTLED and reservation is not None:
+            return cap.settle(own_terms(reservation), recorded_charge(reservation), recorded_charge(entry))
+        if entry.kind is Kind.SEEN and reservation is not None:
+            terms = self._admitted(cap, entry.analyst, reservation, session=True)
+            return cap.settle(terms, recorded_charge(reservation), recorded_charge(entry))
+        return {}
+
+    def _admitted(self, cap: Books, analyst: str | None, worst: Entry, *, session: bool) -> Terms:
+        charge, held = recorded_charge(worst), self.state.analyst(analyst or NAMELESS)
+        if analyst is None or cap.refusal(charge, held, session=session) is not None:
             raise Contradiction("it charges an analyst for more than was left")
+        return cap.reserve(charge, held, session=session)
 
 
 def _verify_dataset(raw: RawDataset, wanted: AbstractSet[str]) -> _Walk:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from podium.ledger.account import Account, Contradiction, Sum, analyst_sums, charge_of, describe_events
+from podium.ledger.account import Account, Contradiction, analyst_sums, describe_events
+from podium.ledger.bookkeeping.held import Charged, Sum
 from podium.ledger.budget import Budget, Totals
 from podium.ledger.entries import Entry, Kind
 from podium.privacy import Cost, GaussianNoise, PureMechanism
@@ -88,13 +89,13 @@ def test_a_cost_is_that_of_its_events() -> None:
 
 
 def settled_for(events: tuple[PureMechanism, ...], told: str) -> Entry:
-    charged, _ = charge_of(events, reserve=False)
+    charged, _ = Charged.of(events, reserve=False)
     return entry(3, Kind.SETTLED, cost=charged, reservation=2, release=RELEASE, details=told)
 
 
 def test_rho_is_rounded_up_to_the_grid_that_the_ledger_keeps() -> None:
     third = GaussianNoise(1, sensitivity_squared=Fraction(2, 3))
-    charged, _ = charge_of((third,), reserve=True)
+    charged, _ = Charged.of((third,), reserve=True)
     assert charged.epsilon is None
     assert Fraction(1, 3) < charged.rho <= Fraction(1, 3) + Fraction(1, 2**64)
     assert (charged.rho * 2**64).denominator == 1

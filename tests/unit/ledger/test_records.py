@@ -19,7 +19,8 @@ from podium.errors import (
     ReservationClosed,
     UnknownDataset,
 )
-from podium.ledger.account import Contradiction, Sum, charge_of
+from podium.ledger.account import Contradiction
+from podium.ledger.bookkeeping.held import Charged, Sum
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.ledger.tables.rows import entry_from_row, entry_to_row
 from podium.privacy import Cost, GaussianNoise, PureMechanism
@@ -94,7 +95,7 @@ def test_sums_can_be_taken_apart() -> None:
 
 def test_rho_is_rounded_up_once() -> None:
     events = (GaussianNoise(3),) * 3
-    cost, kept = charge_of(events, reserve=True)
+    cost, kept = Charged.of(events, reserve=True)
     assert kept == events
     assert 0 <= cost.rho - Fraction(3, 18) < Fraction(1, 2**64)
     assert (cost.rho * 2**64).denominator == 1
@@ -102,8 +103,8 @@ def test_rho_is_rounded_up_once() -> None:
 
 def test_outcome_dependent_costs_are_reserved_in_full_and_settled_as_they_came() -> None:
     event = PureMechanism("0.25", reserved=1)
-    assert charge_of((event,), reserve=True)[0].epsilon == 1
-    assert charge_of((event,), reserve=False)[0].epsilon == Fraction(1, 4)
+    assert Charged.of((event,), reserve=True)[0].epsilon == 1
+    assert Charged.of((event,), reserve=False)[0].epsilon == Fraction(1, 4)
 
 
 @pytest.mark.parametrize("text", ["", "a" * 201, "a\n", "\x00", "\ud800", "\u202e"])

@@ -9,7 +9,7 @@ __all__ = ["MUTANTS"]
 MUTANTS = (
     Mutant(
         "ledger/reservations.py",
-        "if not cost <= recorded_cost(opened):",
+        "if not charge.cost <= recorded_cost(opened):",
         "if False:",
         "a release never costs more than was reserved",
         ("contract/ledger/test_ledger_contract.py::test_more_than_was_reserved_is_not_settled[sqlite]",),
@@ -17,16 +17,16 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "_require_room(account.totals.limits, account.held.cost, request.charge, cost, account.dataset)",
-        "_require_room(account.totals.limits, Cost.nothing(), request.charge, cost, account.dataset)",
+        "require_room(account.totals.books, account.held, charge, account.dataset)",
+        "require_room(account.totals.books, Sum(), charge, account.dataset)",
         "what is charged already counts",
         ("contract/ledger/test_ledger_contract.py::test_an_overrun_says_requested_remaining_and_short_by[sqlite]",),
         raises="LedgerTampered",
     ),
     Mutant(
         "ledger/reservations.py",
-        "cost, events = charge_of(request.charge, reserve=True)\n    require_analyst",
-        "cost, events = charge_of(request.charge, reserve=False)\n    require_analyst",
+        "charge = Charged.of(request.charge, reserve=True)\n    require_analyst",
+        "charge = Charged.of(request.charge, reserve=False)\n    require_analyst",
         "what is reserved is the worst case",
         ("contract/ledger/test_worst_cases.py::test_an_outcome_that_may_cost_less_is_reserved_in_full[sqlite]",),
         raises="LedgerTampered",
@@ -49,7 +49,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "account.totals.limits.check_kind(cost)\n",
+        "account.totals.books.check_kind(charge)\n",
         "",
         "a pure total carries no delta",
         ("contract/ledger/test_ledger_contract.py::test_a_pure_total_refuses_other_kinds_of_loss[sqlite]",),
@@ -57,7 +57,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "if account.totals.per_analyst is not None and request.analyst is not None:",
+        "if account.totals.cap is not None and request.analyst is not None:",
         "if False:",
         "an analyst has a cap",
         ("contract/ledger/test_analysts.py::test_caps_per_analyst[sqlite]",),
@@ -73,8 +73,8 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "worst = recorded_cost(reservation)\n    held",
-        "worst = recorded_cost(closing)\n    held",
+        "= recorded_charge(reservation), record.state",
+        "= recorded_charge(closing), record.state",
         "whether a release is shown must not depend on what it cost",
         (
             "contract/ledger/test_analysts.py::test_a_stored_release_is_charged_to_each_analyst_who_first_sees_it[sqlite]",
@@ -103,13 +103,13 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/account.py",
-        "held=account.held + Sum.of(cost), questions",
+        "held=account.held + change(entry, None), questions",
         "held=account.held, questions",
         "open reservations count",
         ("unit/ledger/test_account.py::test_a_reservation_is_charged_until_it_is_settled_for_less",),
     ),
     Mutant(
-        "ledger/account.py",
+        "ledger/bookkeeping/held.py",
         "epsilon=None if self.unbounded else self.epsilon",
         "epsilon=self.epsilon",
         "an unbounded loss has no epsilon",
@@ -117,21 +117,21 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/account.py",
-        "if reservation is None or not cost <= recorded_cost(reservation):",
+        "if reservation is None or not charge.cost <= recorded_cost(reservation):",
         "if reservation is None:",
         "verification finds a settlement above its reservation",
         ("unit/ledger/test_account.py::test_what_no_ledger_may_write",),
     ),
     Mutant(
         "ledger/account.py",
-        "reserve=reserve)[0] != cost:",
-        "reserve=reserve)[0].delta != cost.delta:",
+        "reserve=reserve).cost != charge.cost:",
+        "reserve=reserve).cost.delta != charge.cost.delta:",
         "verification finds a cost that is not that of its events",
         ("unit/ledger/test_account.py::test_a_cost_is_that_of_its_events",),
     ),
     Mutant(
         "ledger/account.py",
-        "if totals.limits.excess(cost, account.held.cost) is not None:",
+        "if totals.books.refusal(charge, account.held) is not None:",
         "if False:",
         "verification finds a reservation above the total",
         ("unit/ledger/test_account.py::test_what_no_ledger_may_write",),
@@ -151,7 +151,7 @@ MUTANTS = (
         ("unit/ledger/test_budget.py::test_the_plan_fits_its_own_limits",),
     ),
     Mutant(
-        "ledger/budget.py",
+        "ledger/bookkeeping/zcdp.py",
         "return large.delta >= small.delta and all(",
         "return all(",
         "raising a total lowers nothing",
@@ -174,16 +174,16 @@ MUTANTS = (
         ("contract/ledger/test_single_flight.py::test_who_waits_reads_the_release_for_free[sqlite]",),
     ),
     Mutant(
-        "ledger/status.py",
-        "rho = None if limits.rho is None else limits.rho - held.rho",
+        "ledger/bookkeeping/zcdp.py",
+        "rho = None if limits.rho is None else limits.rho - cost.rho",
         "rho = limits.rho",
         "what is left is what was not charged",
         ("contract/ledger/test_ledger_contract.py::test_reserve_then_settle_gives_back_what_did_not_come_out[sqlite]",),
     ),
     Mutant(
-        "ledger/account.py",
-        "return Cost(epsilon=cost.epsilon, rho=above(cost.rho), delta=cost.delta), events",
-        "return Cost(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta), events",
+        "ledger/bookkeeping/held.py",
+        "cls(Cost(epsilon=cost.epsilon, rho=above(cost.rho), delta=cost.delta), events)",
+        "cls(Cost(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta), events)",
         "rho is kept on a public grid, rounded up",
         ("unit/ledger/test_account.py::test_rho_is_rounded_up_to_the_grid_that_the_ledger_keeps",),
     ),
@@ -258,7 +258,7 @@ MUTANTS = (
         ("integration/curator/test_receipts.py::test_only_an_entry_that_settled_a_release_of_this_data_set_will_do",),
     ),
     Mutant(
-        "ledger/reservations.py",
+        "ledger/admission.py",
         "if max_questions is not None and account.questions >= max_questions:",
         "if False:",
         "how many questions may be asked is limited",
@@ -266,7 +266,7 @@ MUTANTS = (
         raises="LedgerTampered",
     ),
     Mutant(
-        "ledger/reservations.py",
+        "ledger/admission.py",
         "if totals.price(cost) < totals.minimum_price:",
         "if False:",
         "every question has a minimum price",
@@ -281,7 +281,7 @@ MUTANTS = (
         ("contract/ledger/test_rules.py::test_failures_lock_out_the_analyst_who_caused_them[sqlite]",),
     ),
     Mutant(
-        "ledger/reservations.py",
+        "ledger/admission.py",
         "if owner not in (None, schedule):",
         "if False:",
         "the account of a schedule answers nobody else",

@@ -59,7 +59,7 @@ def raw_datasets(session: Session, dataset: str | None) -> list[RawDataset]:
             account=row[1:],
             entries=_raw(session, "entries", ENTRY_COLUMNS, row[0]),
             opened=_raw(session, "open_reservations", "sequence, owner", row[0]),
-            analysts=_raw(session, "analysts", "analyst, epsilon, unbounded, rho, delta, failures", row[0]),
+            analysts=_raw(session, "analysts", "analyst, epsilon, unbounded, rho, delta, failures, mu_squared", row[0]),
         )
         for row in rows
     ]

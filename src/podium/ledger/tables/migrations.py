@@ -107,6 +107,12 @@ def _to_5(session: Session) -> None:
     session.run("ALTER TABLE datasets ADD COLUMN tables TEXT")
 
 
+def _to_6(session: Session) -> None:
+    """An account may have a Gaussian filter, which charges in a measure of its own; existing ones do not."""
+    session.run("ALTER TABLE datasets ADD COLUMN mu_squared TEXT")
+    session.run("ALTER TABLE analysts ADD COLUMN mu_squared TEXT")
+
+
 @dataclass(frozen=True, slots=True)
 class _Migration:
     version: int
@@ -119,6 +125,7 @@ _MIGRATIONS = (
     _Migration(3, _to_3),
     _Migration(4, _to_4),
     _Migration(5, _to_5),
+    _Migration(6, _to_6),
 )
 _ANALYSTS_SINCE = 2
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
-from podium.ledger.account import Account, Contradiction, Sum, TableAccount
+from podium.ledger.account import Account, Contradiction, TableAccount
+from podium.ledger.bookkeeping.held import Sum
 from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.privacy import Cost
@@ -26,6 +27,7 @@ __all__ = [
     "analysts_from_rows",
     "entry_from_row",
     "entry_to_row",
+    "mu_squared_value",
     "opened_from_rows",
     "stored_integer",
     "sum_from_row",
@@ -39,7 +41,7 @@ ENTRY_COLUMNS = (
 
 ACCOUNT_COLUMNS = (
     "name, source, totals, data_version, failures_allowed, epsilon, unbounded, rho, delta, failures, questions, "
-    "raises, sequence, head, tables"
+    "raises, sequence, head, tables, mu_squared"
 )
 
 
@@ -107,7 +109,7 @@ def entry_to_row(entry: Entry) -> tuple[Value, ...]:
 
 def account_from_row(row: Row) -> Account:
     """The account in a row of ``ACCOUNT_COLUMNS``."""
-    name, source, totals, data_version, allowed, epsilon, unbounded, rho, delta, *counts, head, tables = row
+    name, source, totals, data_version, allowed, epsilon, unbounded, rho, delta, *counts, head, tables, mu_squared = row
     failures, questions, raises, sequence = map(stored_integer, counts)
     try:
         read = Totals.from_dict(json.loads(totals))
@@ -120,7 +122,7 @@ def account_from_row(row: Row) -> Account:
         totals=read,
         data_version=_text(data_version),
         failures_allowed=stored_integer(allowed),
-        held=sum_from_row((epsilon, unbounded, rho, delta)),
+        held=sum_from_row((epsilon, unbounded, rho, delta), mu_squared),
         failures=failures,
         questions=questions,
         raises=raises,
@@ -145,13 +147,17 @@ def account_to_row(account: Account) -> tuple[Value, ...]:
         account.sequence,
         account.head,
         canonical_json(account.tables) if account.tables else None,
+        mu_squared_value(account.held),
     )
 
 
-def sum_from_row(row: Row) -> Sum:
-    """The sum in four columns."""
+def sum_from_row(row: Row, mu_squared: object) -> Sum:
+    """The sum in four columns, and in the one that only accounts with a Gaussian filter use."""
     epsilon, unbounded, rho, delta = row
-    return Sum(_exact(epsilon), stored_integer(unbounded), _exact(rho), _exact(delta))
+    charged = Fraction(0) if mu_squared is None else _exact(mu_squared)
+    if mu_squared is not None and not charged:
+        raise Contradiction("an amount is not an exact number")
+    return Sum(_exact(epsilon), stored_integer(unbounded), _exact(rho), _exact(delta), charged)
 
 
 def sum_to_row(value: Sum) -> tuple[Value, ...]:
@@ -159,9 +165,14 @@ def sum_to_row(value: Sum) -> tuple[Value, ...]:
     return (str(value.epsilon), value.unbounded, str(value.rho), str(value.delta))
 
 
+def mu_squared_value(value: Sum) -> str | None:
+    """The fifth; empty where nothing is charged there."""
+    return str(value.mu_squared) if value.mu_squared else None
+
+
 def analysts_from_rows(rows: Iterable[Row]) -> dict[str, Row]:
-    """The stored sums and failures of every analyst, unchecked; older rows have sums only."""
-    return {row[0]: row[1:] if row[-1] else row[1:-1] for row in rows}
+    """The stored sums and failures of every analyst, unchecked, without what is empty at the end."""
+    return {row[0]: row[1:] if row[-1] is not None else row[1:-1] if row[-2] else row[1:-2] for row in rows}
 
 
 def opened_from_rows(rows: Iterable[Row]) -> dict[int, str]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from podium.errors import UnknownDataset
-from podium.ledger.account import Account, Contradiction, Sum, analyst_sums
+from podium.ledger.account import Account, Contradiction, analyst_sums
+from podium.ledger.bookkeeping.held import Sum
 from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.ledger.state import State
 from podium.ledger.tables.copying import RawDataset, raw_datasets
@@ -22,6 +23,7 @@ from podium.ledger.tables.rows import (
     analysts_from_rows,
     entry_from_row,
     entry_to_row,
+    mu_squared_value,
     opened_from_rows,
     stored_integer,
     sum_to_row,
@@ -84,7 +86,8 @@ class Store:
             return None
         number = rows[0][0]
         analysts = self._session.rows(
-            "SELECT analyst, epsilon, unbounded, rho, delta, failures FROM analysts WHERE dataset_id = ?", (number,)
+            "SELECT analyst, epsilon, unbounded, rho, delta, failures, mu_squared FROM analysts WHERE dataset_id = ?",
+            (number,),
         )
         opened = self._session.rows("SELECT sequence, owner FROM open_reservations WHERE dataset_id = ?", (number,))
         account = account_from_row(rows[0][1:])
@@ -252,9 +255,9 @@ class Store:
         """Replace the sum charged to an analyst, and the number of their failed questions."""
         self._session.run("DELETE FROM analysts WHERE dataset_id = ? AND analyst = ?", (dataset_id, analyst))
         self._session.run(
-            "INSERT INTO analysts (dataset_id, analyst, epsilon, unbounded, rho, delta, failures) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (dataset_id, analyst, *sum_to_row(held), failures),
+            "INSERT INTO analysts (dataset_id, analyst, epsilon, unbounded, rho, delta, failures, mu_squared) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (dataset_id, analyst, *sum_to_row(held), failures, mu_squared_value(held)),
         )
 
     def _track(self, record: DatasetRecord, entry: Entry) -> None:

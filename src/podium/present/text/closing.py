@@ -58,10 +58,7 @@ def loss_text(epsilon: Fraction, delta: Fraction) -> str:
 
 def used_share(status: Status) -> Fraction:
     """The part of the total that is charged, reservations included: what runs out first, the loss or delta."""
-    limits, remaining = status.totals.limits, status.remaining
-    kept = ((limits.epsilon, remaining.epsilon), (limits.rho, remaining.rho))
-    losses = [1 - left / most for most, left in kept if most and left is not None]
-    return max(min(losses, default=Fraction(0)), 1 - remaining.delta / limits.delta if limits.delta else Fraction(0))
+    return status.totals.whole.used(status.remaining)
 
 
 def budget_sentence(status: Status) -> str:

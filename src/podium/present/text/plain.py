@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from podium.ledger.account import recorded_sum
+from podium.ledger.bookkeeping.held import Sum
+from podium.ledger.bookkeeping.remaining import Remaining
 from podium.present.text.accounts import (
     history_rows,
     left_sentence,
@@ -15,7 +18,6 @@ from podium.present.text.accounts import (
     unit_sentence,
 )
 from podium.present.text.closing import budget_sentence, loss_text, protected, used_share
-from podium.privacy import Cost, Limits
 from podium.privacy.rounding import display
 from podium.user_columns import UserColumns
 
@@ -54,9 +56,10 @@ def plain_status(status: Status) -> list[tuple[str, str]]:
         facts.append(("at most", f"{status.totals.max_questions} questions, however cheap"))
     if status.open_reservations:
         facts.append(("reserved", f"part of what is used, for {status.open_reservations} open"))
-    cap = status.totals.per_analyst or status.totals.limits
+    totals = status.totals
+    cap = totals.whole if totals.cap is None else totals.cap.remaining(Sum())
     whose = "of their cap" if status.totals.per_analyst else "of the budget"
-    analysts = [(f"analyst {name}", f"{_percent(cap, held)} {whose} used") for name, held in status.analysts.items()]
+    analysts = [(f"analyst {name}", f"{_percent(cap, held)} {whose} used") for name, held in status.sums.items()]
     return [*facts, *question_facts(status), *analysts]
 
 
@@ -77,7 +80,7 @@ def plain_history(entries: Sequence[Entry], totals: Totals) -> tuple[tuple[str, 
     """Headers and one row per entry, the oldest first, with prices in percent of the total."""
     headers, rows = history_rows(entries)
     first, last = headers.index("rho"), headers.index("delta") + 1
-    shares = ["" if entry.cost is None else _percent(totals.limits, entry.cost) for entry in entries]
+    shares = ["" if entry.cost is None else _percent(totals.whole, recorded_sum(entry)) for entry in entries]
     return (*headers[:first], "budget", *headers[last:]), [
         (*row[:first], share, *row[last:]) for row, share in zip(rows, shares, strict=True)
     ]
@@ -100,15 +103,14 @@ def _plan_promise(plan: Plan, status: Status | None) -> str:
 def _plan_cost(plan: Plan, status: Status | None) -> str:
     if status is None:
         return "all of that, for this one answer; asked twice it is paid twice, unless a budget keeps count"
-    return f"at most {_percent(status.totals.limits, plan.at_most)} of the budget; so far {budget_sentence(status)}"
+    return (
+        f"at most {_percent(status.totals.whole, Sum.of(plan.at_most))} of the budget; so far {budget_sentence(status)}"
+    )
 
 
-def _percent(limits: Limits, cost: Cost) -> str:
-    """The share of limits that a cost takes, in percent with one digit, rounded up."""
-    pairs = ((limits.epsilon, cost.epsilon), (limits.rho, cost.rho))
-    losses = [paid / most for most, paid in pairs if most and paid is not None]
-    share = max(min(losses, default=Fraction(0)), cost.delta / limits.delta if limits.delta else Fraction(0))
-    return f"{display(Fraction(math.ceil(share * 1000), 10))} %"
+def _percent(whole: Remaining, charged: Sum) -> str:
+    """The share of a total that an amount takes, in percent with one digit, rounded up."""
+    return f"{display(Fraction(math.ceil(whole.share(charged) * 1000), 10))} %"
 
 
 def _bar(used: Fraction) -> str:

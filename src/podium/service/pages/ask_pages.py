@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from pydantic import ValidationError
 
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
-from podium.ledger import Remaining
+from podium.ledger.bookkeeping.held import Sum
 from podium.planning.question_plan import Plan
 from podium.present.all_lists import all_items
 from podium.present.intervals import margin_of
@@ -20,7 +20,6 @@ from podium.present.text.columns import ranking
 from podium.present.text.group_lines import group_remarks, grouped_ranking
 from podium.present.text.names import why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
-from podium.privacy.costs import actual_cost
 from podium.privacy.guarantee import unit_words
 from podium.query import Question, Schema
 from podium.query.group_columns import ALL_GROUPS, TYPED, typed_groups
@@ -144,8 +143,8 @@ def preview(
         return _ask_page(request, granted, fields, lines=found.lines, status=422)
     question, planned = found
     status = granted.service.records.status(granted.dataset)
-    cap, held = status.totals.per_analyst, status.analysts.get(granted.signed.token.name, actual_cost(()))
-    left = status.remaining if cap is None else Remaining.of(cap, held)
+    cap, held = status.totals.cap, status.sums.get(granted.signed.token.name, Sum())
+    left = status.remaining if cap is None else cap.remaining(held)
     table = granted.service.datasets.get(granted.dataset).curator.table(question.question)
     return page(
         request, "preview.html", granted.signed, dataset=granted.dataset, plan=planned, most=planned.at_most, left=left,

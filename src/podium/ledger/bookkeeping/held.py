@@ -1,0 +1,74 @@
+"""Sums of what is charged, which support subtraction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
+
+from podium.exact import exact_fraction
+from podium.privacy import Cost, Event, actual_cost, worst_case
+from podium.privacy.rounding import above
+
+__all__ = ["Charged", "Sum", "Terms"]
+
+Terms: TypeAlias = Mapping[str, Any]
+"""What an entry records beside its cost: the prices of an account whose charges do not follow from costs alone."""
+
+
+class Charged(NamedTuple):
+    """What is charged, with rho rounded up once to a multiple of 2^-64, and the events if they are known."""
+
+    cost: Cost
+    events: tuple[Event, ...]
+
+    @classmethod
+    def of(cls, charge: Cost | tuple[Event, ...], *, reserve: bool) -> Charged:
+        """The worst case of a charge, or what came out."""
+        events = () if isinstance(charge, Cost) else charge
+        cost = charge if isinstance(charge, Cost) else worst_case(charge) if reserve else actual_cost(charge)
+        return cls(Cost(epsilon=cost.epsilon, rho=above(cost.rho), delta=cost.delta), events)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A sum of costs that supports subtraction: unbounded losses are counted, not added.
+
+    ``mu_squared`` is what the Gaussian filter charges; 0 in accounts of the other kind.
+    """
+
+    epsilon: Fraction = Fraction(0)
+    unbounded: int = 0
+    rho: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    mu_squared: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, cost: Cost, terms: Terms | None = None) -> Sum:
+        """The sum of one cost, with what its entry records beside it."""
+        paid = Fraction(0) if not terms else exact_fraction(terms["mu_squared"], "mu_squared")
+        return cls(cost.epsilon or Fraction(0), int(cost.epsilon is None), cost.rho, cost.delta, paid)
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(
+            self.epsilon + other.epsilon,
+            self.unbounded + other.unbounded,
+            self.rho + other.rho,
+            self.delta + other.delta,
+            self.mu_squared + other.mu_squared,
+        )
+
+    def __sub__(self, other: Sum) -> Sum:
+        return Sum(
+            self.epsilon - other.epsilon,
+            self.unbounded - other.unbounded,
+            self.rho - other.rho,
+            self.delta - other.delta,
+            self.mu_squared - other.mu_squared,
+        )
+
+    @property
+    def cost(self) -> Cost:
+        """The same as a cost, which saturates at delta = 1."""
+        return Cost(epsilon=None if self.unbounded else self.epsilon, rho=self.rho, delta=min(Fraction(1), self.delta))
