@@ -1,0 +1,46 @@
+"""Certificates: a sample of the list is proved again, and what is false is not proved."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from tools.certificates import cells_of
+
+from podium.privacy.gaussian.certificate import certify
+from podium.privacy.gaussian.certified import LARGEST, NODES, SLACK, SMALLEST, certified_cells, certified_epsilon, grid
+from podium.privacy.gaussian.prices import exact_price
+
+HALF = Fraction(1, 20)
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/20", "9/10"])
+def test_the_list_is_what_is_proved(epsilon: str) -> None:
+    assert cells_of(Fraction(epsilon)) == certified_cells(Fraction(epsilon))
+
+
+def test_every_epsilon_of_the_grid_is_listed_for_every_node() -> None:
+    listed = list(grid())
+    assert (listed[0], listed[-1]) == (SMALLEST, LARGEST)
+    assert all(len(certified_cells(epsilon)) == len(NODES) for epsilon in listed)
+    assert max(after / before for before, after in pairwise(listed)) == Fraction(41, 40)
+    two_digits = [Fraction(digits, 10**places) for digits in range(10, 100) for places in (2, 3, 4)]
+    assert all(certified_epsilon(epsilon) == epsilon for epsilon in two_digits if SMALLEST <= epsilon <= LARGEST)
+    assert certified_epsilon(LARGEST + 1) is None
+
+
+@pytest.mark.parametrize("node", [1, 4, 16])
+def test_what_is_too_cheap_is_not_proved(node: int) -> None:
+    remainder = node * HALF**2
+    exact = exact_price(HALF, remainder)
+    assert certify(2 * HALF, remainder, exact * (1 + SLACK)) is not None
+    assert certify(2 * HALF, remainder, exact * (1 - SLACK)) is None, "below the exact price"
+    assert certify(2 * HALF * Fraction(101, 100), remainder, exact * (1 + SLACK)) is None, "a larger epsilon"
+    assert certify(2 * HALF, remainder, HALF**2) is None, "epsilon^2/4, the limit for small epsilons"
+
+
+def test_the_price_of_a_remainder_is_not_proved_of_a_smaller_one() -> None:
+    exact = exact_price(HALF, 16 * HALF**2)
+    assert certify(2 * HALF, 4 * HALF**2, exact * (1 + SLACK)) is None
+    assert certify(2 * HALF, 32 * HALF**2, exact * (1 + SLACK)) is not None
