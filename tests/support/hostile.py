@@ -43,8 +43,6 @@ HOSTILE_CONDITIONS = (
     "TRUE",
     "1 = 1",
     "'a' = 'a'",
-    "flag",
-    "NOT flag",
     "flag < TRUE",
     "flag BETWEEN FALSE AND TRUE",
     "flag = 1",

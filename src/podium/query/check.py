@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from podium.errors import InvalidArgument
+from podium.errors import InvalidArgument, QuestionRefused
 from podium.query.group_columns import check_groups, require_per, typed_groups
 from podium.query.join import Join
+from podium.query.parse.nearest_conditions import nearest_condition
 from podium.query.parse.sql_options import Options
 from podium.query.parse.statement import Parsed, parse_sql
 from podium.query.parse.where import parse_conditions
+from podium.query.predicate import Predicate
 from podium.query.question import CheckedQuestion, Question
 from podium.query.ranked_by import USERS, check_measure, require_measure, units_of
 from podium.query.schema import Schema
@@ -38,7 +40,7 @@ def check_question(
     if question.join and not joins:
         raise InvalidArgument("join", question.join, allowed="nothing where no tables were declared")
     if question.sql is not None:
-        where = parse_conditions(question.where, schema=schema, now=now)
+        where = _conditions(question.where, schema, now)
         for name in question.per:
             schema.column(name, role="per")
         beside = Options(question.k, where, question.by, question.per)
@@ -47,7 +49,7 @@ def check_question(
     else:
         for name in question.item:
             schema.column(name, role="item")
-        where = parse_conditions(question.where, schema=schema, now=now)
+        where = _conditions(question.where, schema, now)
         parsed = Parsed(question.item, question.k or 0, where, question.by or USERS, per=question.per)
     for name in each_user_column(user):
         if name in parsed.items:
@@ -80,3 +82,24 @@ def check_question(
         at_least=max(least, default=None),
         joins=tuple(join.name for join in joins),
     )
+
+
+def _conditions(where: tuple[str, ...], schema: Schema, now: dt.datetime | None) -> Predicate | None:
+    """The conditions beside a question, all of which must hold; a refusal has the nearest one that can be asked."""
+    try:
+        return parse_conditions(where, schema=schema, now=now)
+    except QuestionRefused as refused:
+        near = _nearest(where, schema, now)
+        if near is None:
+            raise
+        raise QuestionRefused(refused.part, refused.reason, hint=f"{refused.hint} Write: {near}") from None
+
+
+def _nearest(where: tuple[str, ...], schema: Schema, now: dt.datetime | None) -> str | None:
+    """What comes near to the first condition that is refused, if anything does."""
+    for text in where:
+        try:
+            parse_conditions(text, schema=schema, now=now)
+        except QuestionRefused:
+            return nearest_condition(text, schema, now) or None
+    return None

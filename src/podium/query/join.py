@@ -160,6 +160,7 @@ def join_named(name: str, declared: Sequence[Join], *, table: str) -> Join:
     known = ", ".join(join.name for join in declared)
     raise InvalidArgument(
         "join", name, allowed=f"one of {known}" if known else f"no table: none is declared beside {table!r}",
-        hint="The owner declares a table with the columns that rows are matched by: podium.Join in Python, --join on "
-        "the command line, joins in the service's configuration.",
+        hint=f"The owner declares a table with the columns that rows are matched by: '{name}=TABLE USING (COLUMN)' in "
+        "join= (--join) of a single question, in joins= of a Curator, in 'podium budget create --join', or in the "
+        "service's configuration.",
     )  # fmt: skip

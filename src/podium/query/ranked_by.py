@@ -133,8 +133,16 @@ def _column_of(by: object) -> str | None:
         return None
     found = _SUM.fullmatch(by.strip()) if isinstance(by, str) else None
     if found is None:
-        raise InvalidArgument("by", by, allowed=_ALLOWED, hint=_QUOTING)
+        raise InvalidArgument("by", by, allowed=_ALLOWED, hint=_nearest(by))
     return found["plain"] or found["quoted"].replace('""', '"')
+
+
+def _nearest(by: object) -> str:
+    """What may be meant by a measure that there is not."""
+    if not isinstance(by, str) or not re.fullmatch(r"\w+", by):
+        return _QUOTING
+    counted = "by='events' counts rows, such as views or clicks; by='users' counts distinct users"
+    return f"{counted}; by='sum({by})' adds up a column {by!r}."
 
 
 def _unit_of(column: Column, unit: object, user: UserColumns) -> Fraction:

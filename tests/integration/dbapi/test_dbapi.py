@@ -176,7 +176,7 @@ class TestAnswers:
         self, curator: podium.Curator, connection: dbapi.Connection
     ) -> None:
         left = curator.status.remaining
-        with pytest.raises(dbapi.ProgrammingError, match="Write: SELECT item") as refused:
+        with pytest.raises(dbapi.ProgrammingError, match="Write: SELECT article") as refused:
             connection.execute("SELECT * FROM views")
         assert isinstance(refused.value.__cause__, QuestionRefused)
         with pytest.raises(dbapi.ProgrammingError, match="one for each of the 1 question marks"):
@@ -249,7 +249,7 @@ class TestTools:
             assert [row.article for row in rows] == ["a0", "a1", "a3"]
             named = sa.text(IN_COUNTRY.replace("?", ":country"))
             assert connection.execute(named, {"country": "FR"}).fetchall() == rows
-            with pytest.raises(sa.exc.ProgrammingError, match="Write: SELECT item"):
+            with pytest.raises(sa.exc.ProgrammingError, match="Write: SELECT article"):
                 connection.execute(sa.select(table))
 
     def test_the_table_is_listed(self, engine: sa.Engine) -> None:

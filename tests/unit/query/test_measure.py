@@ -70,7 +70,10 @@ def test_a_span_reaches_from_the_least_to_the_most() -> None:
 @pytest.mark.parametrize(
     ("parts", "told"),
     [
-        ({"by": "rows"}, "by='rows' is not valid. Allowed: 'users', 'events' or 'sum(COLUMN)'. Quote a name"),
+        (
+            {"by": "rows"},
+            "by='rows' is not valid. Allowed: 'users', 'events' or 'sum(COLUMN)'. by='events' counts rows",
+        ),
         ({"by": "sum(a + b)"}, "Allowed: 'users', 'events' or 'sum(COLUMN)'"),
         ({"by": 5}, "by=5 is not valid"),
         ({"clip": 3}, "clip=3 is not valid. Allowed: None with by='users', where a user counts once for each item"),

@@ -11,17 +11,18 @@ from podium.query.join import Join
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import has_only
 
-__all__ = ["check_joins", "joined_in"]
+__all__ = ["JOIN_SHAPE", "check_joins", "joined_in"]
 
-_SHAPE = "Write: FROM table JOIN declared_table USING (column, ...) WHERE ..."
+JOIN_SHAPE = "Write: FROM table JOIN declared_table USING (column, ...) WHERE ..."
 _PARTS = {"this", "kind", "using"}
 
 
 def joined_in(text: str) -> tuple[str, ...]:
-    """The names of the tables that a statement joins; none if it is no SELECT, which is refused later."""
+    """The names of the tables that a statement joins, in whatever way: ``check_joins`` refuses all but one later."""
     statement = parse_statement(text)
     nodes = statement.args.get("joins") or [] if type(statement) is exp.Select else []
-    return tuple(_name(node) for node in nodes)
+    tables = [node.this for node in nodes if type(node.this) is exp.Table and type(node.this.this) is exp.Identifier]
+    return tuple(table.name for table in tables)
 
 
 def check_joins(statement: exp.Select, joins: Sequence[Join]) -> tuple[str, ...]:
@@ -31,7 +32,7 @@ def check_joins(statement: exp.Select, joins: Sequence[Join]) -> tuple[str, ...]
         name = _name(node)
         join = next((join for join in joins if join.name.casefold() == name.casefold()), None)
         if join is None:
-            raise QuestionRefused(node.sql().strip(), "no such table is declared to be joined", hint=_SHAPE)
+            raise QuestionRefused(node.sql().strip(), "no such table is declared to be joined", hint=JOIN_SHAPE)
         columns = [using for using in node.args.get("using") or [] if type(using) is exp.Identifier]
         named = sorted(_matching(column, join) for column in columns)
         if named != sorted(join.using):
@@ -57,6 +58,6 @@ def _name(node: exp.Expr) -> str:
     inner = has_only(node, _PARTS) and node.args.get("kind") in (None, "", "INNER") and node.args.get("using")
     if not plain or not inner:
         raise QuestionRefused(
-            node.sql().strip(), "tables are joined by equality of columns that were declared", hint=_SHAPE
+            node.sql().strip(), "tables are joined by equality of columns that were declared", hint=JOIN_SHAPE
         )
     return str(table.this.this)

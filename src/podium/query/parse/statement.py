@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from sqlglot import exp
 
-from podium.errors import QuestionRefused
+from podium.errors import PodiumError, QuestionRefused
 from podium.exact import positive_integer
 from podium.query.canonical import all_of
 from podium.query.join import Join
+from podium.query.parse.advice import with_advice
 from podium.query.parse.aggregates import is_aggregate, least_of, measure_of, names_measure, ranking_aggregate
-from podium.query.parse.join_clauses import check_joins
+from podium.query.parse.join_clauses import JOIN_SHAPE, check_joins
 from podium.query.parse.per_group import Lists, group_shape, integer_of, lists_per_group, mentions_groups
 from podium.query.parse.sql_options import Options
 from podium.query.parse.syntax import parse_statement
@@ -75,6 +77,38 @@ def parse_sql(
     Relative dates are fixed by ``now``, and refused without it. ``options`` may say what the statement leaves out.
     ``joins`` are the tables that are joined.
     """
+    parse: Callable[[str], Parsed] = partial(
+        _parse, schema=schema, table=table, user=user, now=now, options=options, joins=joins
+    )
+    try:
+        return parse(text)
+    except QuestionRefused as refused:
+        shapes = (_shape(table, user), group_shape(table, user), JOIN_SHAPE)
+        raise with_advice(
+            refused, text, partial(_works, parse), shapes=shapes, schema=schema, table=table, user=user, joins=joins,
+            now=now,
+        ) from None  # fmt: skip
+
+
+def _works(parse: Callable[[str], Parsed], text: str) -> bool:
+    """Whether a statement is answered."""
+    try:
+        parse(text)
+    except PodiumError:
+        return False
+    return True
+
+
+def _parse(
+    text: str,
+    *,
+    schema: Schema,
+    table: str,
+    user: UserColumns,
+    now: dt.datetime | None,
+    options: Options,
+    joins: Sequence[Join],
+) -> Parsed:
     statement = parse_statement(text)
     shape = (group_shape if mentions_groups(statement) else _shape)(table, user)
     if type(statement) is not exp.Select:
@@ -120,9 +154,11 @@ def _length(statement: exp.Select, lists: Lists | None, options: Options, shape:
     if lists is not None:
         return options.length(positive_integer(lists.k, "k")) or 0
     if options.per and (limit := statement.args.get("limit")) is not None:
+        k = integer_of(limit.args.get("expression")) or 10
         raise QuestionRefused(
-            limit.sql().strip(), "it would cut all lists together", hint="State k beside the statement, as per is."
-        )
+            limit.sql().strip(), "it would cut all lists together",
+            hint=f"Leave it out, and state k={k} (-k) beside the statement, as per is.",
+        )  # fmt: skip
     if options.k is not None and statement.args.get("limit") is None:
         return options.k
     return options.length(_limit(statement, shape)) or 0

@@ -102,6 +102,8 @@ def _simple(node: exp.Expr, schema: Schema, now: dt.datetime | None) -> Predicat
         _refuse_boolean_order(column, node)
         low, high = (literal_for(column, node.args[end], now) for end in ("low", "high"))
         return Between(column.name, low, high)
+    if type(node) is exp.Column and (column := _column(node, schema)).kind is Kind.BOOLEAN:
+        return Compare(column.name, Operator.EQUAL, True)
     if type(node) is exp.Is and type(node.expression) is exp.Null and has_only(node, {"this", "expression"}):
         return Missing(_column(node.this, schema).name)
     if type(node) in {exp.Like, exp.Escape}:
