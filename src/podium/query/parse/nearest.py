@@ -112,7 +112,7 @@ def _grouping_select(statement: exp.Expr) -> exp.Select | None:
 
 
 def _items(asked: _Asked) -> list[str]:
-    """The columns that are selected, as they are or within an expression; or else those of GROUP BY."""
+    """The columns that are selected, as they are or within an expression; or else those of GROUP BY, or the first."""
     found: list[str] = []
     for node in asked.select.expressions:
         aliased = type(node) is exp.Alias and asked.named(exp.column(node.args["alias"].copy()))
@@ -124,7 +124,9 @@ def _items(asked: _Asked) -> list[str]:
         found += _ranked_columns(asked, node)
     for node in [] if found else asked.select.find_all(exp.Unnest):
         found += _ranked_columns(asked, node)
-    return list(dict.fromkeys(found))
+    every = [column.name for column in asked.schema.columns if column.kind not in _UNRANKED]
+    # Whoever selects everything sees what a question looks like.
+    return list(dict.fromkeys(found)) or [name for name in every if not is_user_column(name, asked.user)][:1]
 
 
 def _ranked_columns(asked: _Asked, node: exp.Expr) -> list[str]:
