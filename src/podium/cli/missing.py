@@ -20,6 +20,8 @@ _SAYS = {
 }
 _NEEDED = ("item", "user")
 """Needed wherever a command has them, although 'podium top FILE' alone is a question about the columns."""
+_MAY_BE_A_SERVICE = ("mcp",)
+"""Commands whose source may be a service, which knows its users; they say themselves what a table lacks."""
 _DESCRIBING = frozenset(
     {"source", "table", "types", "bad_lines", "encoding", "no_header", "quiet", "no_color", "debug"}
 )
@@ -48,7 +50,8 @@ def missing_options(context: Any, parameters: Iterable[Any], given: dict[str, An
     if context.info_name == "top" and "source" in stated and stated <= _DESCRIBING:
         return None
     stated |= {name for name, one in by_name.items() if one.resolve_envvar_value(context)}
-    needed = [name for name, one in by_name.items() if (one.required or name in _NEEDED) and name not in stated]
+    always = () if context.info_name in _MAY_BE_A_SERVICE else _NEEDED
+    needed = [name for name, one in by_name.items() if (one.required or name in always) and name not in stated]
     needed += [name for name in _needed_budget(by_name, stated) if name not in needed]
     if not needed:
         return None

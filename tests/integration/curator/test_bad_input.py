@@ -184,7 +184,7 @@ def test_mistakes(made: Path, tmp_path: Path, changes: dict[str, Any], kind: typ
     [
         ("uid", UnknownColumn, f"user='uid' is not a column. The columns are: {COLUMNS}. Did you mean 'user_id'?"),
         ("rating", InvalidArgument, f"user='rating' is not valid. Allowed: a column of kind {KINDS}. {FLOAT}"),
-        (7, InvalidArgument, "user=7 is not valid. Allowed: the name of a column."),
+        (7, InvalidArgument, "user=7 is not valid. Allowed: the name of a column, or several different names."),
         (
             "tags",
             InvalidArgument,
@@ -207,8 +207,9 @@ def test_delta_0_needs_a_known_domain(made: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument) as caught:
         podium.top(made, item="article", user="user_id", epsilon=1)
     assert str(caught.value) == (
-        "delta=0 is not valid. Allowed: a number with 0 < value < 1. An unknown domain cannot be private with "
-        "delta=0: state the domain, or allow a delta like 1e-6."
+        "delta=0 is not valid. Allowed: a number with 0 < value < 1. Delta is the probability that the bound "
+        "of epsilon fails. Unless the items are known (--domain), it must be above 0, and well below one over the "
+        "number of users: such as 1e-6."
     )
     with Curator(made, dataset="views", user="user_id", ledger=tmp_path / "l.db", budget=PURE) as asked:
         before = asked.status

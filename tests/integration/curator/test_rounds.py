@@ -303,8 +303,9 @@ def test_a_long_list_needs_a_delta(long: Path) -> None:
     with pytest.raises(InvalidArgument) as caught:
         podium.top(long, item="article", user="user_id", k=20, epsilon=1)
     assert str(caught.value) == (
-        "delta=0 is not valid. Allowed: a number with 0 < value < 1. An unknown domain cannot be private with "
-        "delta=0: state the domain, or allow a delta like 1e-6."
+        "delta=0 is not valid. Allowed: a number with 0 < value < 1. Delta is the probability that the bound "
+        "of epsilon fails. Unless the items are known (--domain), it must be above 0, and well below one over the "
+        "number of users: such as 1e-6."
     )
 
 

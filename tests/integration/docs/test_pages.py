@@ -82,7 +82,7 @@ def test_pages_that_are_run_elsewhere_are() -> None:
     ("text", "problem"),
     [
         ("```console\n$ podium --version\npodium 9\n```", "prints\npodium "),
-        ("```console\n$ podium top missing.csv --item a --user b --epsilon 1\n```", "exits with 4"),
+        ("```console\n$ podium top missing.csv --item a --user b --epsilon 1 --delta 1e-6\n```", "exits with 4"),
         ("```console\n$ rm -rf site\n```", "'rm' is not run here"),
         ("```console\npodium --version\n```", "begins with a command"),
         ("```bash\npodium serve\n```", "a block of bash that nobody runs"),

@@ -64,13 +64,13 @@ def test_the_file_of_an_answer_cannot_be_written(tmp_path: Path, form: str) -> N
     assert podium(*ask).exit_code == 0
     output.write_text("earlier", encoding="utf-8")
     with files_no_larger_than(10):
-        found = podium(*ask, "--format", form, "--output", str(output))
+        found = podium(*ask, "--format", form, "--output", str(output), "--force")
     assert found.exit_code == 9
     assert "OutputFailed: output=" in found.stderr
     assert json.loads(found.stdout)["outcome"] == ["article-0", "article-1", "article-2"]
     assert output.read_text(encoding="utf-8") == "earlier"
     assert sorted(tmp_path.glob("*.part")) == []
-    assert podium(*ask, "--format", form, "--output", str(output)).exit_code == 0
+    assert podium(*ask, "--format", form, "--output", str(output), "--force").exit_code == 0
     assert output.read_bytes() != b"earlier"
 
 

@@ -59,9 +59,9 @@ def after(owner: Any, name: str) -> Step:
 STEPS: dict[str, Step] = {
     "before the plan": before(Curator, "_prepare"),
     "before looking for a stored release": before(single_flight, "claim"),
-    "before reserving": before(Ledger, "reserve_once"),
+    "before reserving": before(Ledger, "claim_together"),
     "while reserving, before it commits": after(reservations, "reserve"),
-    "after reserving": after(Ledger, "reserve_once"),
+    "after reserving": after(Ledger, "claim_together"),
     "before the snapshot": before(DuckDBSource, "snapshot"),
     "before reading counts": before(SqlSnapshot, "counts_of_counts"),
     "before reading rows": before(SqlSnapshot, "top_rows"),

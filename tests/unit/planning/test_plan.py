@@ -256,8 +256,9 @@ def test_facts_beyond_the_public_limits(facts: dict[str, Any], message: str) -> 
         (
             {"epsilon": 1, "delta": 0},
             (
-                "delta=0 is not valid. Allowed: a number with 0 < value < 1. An unknown domain cannot be private with "
-                "delta=0: state the domain, or allow a delta like 1e-6."
+                "delta=0 is not valid. Allowed: a number with 0 < value < 1. Delta is the probability that the "
+                "bound of epsilon fails. Unless the items are known (--domain), it must be above 0, and well below one "
+                "over the number of users: such as 1e-6."
             ),
         ),
         ({"epsilon": 0, "delta": "1e-6"}, "epsilon=0 is not valid. Allowed: a number above 0."),

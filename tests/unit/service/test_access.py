@@ -15,6 +15,7 @@ from podium.service.store.tokens import Role
 
 ENTRY = "0" * 64
 ID = "0" * 32
+BATCH = {"questions": [{"item": "article", "k": 2}]}
 OUTSIDE, FORBIDDEN, NO_TOKEN = 404, 403, 401
 
 # method, route, body, the least role, and what somebody with that role gets.
@@ -24,6 +25,8 @@ MATRIX: list[tuple[str, str, Any, Role, int]] = [
     ("GET", "/v1/datasets/{dataset}", None, Role.VIEWER, 200),
     ("POST", "/v1/datasets/{dataset}/plan", {"item": "article", "k": 2}, Role.ANALYST, 200),
     ("POST", "/v1/datasets/{dataset}/releases", {"item": "article", "k": 2}, Role.ANALYST, 200),
+    ("POST", "/v1/datasets/{dataset}/batch/plan", BATCH, Role.ANALYST, 200),
+    ("POST", "/v1/datasets/{dataset}/batch", BATCH, Role.ANALYST, 200),
     ("GET", "/v1/datasets/{dataset}/releases", None, Role.VIEWER, 200),
     ("GET", "/v1/datasets/{dataset}/releases/{entry}", None, Role.VIEWER, 404),
     ("GET", "/v1/datasets/{dataset}/budget", None, Role.VIEWER, 200),

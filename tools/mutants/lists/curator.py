@@ -68,8 +68,8 @@ MUTANTS = (
     ),
     Mutant(
         "curator/prepare.py",
-        "salt=salt if bounded else None)",
-        "salt=PLACEHOLDER_SALT if bounded else None)",
+        "groups=cut, salt=salt if bounded else None,",
+        "groups=cut, salt=PLACEHOLDER_SALT if bounded else None,",
         "the salt of a question is its own",
         ("unit/curator/test_prepare.py::test_the_salt_is_drawn_for_each_reading",),
     ),
@@ -97,8 +97,8 @@ MUTANTS = (
     ),
     Mutant(
         "curator/pricing.py",
-        "rho = facts.k * bounded_range_rho(single) * (2 if facts.counts else 1)",
-        "rho = facts.k * bounded_range_rho(single) * (4 if facts.counts else 2)",
+        "rho = facts.selections * bounded_range_rho(single) * (2 if facts.counts else 1)",
+        "rho = facts.selections * bounded_range_rho(single) * (4 if facts.counts else 2)",
         "a list in rounds costs what its plan says",
         ("integration/curator/test_rounds.py::test_rounds_cost_what_as_many_selections_would",),
     ),

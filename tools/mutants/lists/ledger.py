@@ -168,8 +168,8 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/single_flight.py",
-        "for entry in store.open_for(record, request.keys, version):",
-        "for entry in ():",
+        "opened = store.open_for(record, request.keys, record.account.version_of(request.table))",
+        "opened = ()",
         "equal questions wait for each other",
         ("contract/ledger/test_single_flight.py::test_who_waits_reads_the_release_for_free[sqlite]",),
     ),

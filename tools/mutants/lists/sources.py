@@ -11,8 +11,8 @@ _GROUPS = "contract/sources/test_duckdb.py::TestParquet"
 MUTANTS = (
     Mutant(
         "sources/sql/salted_hash.py",
-        "parts: list[exp.Expr] = [exp.Literal.string(str(salt))]",
-        'parts: list[exp.Expr] = [exp.Literal.string("")]',
+        "dialect.md5(text_of(values, dialect, [exp.Literal.string(str(salt))]))",
+        'dialect.md5(text_of(values, dialect, [exp.Literal.string("")]))',
         "which items a user keeps depends on the salt",
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
     ),
@@ -130,7 +130,7 @@ MUTANTS = (
     ),
     Mutant(
         "sources/sql/pairs.py",
-        "if self.kept is None and self.groups is not None:",
+        "if self.groups is not None:",
         "if False:",
         "rows of groups that are not listed do not count",
         (f"{_GROUPS}::test_known_groups_are_chosen_from",),
