@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from podium.curator.answer import answer, strip_origin
 from podium.curator.check_joined import check_joined
+from podium.curator.curator_view import CuratorView
 from podium.curator.one_question import OneQuestion
 from podium.curator.open_tables import OpenTable, Tables
 from podium.curator.prepare import (
@@ -50,14 +51,13 @@ if TYPE_CHECKING:
 __all__ = ["Curator"]
 
 
-class Curator:
+class Curator(CuratorView):
     """A table, its user column or columns, and the budget that all releases about it share.
 
     The first curator of a data set registers it with ``budget``. Later ones need only its name and the same source,
     because a budget protects the users of one table, named by one column, or by several whose values together are one
-    user. ``force`` lets the owner use another table,
-    such as a copy. ``ledger`` is a path, a URL or an open ledger. Threads and processes may share a ledger, and many
-    threads a curator. ``options`` say how the source is read: ``table``, ``types``, ``bad_lines``, ``encoding``.
+    user. ``force`` lets the owner use another table, such as a copy. ``ledger`` is a path, a URL or an open ledger.
+    Threads and processes may share a ledger, and many threads a curator. ``options`` are those of ``open_source``.
 
     Several tables of the same users share a budget if ``source`` maps their names to them: {"orders": "orders.parquet",
     "visits": "visits.parquet"}, with ``podium.Table`` where a table has a user column or options of its own. Questions

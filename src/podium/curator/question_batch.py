@@ -41,6 +41,11 @@ class Batch:
     analyst: str | None = None
     idempotency_key: str | None = None
 
+    def __repr__(self) -> str:
+        return (
+            f"<Batch of {len(self.questions)} questions about {self.account.dataset!r}: plan() prices, ask() answers>"
+        )
+
     def plan(self) -> BatchPlan:
         """What each question would do, and what all of them can cost together. Free: no row is read."""
         planned = self._prepare()

@@ -16,6 +16,7 @@ from podium.ledger import admission, reservations, single_flight
 from podium.ledger.account import Contradiction
 from podium.ledger.budget import Budget
 from podium.ledger.entries import Entry, Kind, Reason
+from podium.ledger.ledger_view import LedgerView
 from podium.ledger.receipts import Presented
 from podium.ledger.registration import RegistrationRequest, new_totals, register, stored_users
 from podium.ledger.reservation_request import Request, checked_charge, key_of, new_request
@@ -42,7 +43,7 @@ _Answers: TypeAlias = Callable[[str], bool]
 _T = TypeVar("_T")
 
 
-class Ledger:
+class Ledger(LedgerView):
     """Data sets with totals fixed at registration, and what was reserved, settled and forfeited against them.
 
     One object may serve many threads, and a forked child may go on using it. ``open_ledger`` makes one.
@@ -60,9 +61,6 @@ class Ledger:
     def name(self) -> str:
         """Where the ledger is, without passwords."""
         return self._backend.name
-
-    def __repr__(self) -> str:
-        return f"Ledger({self.name!r})"
 
     # What the owner does
 

@@ -100,7 +100,7 @@ class Status(Document):
         return f"Status({total}, spent={self.spent!r}, remaining={self.remaining!r})"
 
     def _repr_html_(self) -> str:
-        from podium.present.html import status_html  # noqa: PLC0415 - presenting is above this room
+        from podium.present.notebook import status_html  # noqa: PLC0415 - presenting is above this room
 
         return status_html(self)
 

@@ -86,6 +86,14 @@ class BatchPlan:
     def __str__(self) -> str:
         return "\n".join(f"{label:<9}  {text}" for label, text in self.facts)
 
+    def __repr__(self) -> str:
+        return f"<BatchPlan of {len(self.plans)} questions: {_amount(self.at_most)}>"
+
+    def _repr_html_(self) -> str:
+        from podium.present.notebook import batch_plan_html  # noqa: PLC0415 - presenting is above this package
+
+        return batch_plan_html(self)
+
 
 def _amount(cost: Cost) -> str:
     if cost.delta == 0 and cost.epsilon is not None:

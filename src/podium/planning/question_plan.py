@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 from podium.errors import InvalidArgument
@@ -146,10 +145,6 @@ class Plan:
         return f"<Plan {self.mechanism} k={self.k}: at most {self.cost}>"
 
     def _repr_html_(self) -> str:
-        """The labelled lines as a table, for notebooks."""
-        rows = "".join(
-            f'<tr><th scope="row" style="text-align:left;vertical-align:top">{escape(label)}</th>'
-            f'<td style="text-align:left;white-space:pre-wrap">{escape(text)}</td></tr>'
-            for label, text in self.facts
-        )
-        return f"<table><caption>Plan: nothing was read or charged</caption><tbody>{rows}</tbody></table>"
+        from podium.present.notebook import plan_html  # noqa: PLC0415 - presenting is above this package
+
+        return plan_html(self)

@@ -1,4 +1,4 @@
-"""Releases and budgets as HTML for notebooks: tables that screen readers understand, the promise and the price below.
+"""Releases as HTML for notebooks: tables that screen readers understand, one plain sentence below, details on request.
 
 Items are data: whatever they contain is escaped, and each stands in a ``bdi`` element, so that right-to-left text
 cannot reorder what is around it. Colours are those of the notebook, light or dark.
@@ -6,23 +6,23 @@ cannot reorder what is around it. Colours are those of the notebook, light or da
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from html import escape
 from itertools import islice
 from typing import Final
 
-from podium.ledger import Status
 from podium.present.all_lists import all_items, all_values, group_parts
 from podium.present.intervals import Margin, margin_of
-from podium.present.measures import shown_measure
-from podium.present.text.accounts import status_facts
+from podium.present.measures import release_title, shown_measure
+from podium.present.text.closing import closing_sentence
 from podium.present.text.group_lines import group_remarks
 from podium.present.text.names import item_columns, printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.present.user_shares import list_remarks
 from podium.release import GroupedRelease, Release
 
-__all__ = ["release_html", "status_html"]
+__all__ = ["details", "fact_rows", "frame", "release_html", "table_html"]
 
 _MAX_ROWS: Final = 100
 _STYLE: Final = (
@@ -34,6 +34,8 @@ _STYLE: Final = (
     ".podium-release p,.podium-release dl{margin:.3em 0;max-width:60em}"
     ".podium-release dt{float:left;clear:left;width:7em;opacity:.75}"
     ".podium-release dd{margin-left:7em}"
+    ".podium-release pre{margin:.3em 0;background:transparent;color:inherit;overflow-x:auto}"
+    ".podium-release summary{cursor:pointer;opacity:.75}"
 )
 
 
@@ -41,22 +43,44 @@ def release_html(release: Release, *, heading: str | None = None) -> str:
     """The release as a fragment of HTML; ``heading`` names the column of the items, unless their own names are used."""
     listed = all_items(release) if isinstance(release, GroupedRelease) else release
     margin = margin_of(listed)
-    parts = [
-        f"<style>{_STYLE}</style>",
+    return frame(
         _table(release, listed, heading, margin),
         *(f"<p>{escape(line)}</p>" for line in _remarks(release, margin)),
-        _facts(release),
-    ]
-    return f'<div class="podium-release">{"".join(parts)}</div>'
+        f"<p>{escape(closing_sentence(release))}</p>",
+        details(_facts(release)),
+    )
 
 
-def status_html(status: Status) -> str:
-    """Where a data set stands, as a fragment of HTML: a table with a heading for each row."""
-    facts = [(label, text) for label, text in status_facts(status) if label != "data set"]
-    rows = [f'<tr><th scope="row">{escape(label)}</th><td>{escape(printable(text))}</td></tr>' for label, text in facts]
-    caption = escape(printable(f"Budget of {status.dataset} (version {status.data_version})"))
-    table = f"<table><caption>{caption}</caption><tbody>{''.join(rows)}</tbody></table>"
-    return f'<div class="podium-release"><style>{_STYLE}</style>{table}</div>'
+def frame(*parts: str) -> str:
+    """Fragments of HTML as one, with their style."""
+    return f'<div class="podium-release"><style>{_STYLE}</style>{"".join(parts)}</div>'
+
+
+def details(*parts: str) -> str:
+    """What a reader must ask for."""
+    return f"<details><summary>Details</summary>{''.join(parts)}</details>"
+
+
+def fact_rows(facts: Iterable[tuple[str, str]], caption: str = "") -> str:
+    """Labels and texts as a table with a heading for each row."""
+    rows = (
+        f'<tr><th scope="row" style="vertical-align:top">{escape(label)}</th><td>{escape(printable(text))}</td></tr>'
+        for label, text in facts
+    )
+    named = f"<caption>{escape(printable(caption))}</caption>" if caption else ""
+    return f"<table>{named}<tbody>{''.join(rows)}</tbody></table>"
+
+
+def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Texts in columns, of which the first names the row."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(
+        f'<tr><th scope="row" style="font-weight:normal"><bdi>{escape(printable(first))}</bdi></th>'
+        f"{''.join(f'<td><bdi>{escape(printable(text))}</bdi></td>' for text in rest)}</tr>"
+        for first, *rest in rows
+    )
+    named = f"<caption>{escape(printable(caption))}</caption>" if caption else ""
+    return f"<table>{named}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _table(release: Release, listed: Release, heading: str | None, margin: Margin | None) -> str:
@@ -78,8 +102,9 @@ def _table(release: Release, listed: Release, heading: str | None, margin: Margi
         _body(group, [_row(release, place, *row, margin) for place, row in enumerate(islice(rows, length), start=1)])
         for group, length in _lengths(release)
     ]
-    caption = f"{_caption(release)}{f' per {escape(printable(per))}' if per else ''}"
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
+    unordered = ", in no particular order" if not release.ordered and release.k > 1 else ""
+    caption = f"{release_title(release)}{unordered}"
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
 
 
 def _values(release: Release) -> list[Fraction | None]:
@@ -116,12 +141,6 @@ def _value_heading(release: Release) -> str:
         return printable(release.value_name)
     measure = shown_measure(release)
     return "count" if measure.noun == "users" else measure.noun
-
-
-def _caption(release: Release) -> str:
-    if release.ordered:
-        return f"Private top {release.k:,}"
-    return f"A private set of {release.k:,}, in no particular order" if release.k > 1 else "A private choice"
 
 
 def _row(release: Release, place: int, parts: tuple[str, ...], value: Fraction | None, margin: Margin | None) -> str:

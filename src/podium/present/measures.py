@@ -13,7 +13,7 @@ from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import GroupedRelease, Release
 
-__all__ = ["ShownMeasure", "asked_for", "ranked_by", "shown_measure"]
+__all__ = ["ShownMeasure", "release_title", "shown_measure"]
 
 _TOGETHER = "all items together as the root of the sum of their squares"
 _SUM = re.compile(r'sum\((?:(\w+)|"(.*)")\)', re.DOTALL)
@@ -68,17 +68,17 @@ def shown_measure(release: Release) -> ShownMeasure:
     )
 
 
-def asked_for(release: Release) -> str:
-    """What was ranked, by the names of its columns, to follow "top 10"; empty where they are not known."""
-    return "" if not release.columns else f" of {printable(' and '.join(release.columns))}"
-
-
-def ranked_by(release: Release) -> str:
-    """By what it was ranked, to follow that; empty where nobody knows, as of counts that came from no table."""
-    if not release.columns:
-        return ""
-    by = release.parameters.get("by", "users")
-    return f", by {f'number of {by}' if by in ('users', 'events') else printable(by)}"
+def release_title(release: Release) -> str:
+    """What was ranked and by what, with the names of the columns; without them where the release came from no table."""
+    each = f" for each {printable(' and '.join(release.per))}" if isinstance(release, GroupedRelease) else ""
+    of = by = ""
+    if release.columns:
+        measure = release.parameters.get("by", "users")
+        of = f" of {printable(' and '.join(release.columns))}"
+        by = f", by {f'number of {measure}' if measure in ('users', 'events') else printable(measure)}"
+    if release.ordered:
+        return f"Private top {release.k:,}{of}{each}{by}"
+    return f"A private set of {release.k:,}{of}{each}{by}" if release.k > 1 or each else f"A private choice{of}{by}"
 
 
 def _least_sentence(least: str | None, noun: str, unit: Fraction = Fraction(1)) -> str:

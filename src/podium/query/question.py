@@ -17,6 +17,7 @@ from podium.query.ranked_by import USERS, Measure, number_text, require_measure
 __all__ = ["CheckedQuestion", "Question", "QuestionOptions", "as_data", "as_texts", "as_values"]
 
 _DEFAULT_K = 10
+_MAX_SHOWN = 10
 
 
 class QuestionOptions(TypedDict, total=False):
@@ -121,6 +122,10 @@ class Question:
         if self.at_least is not None:
             object.__setattr__(self, "at_least", str(positive_fraction(self.at_least, "at_least")))
 
+    def __repr__(self) -> str:
+        shown = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return f"Question({', '.join(f'{name}={_shown(value)}' for name, value in shown if _is_stated(name, value))})"
+
     @classmethod
     def of(
         cls,
@@ -181,6 +186,18 @@ class CheckedQuestion:
 
 
 _DEFAULTS = {each.name: each.default for each in fields(Question)}
+
+
+def _is_stated(name: str, value: object) -> bool:
+    default = USERS if name == "by" else _DEFAULTS[name]
+    # What a caller lists may be a frame, which cannot be compared.
+    return type(value) is not type(default) or value != default
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple) and len(value) > _MAX_SHOWN:
+        return f"<{len(value):,} values>"
+    return repr(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
 
 
 def _names(value: object, role: str) -> tuple[str, ...]:

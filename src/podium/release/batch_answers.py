@@ -50,3 +50,8 @@ class BatchAnswers:
 
     def __iter__(self) -> Iterator[Release]:
         return (self[place] for place in range(len(self)))
+
+    def _repr_html_(self) -> str:
+        from podium.present.notebook import batch_html  # noqa: PLC0415 - presenting is above this package
+
+        return batch_html(self)

@@ -56,7 +56,7 @@ def test_whoever_looks_at_it_is_told_that_there_is_no_order(table: Path) -> None
         "rank  article", "   -  article 0", "   -  article 1", "   -  article 2", "", sentence, "",
     ]  # fmt: skip
     assert "paid       rho 12.5 and delta 1e-6, for the set as a whole" in shown
-    assert "A private set of 3, in no particular order" in release._repr_html_()
+    assert "A private set of 3 of article, by number of users, in no particular order" in release._repr_html_()
     assert sentence in release.plot().alt
 
 

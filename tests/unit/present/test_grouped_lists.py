@@ -121,7 +121,7 @@ def test_csv_and_parquet(tmp_path: object) -> None:
 @pytest.mark.parametrize("release", [grouped_release(), counted_lists()])
 def test_html_spans_a_group_and_escapes_what_is_in_it(release: GroupedRelease) -> None:
     html = release._repr_html_()
-    assert "<caption>Private top 3 per country</caption>" in html
+    assert "<caption>Private top 3 of article for each country, by number of users</caption>" in html
     assert html.count('scope="rowgroup" rowspan="3"') == html.count('scope="rowgroup" rowspan="2"') == 1
     assert html.count("<tbody>") == 2
     assert "&lt;b&gt;bold&lt;/b&gt;" in html

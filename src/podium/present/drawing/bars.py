@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
 from podium.present.drawing.style import SPELLED_OUT, font, is_drawable
 from podium.present.intervals import Margin, margin_of
-from podium.present.measures import asked_for, ranked_by, shown_measure
+from podium.present.measures import release_title, shown_measure
 from podium.present.text.closing import closing_sentence
 from podium.present.text.names import NO_ORDER, item_texts, why_fewer
 from podium.present.text.release_text import answer_text
@@ -37,7 +37,7 @@ def draw_ranking(release: Release, *, title: str | None, dark: bool) -> Picture:
         notes.insert(0, SPELLED_OUT)
     ending = _ending(release, rows)
     body = _ROW * max(len(rows), 1) * bool(rows) + _ROW * len(ending) + (0.62 if counted else 0.1)
-    page = Page(title or _title(release), notes, body=body, dark=dark)
+    page = Page(title or release_title(release), notes, body=body, dark=dark)
     if counted:
         _bars(page, release, rows, margin, ending)
     else:
@@ -66,13 +66,6 @@ def _ending(release: Release, rows: list[Row]) -> list[str]:
     more = len(rows) - MOST_ROWS
     lines = [f"and {more:,} more"] if more > 0 else []
     return lines if release.complete else [*lines, why_fewer(release)]
-
-
-def _title(release: Release) -> str:
-    of = f"{asked_for(release)}{ranked_by(release)}"
-    if not release.ordered:
-        return f"A private set of {release.k}{of}" if release.k > 1 else f"A private choice{of}"
-    return f"Private top {release.k:,}{of}"
 
 
 def _remarks(release: Release, margin: Margin | None, *, counted: bool) -> list[str]:

@@ -12,7 +12,7 @@ from podium.present.all_lists import counting_sentence, one_list
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
 from podium.present.drawing.style import SPELLED_OUT, font, is_drawable
 from podium.present.intervals import Margin, margin_of
-from podium.present.measures import asked_for, ranked_by, shown_measure
+from podium.present.measures import release_title, shown_measure
 from podium.present.text.closing import closing_sentence
 from podium.present.text.names import NO_ORDER, item_texts, printable, why_fewer
 from podium.present.text.release_text import answer_text
@@ -45,7 +45,7 @@ def draw_groups(release: GroupedRelease, *, title: str | None, dark: bool) -> Pi
         [*(group for group, _ in lists), *(name for _, found in lists for name in _names(release, found))]
     ):
         notes.insert(0, SPELLED_OUT)
-    page = Page(title or _title(release), notes, body=sum(heights) or 0.1, dark=dark)
+    page = Page(title or release_title(release), notes, body=sum(heights) or 0.1, dark=dark)
     values = [float(value) for _, found in lists for value in found.values or ()]
     panels = _Panels(page, release, margin, max(values, default=0.0))
     above = 0.0
@@ -116,14 +116,6 @@ class _Panels:
         text = f"{int(value):,}" if value.denominator == 1 else f"{float(value):,.1f}"
         beside = min(end + 0.06, _PANEL - page.width_of(text, small))
         page.text(axes, beside, place, text, fontproperties=small, color=page.style.muted, gid="value")
-
-
-def _title(release: GroupedRelease) -> str:
-    per = printable(" and ".join(release.per))
-    of, by = asked_for(release), ranked_by(release)
-    if release.ordered:
-        return f"Private top {release.k:,}{of} for each {per}{by}"
-    return f"A private set of {release.k:,}{of} for each {per}{by}"
 
 
 def _notes(release: GroupedRelease, margin: Margin | None) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from podium.privacy import Cost
+from podium.privacy import Cost, Guarantee
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import Release
@@ -15,7 +15,7 @@ from podium.user_columns import UserColumns
 if TYPE_CHECKING:
     from podium.ledger import Status
 
-__all__ = ["budget_sentence", "closing_line", "closing_sentence", "loss_text", "protected", "used_share"]
+__all__ = ["budget_sentence", "closing_line", "closing_sentence", "loss_text", "protected", "protection", "used_share"]
 
 _SEPARATOR = " · "
 _PERCENT = Fraction(1, 100)
@@ -72,16 +72,21 @@ def budget_sentence(status: Status) -> str:
     return f"{percent} % of the budget used, {100 - percent} % left"
 
 
-def _protection(release: Release, status: Status | None) -> str:
-    if status is not None:
-        budget = status.totals.budget
-        return f"{protected(release.user)}: {loss_text(budget.epsilon, budget.delta)} for all answers together"
-    guarantee, cost = release.guarantee, release.guarantee.cost
+def protection(guarantee: Guarantee, user: UserColumns | None) -> str:
+    """Who is protected and how well; where there is no epsilon of its own, the one at delta 1e-6."""
+    cost, told = guarantee.cost, guarantee.sentence(user=user)
     if guarantee.profiles or cost == Cost.nothing():
-        return release.promise
+        return told
     if cost.epsilon is not None and cost.delta < 1:
-        return f"{protected(release.user)}: {loss_text(cost.epsilon, cost.delta)}"
+        return f"{protected(user)}: {loss_text(cost.epsilon, cost.delta)}"
     delta = max(_USUAL_DELTA, 2 * cost.delta)
     if delta >= 1:
-        return release.promise
-    return f"{protected(release.user)}: {loss_text(guarantee.epsilon(delta=delta), delta)}"
+        return told
+    return f"{protected(user)}: {loss_text(guarantee.epsilon(delta=delta), delta)}"
+
+
+def _protection(release: Release, status: Status | None) -> str:
+    if status is None:
+        return protection(release.guarantee, release.user)
+    budget = status.totals.budget
+    return f"{protected(release.user)}: {loss_text(budget.epsilon, budget.delta)} for all answers together"
