@@ -16,6 +16,7 @@ from podium.curator.payment import LedgerAccount
 from podium.curator.prepare import PlannedQuestion, fresh_salt, state_domain
 from podium.curator.pricing import ledger_strategy
 from podium.curator.reuse import Reusable, record_of
+from podium.curator.stated import StatedGroups
 from podium.errors import InvalidArgument, QuestionForfeited
 from podium.ledger import Budget, Ledger, Totals
 from podium.mechanisms import AdaptiveTopK, LimitedDomain
@@ -70,6 +71,8 @@ def test_the_salt_is_drawn_for_each_reading() -> None:
     salt = fresh_salt()
     assert asked(max_items_per_user=2).count_query(salt).salt == salt
     assert asked().count_query(salt).salt is None
+    assert replace(asked(), groups=StatedGroups(("country",), 1)).count_query(salt).salt == salt
+    assert replace(asked(), groups=StatedGroups(("country",), None)).count_query(salt).salt is None
 
 
 @pytest.mark.parametrize(
