@@ -13,6 +13,7 @@ from collections.abc import Sequence
 BENCHES = {
     "selection": "bench.selection.run",
     "accounting": "bench.accounting",
+    "ledger": "bench.ledger.run",
     "canonical": "bench.canonical",
     "joint": "bench.joint",
     "limited_domain": "bench.limited_domain",

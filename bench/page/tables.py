@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET
+from bench.ledger.tables import tables
 
 __all__ = ["SECTIONS", "Report", "Section", "Shown", "goal_rows", "markdown_table", "stated_facts"]
 
@@ -123,6 +124,10 @@ def _joint(report: Report) -> list[Shown]:
         for cell in report["cells"]
     ]
     return [Shown("Time as a ratio, and in seconds.", ("k", "epsilon", "NumPy / podium", "podium, s"), rows)]
+
+
+def _ledger(report: Report) -> list[Shown]:
+    return [Shown(*table) for table in tables(report)]
 
 
 def _limited_domain(report: Report) -> list[Shown]:
@@ -301,6 +306,14 @@ SECTIONS = (
         "The same noise scale for all. NumPy is the one-liner that people write, which is not private: floating-point "
         "noise from a predictable generator. OpenDP is `make_noisy_top_k` for pure DP.",
         _selection,
+    ),
+    Section(
+        "ledger",
+        "What a ledger holds: the Gaussian filter and zCDP",
+        "Totals and numbers of questions of both filters, computed by podium's accounting; then what an attack by "
+        "dynamic programming can force against right and wrong prices, and what a ledger loses that leaves a condition "
+        "out. [The proofs](proofs/gaussian-filter.md) say what each of them is.",
+        _ledger,
     ),
     Section(
         "canonical",

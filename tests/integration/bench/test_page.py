@@ -193,6 +193,21 @@ MONITOR = {
     "settings": {"mode": "full", "runs": 2, "k": 10, "epsilon": "1", "delta": "1e-6"},
     "cells": [{"stream": "30 days", "strategy": "TopKMonitor", "recall": 0.9, "worst": 0.5, "last": 0.8, "left": 0.01}],
 }
+LEDGER = {
+    "machine": MACHINE,
+    "settings": {"quick": False},
+    "totals": [
+        {
+            "ledger": "9 selections",
+            "delta": "1e-6",
+            **{"zcdp": 2.5, "gaussian": 2.25, "adaptive": None, "nonadaptive": 2.0, "limit": 2.125},
+        }
+    ],
+    "questions": [{"epsilon": 1, "delta": "1e-6", "size": "0.05", "zcdp": 1000, "gaussian": 1125}],
+    "attack": [{"rule": "what is free", "proved": False, "small": 0.5, "large": -0.25}],
+    "controls": [{"control": "cancelled", "left_out": 1.125, "kept": None}],
+    "goals": [],
+}
 STARTUP = {
     "machine": MACHINE,
     "settings": {"quick": False, "lines": 1000},
@@ -203,6 +218,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "selection": SELECTION,
     "canonical": CANONICAL,
     "joint": JOINT,
+    "ledger": LEDGER,
     "limited_domain": LIMITED_DOMAIN,
     "engines": ENGINES,
     "utility": UTILITY,
@@ -240,6 +256,10 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
         "| unknown, chosen | 0.25 | 1.50 | 7.50 |",
         "| known | 1 | 0.875 | 0.750 |",
         "| 30 days | TopKMonitor | 0.900 | 0.500 | 0.800 | 0.010 |",
+        "| 9 selections | 1e-6 | 2.5000 | 2.2500 | - | 2.0000 | 2.1250 |",
+        "| (1, 1e-6) | 0.05 | 1,000 | 1,125 | +12.5 % |",
+        "| what is free | +5.0e-01 | -2.5e-01 |",
+        "| cancelled | 1.125 | - |",
         "| podium --help | 12.500 | 0.250 |",
         "Spark: not measured, there is no Java.",
         "retail: not measured, its file is not there.",
