@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.known.goals import DEFAULT, HINDSIGHT, SET
-from bench.page.tables import Report, markdown_table, stated_facts
+from bench.page.layout import Report, markdown_table
+from bench.page.tables import stated_facts
 
 __all__ = ["PAGES", "filled"]
 

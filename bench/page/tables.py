@@ -3,79 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from bench.known.goals import DEFAULT, HINDSIGHT, LIMIT, SET
+from bench.known.goals import DEFAULT, HINDSIGHT, SET
 from bench.ledger.tables import tables
+from bench.page.layout import Report, Row, Section, Shown, shown_number
 
-__all__ = ["SECTIONS", "Report", "Section", "Shown", "goal_rows", "markdown_table", "stated_facts"]
-
-Report = Mapping[str, Any]
-Row = list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A table with the sentence above it."""
-
-    caption: str
-    headings: tuple[str, ...]
-    rows: list[Row]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A bench on the page."""
-
-    name: str
-    title: str
-    about: str
-    tables: Callable[[Report], list[Shown]]
-    picture: str | None = None
-    """The alternative text of the picture that the bench drew beside its file, if the page shows it."""
-
-
-def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown; a column is aligned to the right if all its cells are numbers."""
-    body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    right = [bool(body) and all(_numeric(row[place]) for row in body) for place in range(len(headings))]
-    lines = ["|".join(["", *(f" {cell} " for cell in row), ""]) for row in (headings, *body)]
-    lines.insert(1, "|" + "|".join("---:" if number else "---" for number in right) + "|")
-    return "\n".join(lines) + "\n"
-
-
-def _numeric(cell: str) -> bool:
-    return cell == "-" or cell.lstrip("+-")[:1].isdigit()
-
-
-def goal_rows(report: Report, mode: str) -> list[Row]:
-    """Goal, wanted, measured, verdict and worst cell, for whatever goals a file has."""
-    return [_goal(goal, mode) for goal in report.get("goals", [])]
-
-
-def _goal(goal: Mapping[str, Any], mode: str) -> Row:
-    if "group" in goal:  # the known-domain bench judges many cells at once
-        name = f"recall - best by hindsight: {goal['group']}, delta={goal['delta']}, k={goal['k']}, {goal['who']}"
-        where = f"{goal['where']}; {goal['failing']} of {goal['cells']} cells fail"
-        goal = {"name": name, "wanted": f">= -{LIMIT:g}", "measured": goal["worst"], "met": goal["met"], "where": where}
-    if goal["met"] is None:
-        return [goal["name"], goal["wanted"], "-", f"not measured in {mode} mode", "-"]
-    return [
-        goal["name"],
-        goal["wanted"],
-        _number(goal["measured"]),
-        "met" if goal["met"] else "**not met**",
-        goal["where"],
-    ]
-
-
-def _number(value: float | None) -> str:
-    """Three digits after the point for small numbers, none for large ones."""
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3f}"
+__all__ = ["SECTIONS", "stated_facts"]
 
 
 def _selection(report: Report) -> list[Shown]:
@@ -84,10 +19,10 @@ def _selection(report: Report) -> list[Shown]:
             cell["shape"],
             f"{cell['d']:,}",
             f"{cell['k']:,}",
-            _number(cell["ratio_to_numpy"]),
-            _number(cell["times_faster_than_opendp"]),
-            _number(cell["memory_multiple"]["podium"]),
-            _number(cell["memory_multiple"]["numpy"]),
+            shown_number(cell["ratio_to_numpy"]),
+            shown_number(cell["times_faster_than_opendp"]),
+            shown_number(cell["memory_multiple"]["podium"]),
+            shown_number(cell["memory_multiple"]["numpy"]),
         ]
         for cell in report["raw"]
     ]
@@ -103,8 +38,8 @@ def _canonical(report: Report) -> list[Shown]:
     rows = [
         [
             f"{cell['epsilon']:g}",
-            _number(cell["times_faster_than_numpy"]),
-            _number(cell["times_faster_than_loop"]) + ("" if cell["loop_share"] == 1 else " (extrapolated)"),
+            shown_number(cell["times_faster_than_numpy"]),
+            shown_number(cell["times_faster_than_loop"]) + ("" if cell["loop_share"] == 1 else " (extrapolated)"),
         ]
         for cell in report["cells"]
     ]
@@ -118,8 +53,8 @@ def _joint(report: Report) -> list[Shown]:
         [
             f"{cell['k']:,}",
             f"{cell['epsilon']:g}",
-            _number(cell["times_faster_than_numpy"]),
-            _number(statistics.median(cell["seconds"]["podium"])),
+            shown_number(cell["times_faster_than_numpy"]),
+            shown_number(statistics.median(cell["seconds"]["podium"])),
         ]
         for cell in report["cells"]
     ]
@@ -132,7 +67,7 @@ def _ledger(report: Report) -> list[Shown]:
 
 def _limited_domain(report: Report) -> list[Shown]:
     rows = [
-        [f"{row['k_bar']:,}", _number(row["release"] / row["race"]), _number(1000 * row["overhead"])]
+        [f"{row['k_bar']:,}", shown_number(row["release"] / row["race"]), shown_number(1000 * row["overhead"])]
         for row in report["rows"]
     ]
     headings = ("k_bar", "release / race alone", "overhead, ms")
@@ -140,7 +75,9 @@ def _limited_domain(report: Report) -> list[Shown]:
 
 
 def _startup(report: Report) -> list[Shown]:
-    rows = [[cell["what"], _number(cell["ratio"]), _number(cell["processor_seconds"])] for cell in report["cells"]]
+    rows = [
+        [cell["what"], shown_number(cell["ratio"]), shown_number(cell["processor_seconds"])] for cell in report["cells"]
+    ]
     lines = f"{report['settings']['lines']:,}"
     caption = f"Processor time of a new process (medians); `podium top` reads a CSV file of {lines} lines."
     return [Shown(caption, ("what", "/ python -c pass", "seconds"), rows)]
@@ -152,8 +89,8 @@ def _engines(report: Report) -> list[Shown]:
             cell["engine"],
             cell["question"],
             f"{cell['rows']:,}",
-            _number(cell["ratio"]),
-            _number(cell["processor_ratio"]),
+            shown_number(cell["ratio"]),
+            shown_number(cell["processor_ratio"]),
             _scans(cell),
             f"{cell['shared_items']} of {cell.get('k', report['settings'].get('k')):,}",
         ]
@@ -176,7 +113,7 @@ def _regimes(report: Report) -> list[Shown]:
     shown = []
     for key, what in (("rows", "tables"), ("by_k", "k")):
         rows = [
-            [str(name), *(_number(values[n]) for n in names), str(values["short"]), str(values["cells"])]
+            [str(name), *(shown_number(values[n]) for n in names), str(values["short"]), str(values["cells"])]
             for name, values in report[key].items()
         ]
         caption = (
@@ -194,7 +131,7 @@ def stated_facts(report: Report) -> tuple[tuple[str, ...], list[Row]]:
     rows = [
         [
             *(f"{cell[name]:,}" for name in ("users", "each", "size", "k")),
-            *(_number(cell["recall"][name]["mean"]) for name in names),
+            *(shown_number(cell["recall"][name]["mean"]) for name in names),
         ]
         for cell in report["cells"]
     ]
@@ -219,7 +156,7 @@ def _utility(report: Report) -> list[Shown]:
         others = [statistics.fmean(cell["columns"][name]["recall"]["mean"] for cell in here) for name in columns]
         podium = statistics.fmean(cell["podium"]["mean"] for cell in here)
         leads = [cell["lead"] for cell in here]
-        rows.append([f"{epsilon:g}", str(k), *map(_number, (podium, *others, min(leads), max(leads)))])
+        rows.append([f"{epsilon:g}", str(k), *map(shown_number, (podium, *others, min(leads), max(leads)))])
     names = ", ".join(dict.fromkeys(cell["data"] for cell in cells))
     caption = (
         f"Mean recall over {names}, at delta={report['settings']['delta']}. Columns that bound users to D items have "
@@ -235,7 +172,7 @@ def _known(report: Report) -> list[Shown]:
         if not cell["held_out"] and not cell["at_cliff"]:
             groups.setdefault((cell["delta"], cell["k"]), []).append(cell)
     rows = [
-        [delta, f"{k:,}", *(_number(statistics.fmean(cell["recall"][name] for cell in cells)) for name in who)]
+        [delta, f"{k:,}", *(shown_number(statistics.fmean(cell["recall"][name] for cell in cells)) for name in who)]
         for (delta, k), cells in sorted(groups.items(), key=lambda group: (float(group[0][0]), group[0][1]))
     ]
     epsilons = ", ".join(report["settings"]["epsilons"])
@@ -254,7 +191,7 @@ def _opendp_recall(report: Report) -> list[Shown]:
             str(cell["k"]),
             cell["rho"],
             *(f"{cell['recall'][who]:.3f} ±{cell['standard_error'][who]:.3f}" for who in ("podium", "opendp")),
-            _number(cell["times_faster_than_opendp"]),
+            shown_number(cell["times_faster_than_opendp"]),
         ]
         for cell in report["cells"]
     ]

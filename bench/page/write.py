@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.page import places
-from bench.page.tables import SECTIONS, Report, Section, goal_rows, markdown_table
+from bench.page.layout import Report, Section, goal_rows, markdown_table
+from bench.page.tables import SECTIONS
 
 __all__ = ["PAGE", "load", "main", "mode", "render"]
 

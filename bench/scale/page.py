@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.page.tables import markdown_table
+from bench.page.layout import markdown_table
 from bench.scale.model import TERMS, Model, fit, points_of
 from bench.scale.sql import SHOWN, statements
 

@@ -14,7 +14,8 @@ import pytest
 from bench.__main__ import BENCHES
 from bench.known.goals import DEFAULT, HINDSIGHT, SET
 from bench.page import places, write
-from bench.page.tables import SECTIONS, goal_rows, markdown_table
+from bench.page.layout import goal_rows, markdown_table
+from bench.page.tables import SECTIONS
 
 ROOT = Path(__file__).parents[3]
 MACHINE = {"cpus": 3, "system": "Plan 9", "opendp": None}
@@ -200,7 +201,11 @@ LEDGER = {
         {
             "ledger": "9 selections",
             "delta": "1e-6",
-            **{"zcdp": 2.5, "gaussian": 2.25, "adaptive": None, "nonadaptive": 2.0, "limit": 2.125},
+            "zcdp": 2.5,
+            "gaussian": 2.25,
+            "adaptive": None,
+            "nonadaptive": 2.0,
+            "limit": 2.125,
         }
     ],
     "questions": [{"epsilon": 1, "delta": "1e-6", "size": "0.05", "zcdp": 1000, "gaussian": 1125}],

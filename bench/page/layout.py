@@ -1,0 +1,76 @@
+"""What the page about the benches is made of: sections, tables, and the rows of goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.known.goals import LIMIT
+
+__all__ = ["Report", "Row", "Section", "Shown", "goal_rows", "markdown_table", "shown_number"]
+
+Report = Mapping[str, Any]
+Row = list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A table with the sentence above it."""
+
+    caption: str
+    headings: tuple[str, ...]
+    rows: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A bench on the page."""
+
+    name: str
+    title: str
+    about: str
+    tables: Callable[[Report], list[Shown]]
+    picture: str | None = None
+    """The alternative text of the picture that the bench drew beside its file, if the page shows it."""
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown; a column is aligned to the right if all its cells are numbers."""
+    body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    right = [bool(body) and all(_numeric(row[place]) for row in body) for place in range(len(headings))]
+    lines = ["|".join(["", *(f" {cell} " for cell in row), ""]) for row in (headings, *body)]
+    lines.insert(1, "|" + "|".join("---:" if number else "---" for number in right) + "|")
+    return "\n".join(lines) + "\n"
+
+
+def _numeric(cell: str) -> bool:
+    return cell == "-" or cell.lstrip("+-")[:1].isdigit()
+
+
+def goal_rows(report: Report, mode: str) -> list[Row]:
+    """Goal, wanted, measured, verdict and worst cell, for whatever goals a file has."""
+    return [_goal(goal, mode) for goal in report.get("goals", [])]
+
+
+def _goal(goal: Mapping[str, Any], mode: str) -> Row:
+    if "group" in goal:  # the known-domain bench judges many cells at once
+        name = f"recall - best by hindsight: {goal['group']}, delta={goal['delta']}, k={goal['k']}, {goal['who']}"
+        where = f"{goal['where']}; {goal['failing']} of {goal['cells']} cells fail"
+        goal = {"name": name, "wanted": f">= -{LIMIT:g}", "measured": goal["worst"], "met": goal["met"], "where": where}
+    if goal["met"] is None:
+        return [goal["name"], goal["wanted"], "-", f"not measured in {mode} mode", "-"]
+    return [
+        goal["name"],
+        goal["wanted"],
+        shown_number(goal["measured"]),
+        "met" if goal["met"] else "**not met**",
+        goal["where"],
+    ]
+
+
+def shown_number(value: float | None) -> str:
+    """Three digits after the point for small numbers, none for large ones."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3f}"
