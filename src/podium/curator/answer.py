@@ -119,6 +119,11 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
 
         with reader.counting():
             return select_groups(reader, planned)
+    if mechanism.reads is Reads.GROUPS_AT_CLIP:
+        from podium.curator.group_lists import select_at_clip  # noqa: PLC0415 - most questions have one list
+
+        with reader.keeping_pairs():
+            return select_at_clip(reader, planned)
     if mechanism.reads in (Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_TOGETHER):
         from podium.curator import group_rounds  # noqa: PLC0415 - most questions have one list
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,14 +10,16 @@ from podium.curator.prepare import PlannedQuestion
 from podium.curator.rounds import SourceReader
 from podium.curator.stated import StatedGroups
 from podium.histogram import Histogram, Item
+from podium.mechanisms.groups.chosen_clip import GroupedAmounts
 from podium.mechanisms.groups.grouped_topk import GroupedTopK, Selected
+from podium.mechanisms.measures.clip_choice import RESOLUTION
 from podium.release import GroupedRelease, GroupLists, Receipt, Release
 from podium.release.groups import group_key
 
 if TYPE_CHECKING:
     from podium.estimates import MeasureCounts, MeasureTogether
 
-__all__ = ["select_groups"]
+__all__ = ["select_at_clip", "select_groups"]
 
 
 def select_groups(reader: SourceReader, planned: PlannedQuestion) -> GroupedRelease:
@@ -33,6 +35,40 @@ def select_groups(reader: SourceReader, planned: PlannedQuestion) -> GroupedRele
     if strategy.measure is not None:
         release = replace(release, value_kind="counts", parameters={**release.parameters, **_noise(planned)})
     return release if rows is not None else _named(reader, release)
+
+
+def select_at_clip(reader: SourceReader, planned: PlannedQuestion) -> GroupedRelease:
+    """The same by sums at a clip that is chosen from all amounts; values have a clip of their own."""
+    strategy, groups = planned.strategy, cast(StatedGroups, planned.groups)
+    mechanism, measure = cast(GroupedAmounts, strategy.mechanism), cast("MeasureTogether | None", strategy.measure)
+    choice = mechanism.choice
+    amounts = choice.release(reader.clip_histograms(choice.buckets, RESOLUTION))
+    clips = mechanism.clips_for(amounts, None if measure is None else measure.noise_for(mechanism.k).variance)
+    counted = reader.counting_at(clips[0]).grouped_rows(mechanism.max_rows)
+    if groups.listed is not None:
+        counted = _all_listed(groups.listed, counted, _nobody(planned, mechanism.max_rows))
+    shown = {one.group: one.release for one in mechanism.at(clips[0]).run(counted)}
+    if measure is None:
+        return mechanism.gather(shown.items(), clips, per=groups.per)
+    measure = replace(measure, clip=clips[1])
+    sums = _sums_of(reader.at_clip(clips[1]), shown)
+    measured = [
+        _measured(Selected(group, one, Histogram(sums.get(group, {}))), measure, places=False)
+        for group, one in shown.items()
+    ]
+    release = mechanism.gather(measured, clips, values=True, per=groups.per)
+    noise = measure.count_parameters(mechanism.k)
+    return replace(release, value_kind="counts", parameters={**release.parameters, **noise})
+
+
+def _sums_of(reader: SourceReader, shown: Mapping[Item, Release]) -> dict[Item, dict[Item, int]]:
+    """The sums of the items of each group at the clip of this reader, by the same queries for all groups."""
+    items = {group: one.items for group, one in shown.items() if one.items}
+    if not items:
+        return {}
+    equal = {group: ((len(some), 1),) for group, some in items.items()}
+    sums = reader.grouped_among(items).sums(equal, reader.clip)
+    return {group: dict(zip(some, sums[group], strict=True)) for group, some in items.items()}
 
 
 def _all_listed(

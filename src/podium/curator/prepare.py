@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 _SALT_BYTES = 16
-_ON_KEPT_PAIRS = (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_TOGETHER)
+_ON_KEPT_PAIRS = (Reads.ROUNDS, Reads.GROUPS_AT_CLIP, Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_TOGETHER)
 PLACEHOLDER_SALT = "0" * 2 * _SALT_BYTES
 """Stands for the salt where nothing is read."""
 

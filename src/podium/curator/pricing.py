@@ -154,8 +154,9 @@ def _is_planned_in_rho(totals: Totals) -> bool:
 
 
 def _is_long(facts: Facts) -> bool:
-    """Whether rounds are worth it even then, or were asked for."""
-    return facts.mechanism == "adaptive" or facts.k > _MAX_SHORT_LIST_IN_EPSILONS
+    """Whether rounds are worth it even then, were asked for, or are the only way."""
+    together = facts.groups is not None and facts.groups.per_user is None
+    return facts.mechanism == "adaptive" or facts.k > _MAX_SHORT_LIST_IN_EPSILONS or together
 
 
 def _stated_budget(facts: Facts, epsilon: Number, delta_per_call: Fraction) -> QuestionBudget | RoundsBudget:

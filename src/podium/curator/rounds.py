@@ -203,6 +203,12 @@ class SourceReader:
         """The same pairs, of which each user adds at most ``clip`` units to an item: less if less was kept."""
         return replace(self, clip=min(clip, self.planned.max_clip or clip))
 
+    def counting_at(self, clip: int) -> SourceReader:
+        """The plain sums of the kept pairs at this clip, to be read as those of a count."""
+        reader = self.at_clip(clip)
+        reader._snapshot = reader._snapshot_of(self.planned.count_query(self.salt))
+        return reader
+
     def select_known(self, mechanism: ExponentialTopK) -> Release:
         """Run the mechanism on the sums of the whole domain, rounded down to a part of the clip."""
         bits = grid_bits_of(mechanism.epsilon_per_item)

@@ -37,6 +37,7 @@ class Reads(StrEnum):
     WEIGHTED_COUNTS = "weighted counts"
     ROUNDS = "rounds"
     GROUPS = "groups"
+    GROUPS_AT_CLIP = "groups at a chosen clip"
     GROUPS_IN_ROUNDS = "groups in rounds"
     GROUPS_TOGETHER = "groups together"
 

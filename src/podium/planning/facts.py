@@ -173,13 +173,6 @@ class Facts:
                 allowed="'auto' where there is a list for each group, and known items or sums are ranked",
                 hint="Rounds in groups find items by their numbers of users.",
             )
-        if self.measure is not None and self.measure.clip is None:
-            raise InvalidArgument(
-                "clip",
-                None,
-                allowed=f"a number where there is a list for each group and by={self.measure.by!r}",
-                hint="State the most that one user adds to one item.",
-            )
 
     def _check_unknown(self) -> None:
         if self.mechanism == "adaptive" and self.k_bar is not None:

@@ -7,15 +7,18 @@ from fractions import Fraction
 from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts, MeasureTogether
 from podium.mechanisms.exponential import ExponentialTopK
+from podium.mechanisms.groups.chosen_clip import GroupedAmounts
 from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.planning.facts import Facts, GroupFacts
 from podium.planning.limits import require_noise
+from podium.planning.measured_budget import CLIP_SHARE, take_clip_share
 from podium.planning.question_budget import AnyBudget, QuestionBudget, RoundsBudget
 from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, round_up
 from podium.planning.strategy import DEFAULT_MAX_ITEMS_PER_USER, Strategy, found_sentence
 from podium.privacy import total
+from podium.privacy.rounding import display
 
 __all__ = ["grouped_strategy"]
 
@@ -29,8 +32,12 @@ def grouped_strategy(facts: Facts, groups: GroupFacts, budget: AnyBudget) -> Str
         return _together(facts, groups, budget) if groups.per_user is None else _in_rounds(facts, groups, budget)
     if not isinstance(budget, QuestionBudget):
         raise InvalidArgument("mechanism", facts.mechanism, allowed="'auto' where there is a list for each group")
+    budget, share = take_clip_share(facts, budget)
     require_noise(epsilon_per_item=budget.epsilon_per_item)
+    mechanism: GroupedTopK | GroupedAmounts
     mechanism = _hiding(facts, groups, budget) if facts.hides else _listing(facts, groups, budget)
+    if share is not None:
+        mechanism = GroupedAmounts(share, mechanism)
     measure = _measure(facts, budget) if facts.counts else None
     counts = () if measure is None else measure.worst_case(facts.k)
     reach, sentence = _reach(facts, mechanism, budget)
@@ -46,7 +53,7 @@ def grouped_strategy(facts: Facts, groups: GroupFacts, budget: AnyBudget) -> Str
         delta_per_call=budget.delta_per_call if facts.hides else Fraction(0),
         theorem=budget.theorem,
         pure=budget.pure,
-        paths="One way, which counts the table once, for all groups together.",
+        paths=_paths(facts) if share is not None else "One way, which counts the table once, for all groups together.",
     )
 
 
@@ -143,15 +150,33 @@ def _measure(facts: Facts, budget: QuestionBudget) -> MeasureCounts | MeasureTog
     if floor:
         # Shared noise would protect less where sums also fall.
         return MeasureCounts(sigma=budget.sigma, clip=clip, falls_by=-floor)
-    most = facts.max_items_per_user
+    # At a clip of their own, values are sums of pairs of which none is cut.
+    chosen = facts.measure is not None and facts.measure.clip is None
+    most = None if chosen else facts.max_items_per_user
     return MeasureTogether(budget.sigma, items=facts.k, max_items_per_user=most, clip=clip, even=True)
 
 
 def _selecting(facts: Facts) -> str:
     if not facts.hides:
         return "In each, exponential mechanisms in turn return all k items of the known domain."
-    instead = "" if facts.measure is None else " Rounds per group are for numbers of users."
-    return f"In each, the true top {facts.rows} compete against a threshold that hides which items are there.{instead}"
+    text = f"In each, the true top {facts.rows} compete against a threshold that hides which items are there."
+    if facts.measure is None:
+        return text
+    chosen = ""
+    if facts.measure.clip is None:
+        chosen = (
+            f"{display(CLIP_SHARE * 100)} percent of the question's rho pay for choosing how much of each user counts "
+            "(the clip), once for all groups. "
+        )
+    return f"{chosen}{text} Rounds per group are for numbers of users."
+
+
+def _paths(facts: Facts) -> str:
+    """Where the clip is chosen first."""
+    return (
+        f"One way, which counts the table {3 if facts.counts else 2} times, from pairs that are computed once, for all "
+        "groups together."
+    )
 
 
 def _why(facts: Facts, groups: GroupFacts, how: str) -> str:
@@ -169,7 +194,7 @@ def _why(facts: Facts, groups: GroupFacts, how: str) -> str:
     return f"{price}; {shown}. {how}"
 
 
-def _reach(facts: Facts, mechanism: GroupedTopK, budget: QuestionBudget) -> tuple[Fraction, str]:
+def _reach(facts: Facts, mechanism: GroupedTopK | GroupedAmounts, budget: QuestionBudget) -> tuple[Fraction, str]:
     single = budget.epsilon_per_item
     if not facts.hides:
         reach = log_over(Fraction(facts.k) / MISS_PROBABILITY * (facts.domain_size or 1), single)
@@ -178,6 +203,11 @@ def _reach(facts: Facts, mechanism: GroupedTopK, budget: QuestionBudget) -> tupl
     span = 1 if measure is None else (measure.clip or 1) - measure.floor
     unit = Fraction(span) if measure is None else span * measure.unit
     reach = (mechanism.margin / span + log_over(Fraction(facts.k) / MISS_PROBABILITY, single)) * unit
+    if measure is not None and measure.clip is None:
+        return reach, (
+            f"With probability 0.95 k items of a group come back, if the sum of its k-th is {round_up(reach / unit)} "
+            f"times the clip above that of the group's item of rank {facts.rows + 1}."
+        )
     more = f"{round_up(reach)} more users than" if measure is None else f"a sum that is {round_up(reach)} above that of"
     return reach, (
         f"With probability 0.95 k items of a group come back, if its k-th has {more} the group's item of rank "

@@ -40,7 +40,7 @@ def take_clip_share(facts: Facts, budget: B) -> tuple[B, Fraction | None]:
         )
     total = _total_rho(facts, budget)
     share, parts = total * CLIP_SHARE, 2 if facts.counts else 1
-    part = (total - share) / (facts.k * parts)
+    part = (total - share) / (facts.selections * parts)
     single = largest_selection_epsilon(part)
     sigma = calibrate_sigma(part) if facts.counts else None
     theorem = None if budget.guarantee is None else Theorem.ZCDP
@@ -51,7 +51,7 @@ def _total_rho(facts: Facts, budget: QuestionBudget) -> Fraction:
     """The rho of all selections and counts; of a question of its own what its guarantee converts to."""
     if budget.guarantee is not None:
         epsilon, delta = budget.guarantee.epsilon(), budget.guarantee.cost.delta
-        unknown = facts.domain_size is None
-        return split_budget(facts.k, epsilon=epsilon, delta=delta, delta_for_calls=None if unknown else 0).rho
+        whole = split_budget(facts.selections, epsilon=epsilon, delta=delta, delta_for_calls=None if facts.hides else 0)
+        return whole.rho
     counted = Fraction(0) if budget.sigma is None else 1 / (2 * budget.sigma**2)
-    return facts.k * (bounded_range_rho(budget.epsilon_per_item) + counted)
+    return facts.selections * (bounded_range_rho(budget.epsilon_per_item) + counted)

@@ -19,7 +19,7 @@ from podium.planning.limits import require_noise
 from podium.planning.mechanism_choice import Choice
 from podium.planning.question_budget import AnyBudget, QuestionBudget, RoundsBudget, WholeBudget
 from podium.planning.reach import MISS_PROBABILITY, REACH_BITS, log_over, round_up
-from podium.privacy import Event, Guarantee, Theorem, bounded_range_rho, total, worst_case
+from podium.privacy import Event, GaussianNoise, Guarantee, Theorem, bounded_range_rho, total, worst_case
 from podium.privacy.rounding import display
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
     from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
     from podium.mechanisms.gaussian.refined import RefinedTopK
+    from podium.mechanisms.groups.chosen_clip import GroupedAmounts
     from podium.mechanisms.groups.composite_pairs import GroupedComposite
     from podium.mechanisms.groups.grouped_rounds import GroupedRounds
     from podium.mechanisms.measures.measured_topk import MeasuredTopK
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     AnyMechanism: TypeAlias = (
         Mechanism
         | AdaptiveTopK
+        | GroupedAmounts
         | GroupedComposite
         | GroupedRounds
         | MeasuredTopK
@@ -93,7 +95,7 @@ class Strategy:
     @property
     def rows(self) -> int | None:
         """How many rows to read from an unknown domain; None if only counts of counts are read."""
-        if self.mechanism.reads is Reads.GROUPS:
+        if self.mechanism.reads in (Reads.GROUPS, Reads.GROUPS_AT_CLIP):
             return self.facts.rows if self.facts.hides else None
         return self.facts.rows if self.mechanism.reads is Reads.TOP_ROWS else None
 
@@ -125,7 +127,10 @@ class Strategy:
             return f"{text}, whatever comes out"
         groups = self.facts.groups
         if groups is not None:
-            least = groups.most * bounded_range_rho(self.epsilon_per_item)
+            # Everything but selections and counts is paid whatever comes out: the choice of a clip.
+            always = [event for event in self.mechanism.worst_case if isinstance(event, GaussianNoise)]
+            least = total(always).cost.rho if always else Fraction(0)
+            least += groups.most * bounded_range_rho(self.epsilon_per_item)
             return f"{text} for all groups together; rho {display(least)} if nothing comes out of any"
         least = bounded_range_rho(self.epsilon_per_item)
         return f"{text} if k items come back; rho {display(least)} if none does"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import flint
 import pytest
 from tests.support.groups import GroupWorld, by_group, check_groups, grouped_distribution, worst_of_groups
-from tests.support.worlds import PRECISION, DistributionOf, SmallDistribution, SmallHistogram, hockey_stick
+from tests.support.worlds import PRECISION, DistributionOf, SmallDistribution, SmallHistogram, cached, hockey_stick
 
+from podium.audit.exact.claims import comparison
 from podium.errors import InvalidArgument
 from podium.exact import ball_precision
 from podium.mechanisms.exponential import ExponentialTopK
@@ -46,6 +48,26 @@ def test_all_groups_together_keep_the_promise(
 def test_also_where_items_come_out(groups: int, lift: dict[str, int]) -> None:
     mechanism = GroupedTopK.selections(2, 2, HALF, DELTA, groups_per_user=groups)
     check_groups(grouped_distribution(mechanism), GroupWorld(PAIRS, 1, groups, lift=lift), mechanism.guarantee)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_sums_at_a_clip_cost_what_numbers_of_users_cost(groups: int) -> None:
+    """One user adds 1 or 2 to each pair; noise and a margin in units of 1 are not enough."""
+    mechanism = GroupedTopK.selections(1, 1, HALF, DELTA, groups_per_user=groups, clip=2)
+    short = GroupedTopK.selections(1, 1, HALF, DELTA, groups_per_user=groups)
+    baskets = list(GroupWorld(("Xa", "Xb", "Ya"), 1, groups).baskets())
+    moves = [
+        dict(zip(some, by, strict=True)) for some in map(sorted, baskets) for by in product((1, 2), repeat=len(some))
+    ]
+    worlds: list[dict[str, int]] = [{"Xa": x, "Xb": 1, "Ya": y} for x in (0, 3) for y in (0, 2)]
+    for selections, claim, holds in ((mechanism, mechanism.guarantee, True), (short, mechanism.guarantee, False)):
+        compare, lookup = comparison(claim, "guarantee"), cached(grouped_distribution(selections))
+        found = [
+            compare(lookup(world), lookup({pair: count + by.get(pair, 0) for pair, count in world.items()})).violated
+            for world in worlds
+            for by in moves
+        ]
+        assert any(found) is not holds
 
 
 @pytest.mark.parametrize("groups", [1, 2])

@@ -270,7 +270,6 @@ def test_a_minimum_holds_in_each_group(tmp_path: Path) -> None:
         ({"per": "user_id"}, "per"),
         ({"per": "article"}, "per"),
         ({"groups_per_user": 5_000}, "groups_per_user"),
-        ({"by": "events"}, "clip"),
         ({"mechanism": "adaptive", "by": "events", "clip": 3}, "mechanism"),
         ({"mechanism": "adaptive", "groups": ["DE"], "domain": ["a", "b", "c", "d"]}, "mechanism"),
         ({"groups": [1]}, "domain|groups"),
@@ -359,6 +358,15 @@ def test_users_who_are_in_many_groups_count_in_all_of_them(tmp_path: Path, domai
         listed = opened.top("article", k=2, groups=["day 9", "day 3"], mechanism="adaptive", **asked)
         assert items(listed) == {"day 3": expected, "day 9": ()}
         assert opened._ledger_account.ledger.verify(receipts=[release, again, listed]).sound
+
+
+def test_users_in_all_their_groups_may_ask_a_plan_of_few_items(tmp_path: Path) -> None:
+    """Such a plan adds up epsilons, and short lists are selections there: but not these, for which there are none."""
+    budget = Budget(epsilon=1, delta="1e-6", items=3)
+    with curator(table(tmp_path / "views.parquet", DAYS[:9]), tmp_path / "ledger", budget=budget) as opened:
+        release = opened.top("article", per="country", groups_per_user="all", k=1)
+        assert (release.mechanism, items(release)) == ("GroupedComposite", {})
+        assert opened.status.spent.rho >= release.paid.rho > 0
 
 
 def test_the_weights_of_a_user_count_the_pairs_of_all_groups(tmp_path: Path) -> None:

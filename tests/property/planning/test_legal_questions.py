@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
 from podium.mechanisms import AdaptiveTopK, RefinedTopK, SizedKnownTopK, SizedTopK
+from podium.mechanisms.groups.chosen_clip import GroupedAmounts
 from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.measures.measured_topk import MeasuredTopK
@@ -71,7 +72,7 @@ def answered(plan: Strategy) -> Release:
     else:
         tally = {**dict.fromkeys(range(1, 13), 1), 0: size - 12}
         histogram = Histogram.from_counts_of_counts(tally, lambda count, rank: (count, rank))
-    assert not isinstance(plan.mechanism, MeasuredTopK | GroupedComposite | GroupedRounds)
+    assert not isinstance(plan.mechanism, MeasuredTopK | GroupedAmounts | GroupedComposite | GroupedRounds)
     release = plan.mechanism.release(histogram)
     if plan.measure is None or not release.items:
         return release

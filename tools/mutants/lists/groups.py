@@ -11,6 +11,8 @@ _WORLDS = "exhaustive/mechanisms/test_groups.py"
 _CURATOR = "integration/curator/test_groups.py"
 _DRAWS = "statistical/mechanisms/test_groups.py"
 _ROUNDS = "unit/mechanisms/test_grouped_rounds.py"
+_AMOUNTS = "unit/mechanisms/test_grouped_amounts.py"
+_AT_CLIP = "integration/curator/test_groups_at_clip.py"
 
 MUTANTS = (
     Mutant(
@@ -243,5 +245,47 @@ MUTANTS = (
         "return self.inner.worst_case[:1]",
         "the threshold of pairs costs delta",
         (f"{_ROUNDS}::test_all_groups_together_cost_what_was_given",),
+    ),
+    Mutant(
+        "mechanisms/groups/chosen_clip.py",
+        "return (self.choice.event, *self.inner.worst_case)",
+        "return self.inner.worst_case",
+        "the choice of a clip is reserved",
+        (f"{_AMOUNTS}::test_the_clip_is_added_once_to_what_the_lists_cost",),
+    ),
+    Mutant(
+        "mechanisms/groups/chosen_clip.py",
+        "paid=Receipt((self.choice.event, *release.paid.events))",
+        "paid=Receipt(release.paid.events)",
+        "the choice of a clip is charged whatever comes out",
+        (f"{_AMOUNTS}::test_the_clip_is_charged_whatever_comes_out",),
+    ),
+    Mutant(
+        "mechanisms/groups/chosen_clip.py",
+        "            clip=clip,\n",
+        "            clip=1,\n",
+        "the margin of lists is in units of the clip",
+        (f"{_AMOUNTS}::test_lists_at_a_clip_are_those_in_units_of_it",),
+    ),
+    Mutant(
+        "curator/group_lists.py",
+        "measure = replace(measure, clip=clips[1])",
+        "measure = replace(measure, clip=clips[0])",
+        "the noise of values is in units of the clip at which they are summed",
+        (f"{_AT_CLIP}::test_a_clip_is_chosen_once_for_all_groups",),
+    ),
+    Mutant(
+        "planning/grouped.py",
+        "most = None if chosen else facts.max_items_per_user",
+        "most = facts.max_items_per_user",
+        "pairs of which values are sums were not cut to the bound of the lists",
+        (f"{_AT_CLIP}::test_values_have_the_noise_for_users_who_are_in_all_of_them",),
+    ),
+    Mutant(
+        "planning/measured_budget.py",
+        "part = (total - share) / (facts.selections * parts)",
+        "part = (total - share) / (facts.k * parts)",
+        "the lists of all groups of a user share what the clip leaves",
+        (f"{_AT_CLIP}::test_a_plan_keeps_its_promise",),
     ),
 )
