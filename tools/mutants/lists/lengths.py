@@ -8,6 +8,7 @@ __all__ = ["MUTANTS"]
 
 _NORMED = "exhaustive/mechanisms/test_normed.py::"
 _CUTOFF = "exhaustive/mechanisms/test_norm_cutoff.py::"
+_DRAWS = "statistical/mechanisms/test_normed.py::"
 _ROUNDS = "unit/mechanisms/test_normed_topk.py::"
 _CONTRACT = "contract/sources/test_duckdb.py::TestParquet::"
 _ENGINE = "integration/sources/test_lengths.py::"
@@ -75,6 +76,13 @@ MUTANTS = (
         "return Fraction(1)\n",
         "noise and threshold are those of a length",
         (f"{_ROUNDS}test_a_round_costs_its_share",),
+    ),
+    Mutant(
+        "mechanisms/measures/normed_histogram.py",
+        "return Fraction(self.clip, self.weights.one)",
+        "return Fraction(2 * self.clip, self.weights.one)",
+        "noise is that of a length, in whatever parts sums are counted",
+        (f"{_DRAWS}test_short_lists_follow_their_exact_distribution",),
     ),
     Mutant(
         "mechanisms/measures/normed_topk.py",
