@@ -33,7 +33,9 @@ RULES = ("chosen", "95 % of pairs", "clip 1")
 DOMAINS = ("unknown", "known")
 GOALS = {"mean": 0.5, "worst": 5.0}
 """Points of the sum of the true list."""
-_RUNS, _AGAIN, _HIGHEST = 2, 3, 14
+_MIN_RUNS, _MAX_RUNS, _USER_RUNS = 2, 40, 200_000
+"""Runs for each clip: small tables have more, because chance decides more there."""
+_AGAIN, _HIGHEST = 3, 14
 DEFAULT_FILE = Path("build/bench/measures.json")
 _STEAM_EPSILONS = ("0.2", "1")
 
@@ -82,17 +84,21 @@ def _cell(table: Amounts, domain: str, epsilon: str, runs: int) -> dict[str, Any
     return {"domain": domain, "epsilon": epsilon, "best": best, "best_clip": clip, "shares": shares}
 
 
-def _cells(runs: int, quick: bool, first: int, last: int) -> Iterator[dict[str, Any]]:
+def _cells(quick: bool, first: int, last: int) -> Iterator[dict[str, Any]]:
     worlds = [replace(world, users=min(world.users, 5000)) for world in WORLDS[:6]] if quick else list(WORLDS)
     for world in worlds[first:last]:
         table = world.table()
         for domain in DOMAINS:
-            yield {"world": asdict(world), **_cell(table, domain, world.epsilon, runs)}
+            yield {"world": asdict(world), **_cell(table, domain, world.epsilon, 1 if quick else _runs(table))}
     played = steam() if last >= len(WORLDS) and not quick else None
     if played is not None:
         for epsilon in _STEAM_EPSILONS:
             for domain in DOMAINS:
-                yield {"world": "steam", **_cell(played, domain, epsilon, runs)}
+                yield {"world": "steam", **_cell(played, domain, epsilon, _runs(played))}
+
+
+def _runs(table: Amounts) -> int:
+    return min(_MAX_RUNS, max(_MIN_RUNS, _USER_RUNS // int(table.users.max() + 1)))
 
 
 def summary(cells: list[dict[str, Any]], domain: str, rule: str) -> dict[str, float]:
@@ -113,7 +119,7 @@ def main() -> None:
     cells: list[dict[str, Any]] = []
     if options.first and options.json.is_file():
         cells = json.loads(options.json.read_text(encoding="utf-8"))["cells"]
-    for cell in _cells(1 if options.quick else _RUNS, options.quick, options.first, options.last):
+    for cell in _cells(options.quick, options.first, options.last):
         cells.append(cell)
         shown = " ".join(f"{rule}: {share:.3f}" for rule, share in cell["shares"].items())
         print(f"{cell['world']} {cell['domain']} best {cell['best']:.3f} at {cell['best_clip']}; {shown}", flush=True)

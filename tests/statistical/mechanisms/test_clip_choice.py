@@ -1,9 +1,8 @@
 """The clip that is chosen privately, against the best power of two by hindsight, on generated tables of amounts.
 
 The loss is how much of the unclipped mass of the true top 20 a list misses, in percentage points, beyond what the best
-clip misses. Amounts are lognormal around a level of the item. All 81 tables of the grid, of which every fourth is
-here: known domain .52 on average and 8.2 at worst, limited domain 1.5 and 12.7. The large losses are of tables with
-5,000 users of which little can be found at all, and of items whose levels differ more than the amounts of one do.
+clip misses. Amounts are lognormal around a level of the item. Every fourth table of the grid is here, and none that
+the rule was fitted to: those are of ``python -m bench measures`` and, for limited domains, others of this grid.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from scipy import stats
 from tests.support.distributions import FALSE_ALARM
 
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
-from podium.mechanisms.measures.amounts import selection_noise
 from podium.mechanisms.measures.clip_choice import BUCKETS, RESOLUTION, ClipChoice
+from podium.mechanisms.measures.measured_topk import MeasuredTopK
 from podium.privacy import Selection
 from podium.randomness.replay import ReplayableBits
 
@@ -105,13 +104,11 @@ def mass_by_clip(table: Table, mechanism: LimitedDomain, *, known: bool, rng: np
 
 GRID = list(
     itertools.product((5_000, 50_000, 200_000), (0.5, 1.5, 2.5), (0.2, 0.6, 1.0), ("0.05", "0.2", "1")),
-)[::4]
+)[3::4]
 
 
-@pytest.mark.parametrize(
-    ("known", "mean", "worst"), [(True, 1.0, 10), (False, 2.5, 15)], ids=["known domain", "limited domain"]
-)
-def test_the_clip_loses_little_against_the_best_by_hindsight(known: bool, mean: float, worst: float) -> None:
+@pytest.mark.parametrize("known", [True, False], ids=["known domain", "limited domain"])
+def test_the_clip_loses_little_against_the_best_by_hindsight(known: bool) -> None:
     losses, usual = [], []
     for number, (users, spread, differing, epsilon) in enumerate(GRID):
         rng = np.random.default_rng(number)
@@ -120,13 +117,20 @@ def test_the_clip_loses_little_against_the_best_by_hindsight(known: bool, mean: 
         masses = mass_by_clip(asked, mechanism, known=known, rng=rng)
         budget = SHARE * K * Selection(epsilon).rho
         amounts = ClipChoice(budget).release(asked.histograms, bits=ReplayableBits(number))
-        noise = selection_noise(float(epsilon), 0.0 if known else float(mechanism.margin))
-        clip = amounts.best_clip(k=K, noise=noise)
+        unknown = {"delta": DELTA, "k_bar": K_BAR}
+        question = MeasuredTopK(
+            K,
+            rho_clip=budget,
+            epsilon_per_item=epsilon,
+            known=known,
+            **({} if known else unknown),  # type: ignore[arg-type]
+        )
+        clip, _ = question.clips_for(amounts)
         losses.append(100 * (max(masses.values()) - masses[min(clip, CLIPS[-1])]))
         usual.append(100 * (max(masses.values()) - masses[min(asked.usual_clip, CLIPS[-1])]))
-    assert np.mean(losses) <= mean
-    assert max(losses) <= worst
-    assert np.mean(usual) > 1.5 * np.mean(losses), (usual, losses)
+    assert np.mean(losses) <= 0.5
+    assert max(losses) <= 5
+    assert np.mean(usual) > 5 * np.mean(losses), (usual, losses)
 
 
 def test_the_noise_is_gaussian_of_this_scale_and_no_other() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from fractions import Fraction
 
 import pytest
 from tests.support.measures import bucket_of, clip_histograms, user_histograms
 
 from podium.errors import InvalidArgument
-from podium.mechanisms.measures.amounts import MEASURING, Amounts, estimate_amounts, selection_noise
+from podium.mechanisms.measures.amounts import Amounts, Totals, estimate_amounts, estimate_totals
 from podium.mechanisms.measures.clip_choice import BUCKETS, RESOLUTION, ClipChoice
 from podium.privacy import GaussianNoise
 from podium.randomness.replay import ReplayableBits
@@ -25,44 +24,79 @@ def test_the_example_of_the_rule() -> None:
     assert amounts.total == 138543.4375
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "unknown", "clip", "costs"),
-    [
-        (0.05, False, 4, (218321.6151, 61592.39187, 40246.51254, 70075.75011, 191833.0939)),
-        (0.5, False, 8, (200010.9958, 39551.48842, 7005.383919, 1551.473639, 1966.436229)),
-        (0.05, True, 1, (1443785.538, 1536710.827, 2264955.756, 4656159.242, 12898925.96)),
-        (0.5, True, 4, (212803.5489, 54950.17182, 30229.00615, 49425.35688, 134615.1072)),
-    ],
-)
-def test_the_costs_of_the_example(epsilon: float, unknown: bool, clip: int, costs: tuple[float, ...]) -> None:
+def found_by_hand(clip: int, noise: float, k: int) -> float:
+    """The same from single amounts: .75 of a bucket's end for each pair of it, 1 in the first bucket."""
+    amounts = [max(1.0, 0.75 * (1 << j)) for j in range(6)]
+    all_of_them = sum(number * amount for number, amount in zip(PAIRS, amounts, strict=False))
+    left = sum(number * min(amount, clip) for number, amount in zip(PAIRS, amounts, strict=False))
+    kept, kth = left / all_of_them, 138543.4375 / (10 * k)
+    return (1 - 0.03 * (1 - kept) ** 2) / (1 + (noise * clip / (kept * kth)) ** 3)
+
+
+@pytest.mark.parametrize(("noise", "clip"), [(1, 32), (5, 8), (20, 4), (50, 1), (300, 1), (1e9, 1)])
+def test_the_more_noise_the_smaller_the_clip(noise: float, clip: int) -> None:
     amounts = estimate_amounts(PAIRS, USERS, 10.0)
-    noise = selection_noise(epsilon, 1 + math.log(100 / 1e-6) / epsilon if unknown else 0.0)
-    found = [amounts.cost(1 << j, k=20, noise=noise, bias=0.15) for j in range(5)]
-    assert found == pytest.approx(costs, rel=1e-9)
-    assert amounts.best_clip(k=20, noise=noise) == clip
+    found = [amounts.found(1 << j, k=20, noise=noise) for j in range(8)]
+    assert found == pytest.approx([found_by_hand(1 << j, noise, 20) for j in range(8)], rel=1e-9)
+    assert amounts.clip_for_list(k=20, noise=noise) == clip == 1 << found.index(max(found))
 
 
 def test_measuring_takes_a_larger_clip_than_selecting() -> None:
     """What is clipped is missing from a value in full, but from all places of a list alike."""
     amounts = estimate_amounts(PAIRS, USERS, 10.0)
-    assert amounts.best_clip(k=20, noise=10.0) < amounts.best_clip(k=20, noise=10.0, bias=MEASURING)
+    for noise in (5.0, 20.0, 50.0, 300.0):
+        assert amounts.clip_for_list(k=20, noise=noise) < amounts.clip_for_values(k=20, noise=noise)
+
+
+def test_a_long_list_is_not_clipped_less() -> None:
+    """Its last sums are smaller, and noise hides them sooner."""
+    amounts = estimate_amounts(PAIRS, USERS, 10.0)
+    clips = [amounts.clip_for_list(k=k, noise=5.0) for k in (1, 5, 20, 100, 1000, 10**6)]
+    assert clips == sorted(clips, reverse=True)
+    assert clips[0] > clips[-1] == 1
 
 
 @pytest.mark.parametrize("pairs", [PAIRS, (0.0,) * 8])
 def test_a_clip_of_1_where_nothing_stands_out(pairs: tuple[float, ...]) -> None:
-    assert estimate_amounts(pairs, USERS, 1e6).best_clip(k=3, noise=1.0) == 1
-    assert estimate_amounts((0.0,) * 8, USERS, 1.0).best_clip(k=3, noise=1.0) == 1
-    assert estimate_amounts(pairs, (0.0,) * 6, 1.0).best_clip(k=3, noise=1.0) == 1
+    for amounts in (
+        estimate_amounts(pairs, USERS, 1e6),
+        estimate_amounts((0.0,) * 8, USERS, 1.0),
+        estimate_amounts(pairs, (0.0,) * 6, 1.0),
+        estimate_totals((0.0,) * 8, pairs, 1.0),
+    ):
+        assert amounts.clip_for_list(k=3, noise=1.0) == amounts.clip_for_values(k=3, noise=1.0) == 1
 
 
-def test_amounts_beyond_a_gap_are_noise() -> None:
-    amounts = estimate_amounts((50.0, 0.0, 90.0, 40.0, 29.0, 31.0), (100.0,), 10.0)
-    assert amounts.pairs == (50.0, 0.0, 90.0, 40.0, 0.0, 0.0)
+def test_what_may_be_noise_is_dropped() -> None:
+    """An entry counts if it is the largest and stands out, or beside one that counts, or stands out by far."""
+    amounts = estimate_amounts((31.0, 24.0, 26.0, 90.0, 40.0, 24.0, 31.0, 26.0, 52.0, 26.0), (39.0, 20.0), 10.0)
+    assert amounts.pairs == (0.0, 0.0, 26.0, 90.0, 40.0, 0.0, 31.0, 26.0, 52.0, 26.0)
+    assert amounts.users == (0.0, 0.0)
+
+
+def test_longer_users_add_more() -> None:
+    """300 users of length 3 who add 3, and 100 of length 6, half of whom add 6 and the others 12."""
+    found = Totals((0.0, 0.0, 300.0, 100.0), (0.0, 0.0, 600.0, 100.0, 100.0))
+    assert found.total == 600 * 3 + 100 * 6 + 100 * 12
+    assert found.kept(8) == 1
+    assert found.kept(4) == pytest.approx((6 * 3 + 1 * 6 * 4 / 6 + 1 * 12 * 4 / 6) / (6 * 3 + 6 + 12))
+    assert found.kept(1) == pytest.approx((6 * 1 + 1 + 2) / 36)
+
+
+def test_lengths_leave_more_than_their_share() -> None:
+    """At a small clip a user's amounts are alike, and a vector of one length has a larger sum."""
+    lengths, totals = (0.0, 100.0, 300.0, 100.0), (0.0, 100.0, 300.0, 100.0)
+    found = Totals(lengths, totals)
+    for clip in (1, 2, 4, 8):
+        kept = found.kept(clip)
+        kth = kept * (2 - kept) * found.total / 10
+        by_hand = (1 - 0.03 * (1 - kept) ** 2) / (1 + (30 * clip / kth) ** 3)
+        assert found.found(clip, k=1, noise=30) == pytest.approx(by_hand, rel=1e-9)
 
 
 def test_the_weight_of_a_pair_in_rounds() -> None:
     assert Amounts((1.0,), (5.0,)).spread == 1.0
-    assert Amounts((1.0,), (0.0, 0.0, 0.0, 5.0)).spread == pytest.approx(1 / math.sqrt(6))
+    assert Amounts((1.0,), (0.0, 0.0, 0.0, 5.0)).spread == pytest.approx(6**-0.5)
     assert Amounts((0.0,), (0.0,)).spread == 1.0
 
 
@@ -102,14 +136,14 @@ def test_a_release_is_an_exact_draw_that_can_be_replayed() -> None:
     assert abs(users[0] - 100) < 15
     amounts = choice.release(histograms, bits=ReplayableBits(1))
     assert amounts.pairs[0] == float(pairs[0])
-    assert amounts.best_clip(k=1, noise=0.1) == 4
+    assert amounts.clip_for_list(k=1, noise=0.1) == 4
 
 
 def test_nothing_is_known_of_an_empty_table() -> None:
     assert clip_histograms([]) == ((0,) * BUCKETS, (0,) * BUCKETS)
     for seed in range(20):
         amounts = ClipChoice("0.01").release(clip_histograms([]), bits=ReplayableBits(seed))
-        assert amounts.best_clip(k=10, noise=5.0) <= 2**40
+        assert amounts.clip_for_list(k=10, noise=5.0) <= 2**40
 
 
 def test_what_is_refused() -> None:

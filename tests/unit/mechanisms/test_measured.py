@@ -57,8 +57,7 @@ def test_a_clip_that_is_chosen_is_paid_for_and_said(parts: dict[str, Any]) -> No
     said = "length" if mechanism.normed else "clip"
     selecting, measuring = (int(release.parameters[name]) for name in (said, "value_clip"))
     assert (release.parameters["clip"] == "None") == mechanism.normed
-    # What bounds a user's amounts together leaves single amounts some room.
-    assert reader.asked == [selecting * (4 if mechanism.normed else 1), measuring]
+    assert reader.asked == [selecting, measuring]
     assert 4 <= selecting <= 32
     assert 4 <= measuring <= 32
     choice = NormChoice("0.05", values=True) if mechanism.normed else ClipChoice("0.05")
@@ -146,9 +145,9 @@ def test_the_clip_for_measuring_is_its_own() -> None:
     amounts = Amounts((400.0, 900.0, 1500.0, 1200.0, 600.0, 200.0), (300.0, 700.0, 1500.0, 1500.0, 700.0, 120.0))
     parts: dict[str, Any] = {"k_bar": 100, "epsilon_per_item": "0.5", "rho_clip": "0.01"}
     selecting, measuring = limited(20, mu_squared_for_values=5, **parts).clips_for(amounts)
-    assert selecting == 4
+    assert selecting == 8
     assert measuring > selecting
-    assert limited(20, **parts).clips_for(amounts) == (4, 4)
+    assert limited(20, **parts).clips_for(amounts) == (8, 8)
 
 
 def test_every_clip_keeps_the_law_of_the_selection() -> None:

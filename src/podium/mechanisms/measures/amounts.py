@@ -1,24 +1,25 @@
 """What noisy histograms say about amounts, and the clip that follows from it.
 
 Everything here is post-processing of released numbers and public facts, so floats may decide. A bad clip costs
-accuracy, never privacy. The constants are measured: tests/statistical/mechanisms/test_clip_choice.py has a part of it.
+accuracy, never privacy. The constants are measured: ``python -m bench measures``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-__all__ = ["MEASURING", "SELECTING", "Amounts", "Totals", "estimate_amounts", "estimate_totals", "selection_noise"]
+__all__ = ["Amounts", "Totals", "estimate_amounts", "estimate_totals"]
 
-SELECTING, MEASURING = 0.15, 1.0
-"""How much of the clipped mass counts as an error: a list keeps its order if it is missing from all items alike."""
-_NOTICEABLE = 3.0
-"""An entry counts if it is this many sigmas above 0."""
+_LARGEST, _ALONE, _NEXT_TO_IT = 4.0, 5.0, 2.5
+"""How many sigmas above 0 an entry must be: the largest one, any other, and one beside an entry that counts."""
 _PER_PLACE = 10
-_GUMBEL = 1.2825
-"""The standard deviation of Gumbel noise of scale 1."""
+"""The k-th item has about 1/(10 k) of all that users add."""
+_STEEPNESS = 3
+_CLIPPED_AWAY = 0.03
+"""What a list loses of its sum if hardly anything is left of the amounts; more if items differ much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Amounts:
 
     pairs: tuple[float, ...]
     users: tuple[float, ...]
+
+    _more_alike: ClassVar[float] = 0.0
 
     def mean(self, clip: float = math.inf) -> float:
         """The mean over pairs of an amount clipped at this."""
@@ -50,35 +53,72 @@ class Amounts:
         roots = sum(number * math.sqrt(_typical(j)) for j, number in enumerate(self.users))
         return roots / pairs if pairs else 1.0
 
-    def cost(self, clip: int, *, k: int, noise: float, bias: float) -> float:
-        """The squared error of the k-th sum in units of what a clip leaves of it: noise and what was clipped."""
-        return self._costs([clip], k=k, noise=noise, bias=bias)[0]
+    def kept(self, clip: int) -> float:
+        """The share of all amounts that a clip leaves."""
+        return self.mean(clip) / self.mean()
 
-    def _costs(self, clips: Sequence[int], *, k: int, noise: float, bias: float) -> list[float]:
-        mean, level = self.mean(), self.total / (_PER_PLACE * k)
-        kept = [self.mean(clip) / mean for clip in clips]
-        return [
-            ((noise * clip) ** 2 + (bias * (1 - part) * level) ** 2) / part**2
-            for clip, part in zip(clips, kept, strict=True)
-        ]
+    def found(self, clip: int, *, k: int, noise: float) -> float:
+        """About how much of the true list's sum a list has, after noise and after what is clipped.
 
-    def best_clip(self, *, k: int, noise: float, bias: float = SELECTING) -> int:
-        """The power of two with the smallest cost for noise of ``noise`` clips; 1 if nothing is known."""
-        if not any(self.pairs) or not any(self.users):
-            return 1
-        clips = [1 << j for j in range(len(self.pairs))]
-        costs = self._costs(clips, k=k, noise=noise, bias=bias)
-        return clips[costs.index(min(costs))]
+        With noise as large as the k-th sum, both at this clip, half of it is lost. ``noise`` is in clips.
+        """
+        kept = self.kept(clip)
+        kth = kept * (1 + self._more_alike * (1 - kept)) * self.total / (_PER_PLACE * k)
+        return (1 - _CLIPPED_AWAY * (1 - kept) ** 2) / (1 + (noise * clip / kth) ** _STEEPNESS)
+
+    def error(self, clip: int, *, k: int, noise: float) -> float:
+        """The squared error of the k-th value in units of what a clip leaves of it: noise and what was clipped."""
+        kept = self.mean(clip) / self.mean()
+        return ((noise * clip) ** 2 + ((1 - kept) * self.total / (_PER_PLACE * k)) ** 2) / kept**2
+
+    def clip_for_list(self, *, k: int, noise: float) -> int:
+        """The power of two with which most is found; 1 if nothing is known."""
+        return max(self._clips, key=lambda clip: self.found(clip, k=k, noise=noise)) if self._known else 1
+
+    def clip_for_values(self, *, k: int, noise: float) -> int:
+        """The power of two with the smallest error of values, whose noise is that many clips; 1 if nothing is known."""
+        return min(self._clips, key=lambda clip: self.error(clip, k=k, noise=noise)) if self._known else 1
+
+    @property
+    def _known(self) -> bool:
+        return any(self.pairs) and any(self.users)
+
+    @property
+    def _clips(self) -> list[int]:
+        return [1 << j for j in range(len(self.pairs))]
 
 
 @dataclass(frozen=True, slots=True)
 class Totals(Amounts):
-    """The same where ``users`` are in buckets of all that they add, and ``pairs`` may be users by length."""
+    """The same where ``users`` are in buckets of all that they add, and ``pairs`` are users by length.
+
+    A length clips single amounts too. That makes a user's amounts more alike, and then a vector of one length has a
+    larger sum: about twice as large at clips that leave hardly anything. For ``error`` pairs may be those of amounts.
+    """
+
+    _more_alike: ClassVar[float] = 1.0
 
     @property
     def total(self) -> float:
         """The sum of all amounts."""
         return sum(number * _typical(j) for j, number in enumerate(self.users))
+
+    def kept(self, clip: int) -> float:
+        """The same of vectors: whoever is longer is taken to add more."""
+        users = [(share, length, max(length, total)) for share, length, total in _in_step(self.pairs, self.users)]
+        left = sum(share * total * min(1.0, clip / length) for share, length, total in users)
+        return left / sum(share * total for share, _, total in users)
+
+
+def _in_step(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[float, float, float]]:
+    """Both histograms from the smallest on: a share of users, and what is typical of them in each."""
+    one, other = ([(n / sum(values), _typical(j)) for j, n in enumerate(values) if n] for values in (first, second))
+    while one and other:
+        (share, size), (rest, large) = one[0], other[0]
+        step = min(share, rest)
+        yield step, size, large
+        one[:1] = [(share - step, size)] if share > step else []
+        other[:1] = [(rest - step, large)] if rest > step else []
 
 
 def estimate_totals(lengths: Sequence[float], totals: Sequence[float], sigma: float) -> Totals:
@@ -87,23 +127,19 @@ def estimate_totals(lengths: Sequence[float], totals: Sequence[float], sigma: fl
 
 
 def estimate_amounts(pairs: Sequence[float], users: Sequence[float], sigma: float) -> Amounts:
-    """Drop what may be noise: small entries, and those beyond the first gap above the largest entry.
-
-    A single entry of noise in a high bucket would otherwise outweigh all others.
-    """
+    """Drop what may be noise: one entry of it in a high bucket would outweigh all others."""
     return Amounts(_noticeable(pairs, sigma), _noticeable(users, sigma))
 
 
 def _noticeable(values: Sequence[float], sigma: float) -> tuple[float, ...]:
-    seen = [value if value >= _NOTICEABLE * sigma else 0.0 for value in values]
-    mode = max(range(len(seen)), key=lambda j: seen[j])
-    end = next((j for j in range(mode, len(seen)) if not seen[j]), len(seen))
-    return (*seen[:end], *[0.0] * (len(seen) - end))
-
-
-def selection_noise(epsilon_per_item: float, margin: float = 0.0) -> float:
-    """The noise of one selection in units of the clip; with an unknown domain half of its margin comes to it."""
-    return _GUMBEL / epsilon_per_item + margin / 2
+    largest = max(values)
+    counts = [v >= _ALONE * sigma or v == largest >= _LARGEST * sigma for v in values]
+    beside = [v >= _NEXT_TO_IT * sigma for v in values]
+    places = range(len(counts))
+    for order, step in ((places, -1), (reversed(places), 1)):
+        for j in order:
+            counts[j] |= beside[j] and 0 <= j + step < len(counts) and counts[j + step]
+    return tuple(value if some else 0.0 for value, some in zip(values, counts, strict=True))
 
 
 def _typical(bucket: int) -> float:

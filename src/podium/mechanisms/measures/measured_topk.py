@@ -14,7 +14,7 @@ from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
-from podium.mechanisms.measures.amounts import MEASURING, Amounts, selection_noise
+from podium.mechanisms.measures.amounts import Amounts
 from podium.mechanisms.measures.clip_choice import RESOLUTION, ClipChoice
 from podium.mechanisms.measures.clipped_sums import grid_bits_of
 from podium.mechanisms.measures.length_choice import NormChoice
@@ -33,12 +33,14 @@ __all__ = ["MeasuredTopK"]
 Finder = AdaptiveTopK | ExponentialTopK | LimitedDomain
 
 _DEFAULT_CAP = 1000
-_LENGTHS = 4
-"""So many lengths a single amount may have, before it is scaled: measured, not derived."""
 _PER_PLACE = 6
 """Three rounds may find twice as many items as wanted."""
 _OF_FINDING = Fraction(9, 10)
 """The share of a Gaussian budget with which the noise of rounds is estimated for the clip."""
+_GUMBEL = 1.2825
+"""The standard deviation of Gumbel noise of scale 1."""
+_OVER_DOMAIN, _OVER_ROUNDS = 5.0, 3.5
+"""A bar at so many times the k-th sum lets about half of a list through: measured, not derived."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -222,22 +224,22 @@ class MeasuredTopK:
 
         Where the first bounds lengths, what is ``measured`` has histograms of its own.
         """
-        selecting = amounts.best_clip(k=self.k, noise=self._noise_of_selection(amounts))
+        selecting = amounts.clip_for_list(k=self.k, noise=self._noise_of_selection(amounts))
         if self.mu_squared_for_values is None:
             return selecting, selecting
         noise = float(self.noise_of_values(self.k, 1).variance) ** 0.5
-        return selecting, (measured or amounts).best_clip(k=self.k, noise=noise, bias=MEASURING)
+        return selecting, (measured or amounts).clip_for_values(k=self.k, noise=noise)
 
     def _noise_of_selection(self, amounts: Amounts) -> float:
+        """How large the k-th sum must be, in clips, for half of the list to come back."""
         finder = self.finder(1)
-        if isinstance(finder, AdaptiveTopK):
-            stage = finder.stage(_OF_FINDING, discovery=2)
-            noise = float(stage.count_sigma + stage.count_threshold / 2)
-            # Weights by t shrink what a user with many items adds, and noise seems the larger for it.
-            return noise if self.normed else noise / max(amounts.spread, 1e-6)
         if isinstance(finder, ExponentialTopK):
-            return selection_noise(float(finder.epsilon_per_item))
-        return selection_noise(float(finder.epsilon_per_item), float(finder.margin))
+            return _GUMBEL / float(finder.epsilon_per_item)
+        if isinstance(finder, LimitedDomain):
+            return float(finder.margin) / _OVER_DOMAIN
+        threshold = float(finder.stage(_OF_FINDING, discovery=2).count_threshold) / _OVER_ROUNDS
+        # Weights by t shrink what a user with many items adds, and thresholds seem the larger for it.
+        return threshold if self.normed else threshold / max(amounts.spread, 1e-6)
 
     def release(self, reader: AmountsReader, *, bits: BitSource | None = None) -> Release:
         """Choose the clip unless it is stated, select, and measure if values are wanted."""
@@ -247,9 +249,9 @@ class MeasuredTopK:
             clip, value_clip = self._choose(choice, reader, bits)
             paid.append(choice.event)
         finder = self.finder(clip)
-        # A chosen length bounds all that a user adds; single amounts far above it would leave nothing to the others.
         whole = self.normed and choice is not None
-        found = self._find(finder, reader.at_clip(clip * _LENGTHS if whole else clip), bits)
+        # A length bounds single amounts as well: before a user is scaled, so that others keep more.
+        found = self._find(finder, reader.at_clip(clip), bits)
         paid.extend(found.paid.events)
         parameters = (
             describe(self) | ({} if whole else {"clip": str(clip)}) | ({"length": str(clip)} if self.normed else {})
