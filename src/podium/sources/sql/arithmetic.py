@@ -34,6 +34,9 @@ class Arithmetic:
     max_square = 10**37
     """The largest constant that sums of squares are compared with."""
 
+    half_bits: int | None = None
+    """Where such sums do not fit: how many bits the lower half of a factor has."""
+
     def distinct_elements(self, values: exp.Expr) -> exp.Expr:
         """A list without repetitions."""
         return exp.Anonymous(this="ARRAY_DISTINCT", expressions=[values])

@@ -39,9 +39,10 @@ from podium.sources.sql.expressions import (
     rows,
 )
 from podium.sources.sql.pair_norms import NormedPairs, named_squares, norm_buckets, normed_sums, parts_of
-from podium.sources.sql.pair_values import pair_count, size_bucket, square_bucket
+from podium.sources.sql.pair_values import pair_count, size_bucket
 from podium.sources.sql.pairs import LISTED, Pairs, items_of, same_items
 from podium.sources.sql.relation import ItemTable, Relation
+from podium.sources.sql.user_lengths import users_by_amounts
 
 __all__ = ["SqlBuilder"]
 
@@ -218,22 +219,7 @@ class SqlBuilder:
 
     def users_by_amounts(self, buckets: int) -> exp.Select:
         """How many users have which sum of squares and which sum of their values: bucket j is up to 4^j, and 2^j."""
-        value, arithmetic = column(VALUE, PAIRS), self._dialect.arithmetic
-        most = exp.Literal.number(arithmetic.max_factor)
-        over = exp.If(this=exp.GT(this=value.copy(), expression=most), true=most.copy())
-        factor = arithmetic.wide(exp.Case(ifs=[over], default=value.copy()))
-        squares = arithmetic.total(exp.Mul(this=factor, expression=factor.copy())).as_(COUNT)
-        users = exp.select(squares, arithmetic.total(value).as_(VALUE)).from_(self.pairs().subquery(PAIRS))
-        users = users.group_by(column(USER, PAIRS))
-        length = square_bucket(column(COUNT, _COUNTED), buckets, arithmetic).as_(SIZE)
-        total = size_bucket(column(VALUE, _COUNTED), buckets).as_(_BUCKET)
-        keyed = exp.select(length, total).from_(users.subquery(_COUNTED))
-        keys = [column(SIZE, _TALLIED), column(_BUCKET, _TALLIED)]
-        return (
-            exp.select(*keys, rows().as_(MEMBERS))
-            .from_(keyed.subquery(_TALLIED))
-            .group_by(*(key.copy() for key in keys))
-        )
+        return users_by_amounts(self.pairs(), buckets, self._dialect)
 
     def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> exp.Select:
         """How many users have which square among named items."""

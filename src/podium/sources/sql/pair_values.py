@@ -24,6 +24,7 @@ from podium.sources.sql.expressions import VALUE, WEIGHT, column, rows
 from podium.user_columns import is_user_column
 
 __all__ = [
+    "bucket_of",
     "check_value",
     "clipped",
     "float_ceiling",
@@ -31,7 +32,7 @@ __all__ = [
     "pair_count",
     "pair_sum",
     "size_bucket",
-    "square_bucket",
+    "wide_number",
 ]
 
 _NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -114,22 +115,16 @@ def listed_count(total: exp.Expr, dialect: Dialect) -> exp.Expr:
 
 def size_bucket(size: exp.Expr, buckets: int) -> exp.Expr:
     """The bucket of a positive integer: 0 up to 1, j above 2^(j-1) and up to 2^j, the last open; a binary tree."""
-    return _bucket(size, 0, buckets - 1, lambda j: _number(2**j))
+    return bucket_of(size, 0, buckets - 1, lambda j: _number(2**j))
 
 
-def square_bucket(square: exp.Expr, buckets: int, arithmetic: Arithmetic) -> exp.Expr:
-    """The same of the root of a positive integer."""
-    # No square is larger than the widest numbers of the engine, and neither is a constant.
-    last = min(buckets - 1, arithmetic.max_square.bit_length() // 2)
-    return _bucket(square, 0, last, lambda j: _wide_number(4**j, arithmetic))
-
-
-def _bucket(size: exp.Expr, first: int, last: int, end: Callable[[int], exp.Expr]) -> exp.Expr:
+def bucket_of(size: exp.Expr, first: int, last: int, end: Callable[[int], exp.Expr]) -> exp.Expr:
+    """The first bucket from ``first`` on whose end is not exceeded; ``last`` has none. A binary tree."""
     if first == last:
         return exp.Literal.number(first)
     middle = (first + last) // 2
     below = exp.LTE(this=size.copy(), expression=end(middle))
-    low, high = _bucket(size, first, middle, end), _bucket(size, middle + 1, last, end)
+    low, high = bucket_of(size, first, middle, end), bucket_of(size, middle + 1, last, end)
     return exp.Case(ifs=[_when(below, low)], default=high)
 
 
@@ -187,10 +182,10 @@ def _whole(raw: exp.Expr, measured: Column, value: PairValue, dialect: Dialect) 
 def _floor_division(whole: exp.Expr, step: Fraction, arithmetic: Arithmetic, *, upwards: bool = False) -> exp.Expr:
     """m * b / a of an integer m >= 0, rounded down; or, if m >= 1, up."""
     if step.denominator != 1:
-        whole = exp.Mul(this=exp.paren(whole), expression=_wide_number(step.denominator, arithmetic))
+        whole = exp.Mul(this=exp.paren(whole), expression=wide_number(step.denominator, arithmetic))
     if step.numerator == 1:
         return whole
-    divisor = _wide_number(step.numerator, arithmetic)
+    divisor = wide_number(step.numerator, arithmetic)
     if not upwards:
         return arithmetic.quotient(whole, divisor)
     below = exp.Sub(this=whole, expression=exp.Literal.number(1))
@@ -241,7 +236,7 @@ def _number(value: int) -> exp.Expr:
     return exp.Literal.number(value) if value >= 0 else exp.Neg(this=exp.Literal.number(-value))
 
 
-def _wide_number(value: int, arithmetic: Arithmetic) -> exp.Expr:
+def wide_number(value: int, arithmetic: Arithmetic) -> exp.Expr:
     """A positive constant; as text where no 64 bits hold it."""
     if value <= _MAX_BIGINT:
         return exp.Literal.number(value)

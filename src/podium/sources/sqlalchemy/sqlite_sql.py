@@ -33,8 +33,9 @@ class SQLiteArithmetic(Arithmetic):
     max_clip = 2**31
     max_product = 2**62
     max_term = 2**31
-    max_factor = 2**15
-    max_square = 2**62
+    # Halves of 15 bits: 2^32 products of two of them fit.
+    max_factor = 2**30
+    half_bits = 15
 
     def wide(self, value: exp.Expr) -> exp.Expr:
         """An integer of 64 bits."""
