@@ -13,7 +13,7 @@ from podium.histogram import Item
 from podium.mechanisms.base import describe
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
-from podium.mechanisms.measures.amounts import MEASURING, Amounts, selection_noise
+from podium.mechanisms.measures.amounts import Amounts, noise_of_selections
 from podium.mechanisms.measures.clip_choice import ClipChoice
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
@@ -124,11 +124,11 @@ class GroupedAmounts:
         ``variance`` is that of a value in units of its clip, None where no values are wanted.
         """
         places = self.k * (self.inner.known or _GUESSED_GROUPS)
-        noise = selection_noise(float(self._selection.epsilon_per_item), float(self.margin))
-        selecting = amounts.best_clip(k=places, noise=noise)
+        noise = noise_of_selections(float(self._selection.epsilon_per_item), float(self.margin))
+        selecting = amounts.clip_for_list(k=places, noise=noise)
         if variance is None:
             return selecting, selecting
-        return selecting, amounts.best_clip(k=places, noise=float(variance) ** 0.5, bias=MEASURING)
+        return selecting, amounts.clip_for_values(k=places, noise=float(variance) ** 0.5)
 
     def gather(
         self,

@@ -11,13 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-__all__ = ["Amounts", "Totals", "estimate_amounts", "estimate_totals"]
+__all__ = ["Amounts", "Totals", "estimate_amounts", "estimate_totals", "noise_of_rounds", "noise_of_selections"]
 
 _LARGEST, _ALONE, _NEXT_TO_IT = 4.0, 5.0, 2.5
 """How many sigmas above 0 an entry must be: the largest one, any other, and one beside an entry that counts."""
 _PER_PLACE = 10
 """The k-th item has about 1/(10 k) of all that users add."""
 _STEEPNESS = 3
+_GUMBEL = 1.2825
+"""The standard deviation of Gumbel noise of scale 1."""
+_OVER_DOMAIN, _OVER_ROUNDS = 5.0, 3.5
+"""A bar at so many times the k-th sum lets about half of a list through: measured, not derived."""
 _CLIPPED_AWAY = 0.03
 """What a list loses of its sum if hardly anything is left of the amounts; more if items differ much."""
 
@@ -129,6 +133,16 @@ def estimate_totals(lengths: Sequence[float], totals: Sequence[float], sigma: fl
 def estimate_amounts(pairs: Sequence[float], users: Sequence[float], sigma: float) -> Amounts:
     """Drop what may be noise: one entry of it in a high bucket would outweigh all others."""
     return Amounts(_noticeable(pairs, sigma), _noticeable(users, sigma))
+
+
+def noise_of_selections(epsilon_per_item: float, margin: float | None = None) -> float:
+    """How large the k-th sum must be, in clips, for half of a list to come back; without a margin of a known domain."""
+    return _GUMBEL / epsilon_per_item if margin is None else margin / _OVER_DOMAIN
+
+
+def noise_of_rounds(threshold: float) -> float:
+    """The same where items are found above a threshold."""
+    return threshold / _OVER_ROUNDS
 
 
 def _noticeable(values: Sequence[float], sigma: float) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
-from podium.mechanisms.measures.amounts import Amounts
+from podium.mechanisms.measures.amounts import Amounts, noise_of_rounds, noise_of_selections
 from podium.mechanisms.measures.clip_choice import RESOLUTION, ClipChoice
 from podium.mechanisms.measures.clipped_sums import grid_bits_of
 from podium.mechanisms.measures.length_choice import NormChoice
@@ -37,10 +37,6 @@ _PER_PLACE = 6
 """Three rounds may find twice as many items as wanted."""
 _OF_FINDING = Fraction(9, 10)
 """The share of a Gaussian budget with which the noise of rounds is estimated for the clip."""
-_GUMBEL = 1.2825
-"""The standard deviation of Gumbel noise of scale 1."""
-_OVER_DOMAIN, _OVER_ROUNDS = 5.0, 3.5
-"""A bar at so many times the k-th sum lets about half of a list through: measured, not derived."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -231,15 +227,14 @@ class MeasuredTopK:
         return selecting, (measured or amounts).clip_for_values(k=self.k, noise=noise)
 
     def _noise_of_selection(self, amounts: Amounts) -> float:
-        """How large the k-th sum must be, in clips, for half of the list to come back."""
         finder = self.finder(1)
         if isinstance(finder, ExponentialTopK):
-            return _GUMBEL / float(finder.epsilon_per_item)
+            return noise_of_selections(float(finder.epsilon_per_item))
         if isinstance(finder, LimitedDomain):
-            return float(finder.margin) / _OVER_DOMAIN
-        threshold = float(finder.stage(_OF_FINDING, discovery=2).count_threshold) / _OVER_ROUNDS
-        # Weights by t shrink what a user with many items adds, and thresholds seem the larger for it.
-        return threshold if self.normed else threshold / max(amounts.spread, 1e-6)
+            return noise_of_selections(float(finder.epsilon_per_item), float(finder.margin))
+        noise = noise_of_rounds(float(finder.stage(_OF_FINDING, discovery=2).count_threshold))
+        # Weights by t shrink what a user with many items adds, and noise seems the larger for it.
+        return noise if self.normed else noise / max(amounts.spread, 1e-6)
 
     def release(self, reader: AmountsReader, *, bits: BitSource | None = None) -> Release:
         """Choose the clip unless it is stated, select, and measure if values are wanted."""
