@@ -13,7 +13,7 @@ import operator
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -23,8 +23,10 @@ from podium.errors import InvalidArgument
 
 __all__ = [
     "Number",
+    "ShownFraction",
     "ball",
     "ball_precision",
+    "display",
     "dyadic_above",
     "dyadic_below",
     "exact_fraction",
@@ -48,6 +50,44 @@ _PLAIN_BITS = 1000
 """Numbers within 2^-1000 and 2^1000 are neither too long to be written out nor too large for a float."""
 _KINDS = "an int, Fraction, Decimal, str or finite float"
 _SHORT = f"at most {_DIGITS} digits before or after the point"
+
+
+class ShownFraction(Fraction):
+    """A rational that a person meets: it shows itself as a decimal, never smaller than it is.
+
+    What is computed from it is a plain fraction, and ``str`` has all of it.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return display(self)
+
+
+def display(value: Fraction, *, digits: int = 4) -> str:
+    """Decimal text that never shows less than ``value``; exact where a few digits suffice."""
+    exact = _short_decimal(value)
+    if exact is not None:
+        return exact
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    return _plain(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def _short_decimal(value: Fraction) -> str | None:
+    """The exact decimal if it has at most nine digits."""
+    context = Context(prec=9)
+    decimal = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return _plain(decimal) if Fraction(decimal) == value else None
+
+
+def _plain(decimal: Decimal) -> str:
+    if decimal == 0:
+        return "0"
+    if -4 <= decimal.adjusted() < 15:
+        text = format(decimal, "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa, _, exponent = format(decimal.normalize(), "e").partition("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
 def exact_fraction(value: object, name: str) -> Fraction:
@@ -95,7 +135,7 @@ def positive_fraction(value: object, name: str, *, hint: str = "") -> Fraction:
     number = exact_fraction(value, name)
     if number <= 0:
         raise InvalidArgument(name, value, allowed="a number above 0", hint=hint)
-    return number
+    return ShownFraction(number)
 
 
 def probability(value: object, name: str, *, zero: bool = False, hint: str = "") -> Fraction:
@@ -104,7 +144,7 @@ def probability(value: object, name: str, *, zero: bool = False, hint: str = "")
     if number >= 1 or number < 0 or (number == 0 and not zero):
         allowed = "a number with 0 <= value < 1" if zero else "a number with 0 < value < 1"
         raise InvalidArgument(name, value, allowed=allowed, hint=hint)
-    return number
+    return ShownFraction(number)
 
 
 def exact_integer(value: object, name: str, *, minimum: int | None = None) -> int:

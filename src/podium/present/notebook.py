@@ -11,6 +11,7 @@ from podium.present.html import details, fact_rows, frame, release_html, table_h
 from podium.present.text.accounts import status_facts
 from podium.present.text.closing import budget_sentence, loss_text, protection
 from podium.present.text.plain import plain_status
+from podium.sources import pretty_sql
 from podium.user_columns import user_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ __all__ = ["batch_html", "batch_plan_html", "curator_html", "ledger_html", "plan
 def plan_html(plan: Plan) -> str:
     """What a question would promise, cost and find; the mechanism and the SQL on request."""
     full = [(label, text) for label, text in plan.facts if label != "sql"]
-    queries = "".join(f"<pre>{escape(query)}</pre>" for query in plan.queries)
+    queries = "".join(f"<pre>{escape(pretty_sql(query))}</pre>" for query in plan.queries)
     plain = [
         *([("groups", plan.groups)] if plan.groups else []),
         ("this answer", protection(plan.guarantee, plan.user)),

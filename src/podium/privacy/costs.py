@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, exact_fraction
+from podium.exact import Number, ShownFraction, exact_fraction
 from podium.privacy.events import Event, PureMechanism
 from podium.privacy.rounding import decimal_repr
 
@@ -91,4 +91,4 @@ def _amount(value: Number, name: str) -> Fraction:
     number = exact_fraction(value, name)
     if number < 0:
         raise InvalidArgument(name, value, allowed="a number, 0 or more")
-    return number
+    return ShownFraction(number)

@@ -8,11 +8,10 @@ monotone: a larger budget never becomes a smaller number by an accident of round
 from __future__ import annotations
 
 from dataclasses import fields
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from podium.exact import ball, ball_precision, dyadic_above, dyadic_below, is_writable, rational_bounds
+from podium.exact import ball, ball_precision, display, dyadic_above, dyadic_below, is_writable, rational_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,15 +119,6 @@ def _ends(value: flint.arb) -> tuple[Fraction, Fraction]:
     return (_TINY if value > 0 else -_TINY), (-_TINY if value < 0 else _TINY)
 
 
-def display(value: Fraction, *, digits: int = 4) -> str:
-    """Decimal text that never shows less than ``value``; exact where a few digits suffice."""
-    exact = _short_decimal(value)
-    if exact is not None:
-        return exact
-    context = Context(prec=digits, rounding=ROUND_CEILING)
-    return _plain(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
-
-
 def decimal_repr(value: Any) -> str:
     """A dataclass as ``Name(field=value, ...)``: ratios as decimals that round up, without the fields that are None."""
     parts = {each.name: getattr(value, each.name) for each in fields(value) if each.repr}
@@ -142,20 +132,3 @@ def _decimal_part(part: object) -> str:
     if type(part) is tuple:
         return f"({', '.join(map(_decimal_part, part))}{',' * (len(part) == 1)})"
     return repr(part)
-
-
-def _short_decimal(value: Fraction) -> str | None:
-    """The exact decimal if it has at most nine digits."""
-    context = Context(prec=9)
-    decimal = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return _plain(decimal) if Fraction(decimal) == value else None
-
-
-def _plain(decimal: Decimal) -> str:
-    if decimal == 0:
-        return "0"
-    if -4 <= decimal.adjusted() < 15:
-        text = format(decimal, "f")
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    mantissa, _, exponent = format(decimal.normalize(), "e").partition("e")
-    return f"{mantissa}e{int(exponent)}"

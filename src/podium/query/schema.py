@@ -48,6 +48,9 @@ class Schema:
         """Whether a column may be qualified by a table; ``main`` is the table of events, which has all columns here."""
         return table == main
 
+    def __repr__(self) -> str:
+        return f"Schema({', '.join(f'{column.name}: {column.kind.value}' for column in self.columns)})"
+
     @property
     def is_open(self) -> bool:
         """Whether any name is a column, as in JSON."""

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
 from podium.errors import InvalidArgument
+from podium.exact import ShownFraction
 from podium.histogram import Item, item_order
 from podium.release.outcome import BOTTOM, ItemSet, Outcome
 
@@ -34,6 +35,8 @@ class RankedList:
     def __post_init__(self) -> None:
         if isinstance(self.outcome, AbstractSet) and type(self.outcome) is not ItemSet:
             object.__setattr__(self, "outcome", ItemSet(self.outcome))
+        if self.values is not None:
+            object.__setattr__(self, "values", tuple(map(ShownFraction, self.values)))
 
     @property
     def items(self) -> tuple[Item, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import InvalidArgument
+from podium.exact import ShownFraction
 from podium.histogram import Item
 from podium.privacy.costs import Cost, actual_cost
 from podium.privacy.encoding import decode_events, encode_event
@@ -116,6 +117,8 @@ class Release:
         # The one place that every release comes through, also when it is changed, named or read from JSON.
         if isinstance(self.outcome, Set) and type(self.outcome) is not ItemSet:
             object.__setattr__(self, "outcome", ItemSet(self.outcome))
+        if self.values is not None:
+            object.__setattr__(self, "values", tuple(map(ShownFraction, self.values)))
 
     @property
     def items(self) -> tuple[Item, ...]:

@@ -1,8 +1,9 @@
-"""The notebook in a real kernel that has nothing beside ipykernel: no widgets, so no progress bars either."""
+"""The notebooks in one real kernel that has nothing beside ipykernel: no widgets, so no progress bars either."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -21,17 +22,16 @@ sys.modules["ipywidgets"] = None  # not installed, whatever else is in this envi
 """
 
 
-@pytest.fixture
-def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BlockingKernelClient]:
-    shutil.copy(EXAMPLES / "make_orders.py", tmp_path)
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
     # Sockets are files, whose paths must be short, so not below pytest's folder.
-    with tempfile.TemporaryDirectory(prefix="k") as short:
+    with tempfile.TemporaryDirectory(prefix="k") as short, pytest.MonkeyPatch.context() as monkeypatch:
         for variable in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):
             monkeypatch.setenv(variable, short)
         manager = KernelManager(transport="ipc", connection_file=f"{short}/kernel.json")
         assert manager.kernel_spec is not None
         manager.kernel_spec.argv[0] = sys.executable
-        manager.start_kernel(cwd=str(tmp_path))
+        manager.start_kernel(cwd=str(tmp_path_factory.mktemp("kernel")))
         client = manager.blocking_client()
         try:
             client.start_channels()
@@ -57,14 +57,31 @@ def shown(kernel: BlockingKernelClient, source: str) -> dict[str, Any]:
     return told
 
 
-def test_every_cell_runs_and_every_picture_appears(kernel: BlockingKernelClient) -> None:
-    shown(kernel, WITHOUT_WIDGETS)
-    notebook = json.loads((EXAMPLES / "bakery.ipynb").read_text(encoding="utf-8"))
-    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    outputs = {cell: shown(kernel, cell) for cell in cells}
-    drawn = [cell for cell in cells if ".plot(" in cell]
-    assert drawn
-    for cell in drawn:
-        assert "data:image/png;base64," in outputs[cell]["text/html"]
-    assert "<table" in next(told for cell, told in outputs.items() if cell.endswith("\nrelease"))["text/html"]
+def code_cells(name: str) -> list[str]:
+    notebook = json.loads((EXAMPLES / name).read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    assert all(cell.get("outputs", []) == [] for cell in notebook["cells"])
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize(
+    ("name", "pictures", "tables"), [("analyst.ipynb", 2, 4), ("owner.ipynb", 1, 5), ("epsilons.ipynb", 1, 2)]
+)
+def test_every_cell_runs_and_every_picture_appears(
+    name: str, pictures: int, tables: int, kernel: BlockingKernelClient, tmp_path: Path
+) -> None:
+    shutil.copy(EXAMPLES / "make_orders.py", tmp_path)
+    shown(kernel, f"%reset -f\n%cd -q {tmp_path}\n{WITHOUT_WIDGETS}")
+    outputs = {cell: shown(kernel, cell) for cell in code_cells(name)}
+    drawn = [told["text/html"] for told in outputs.values() if told.get("text/html", "").startswith("<img")]
+    assert (
+        len(drawn) == sum("plot" in cell.splitlines()[-1] or "plot_recall(\n" in cell for cell in outputs) == pictures
+    )
+    assert all(re.match(r'<img alt="[^"]+" src="data:image/png;base64,[^"]{1000,}"', html) for html in drawn)
+    assert sum("<table" in told.get("text/html", "") for told in outputs.values()) == tables
     assert not any("stderr" in told for told in outputs.values())
+    assert not any("Fraction(" in text for told in outputs.values() for text in told.values())
+
+
+def test_all_notebooks_are_run_here() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.ipynb")} == {"analyst.ipynb", "owner.ipynb", "epsilons.ipynb"}

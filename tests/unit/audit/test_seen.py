@@ -82,6 +82,13 @@ def unsorted(release: Release, total: int) -> Release:
     return made
 
 
+def odd_value(release: Release, total: int) -> Release:
+    """A value past the constructor, of a type that the total decides."""
+    made = replace(release, values=(Fraction(1),), value_kind="gaps")
+    object.__setattr__(made, "values", ((Fraction(1), 1)[total % 2],))
+    return made
+
+
 def failing(error: type[Exception], text: str, cause: Exception | None = None, note: str | None = None) -> Release:
     made = error(text)
     if note is not None:
@@ -108,7 +115,7 @@ HIDDEN: dict[str, Callable[[Release, int], Any]] = {
     "kind of values": lambda r, n: replace(r, values=(), value_kind=("gaps", "counts")[n % 2]),
     "no values": lambda r, n: replace(r, values=(None, ())[n % 2]),
     "values": lambda r, n: replace(r, values=(Fraction(n),), value_kind="gaps"),
-    "type of a value": lambda r, n: replace(r, values=untyped(((Fraction(1), 1)[n % 2],)), value_kind="gaps"),
+    "type of a value": odd_value,
     "last digits of a value": lambda r, n: replace(r, values=(1 + Fraction(n, 2**200),), value_kind="gaps"),
     "an item, 1 or True": lambda r, n: replace(r, outcome=((1, True)[n % 2],)),
     "an item, 1 or 1.0": lambda r, n: replace(r, outcome=((1, 1.0)[n % 2],)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import fields
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from tests.support.collisions import COLLIDING, told
 from podium import Histogram
 from podium.audit.targets.inputs import mechanism_input
 from podium.audit.targets.shipped import EXAMPLES
+from podium.exact import ShownFraction
 from podium.histogram import Scores
 from podium.mechanisms import CanonicalTopK, FixedThreshold, NoisyTopK, OneshotLaplace, PayWhatYouGet, TestedTopK
 from podium.mechanisms.base import describe
@@ -94,5 +94,5 @@ def test_parameters_have_a_public_order_and_values_one_type(name: str) -> None:
         assert names[: len(stated)] == stated
         assert names[len(stated) :] in ([], ["found"], ["chosen_k_bar"], ["branch", *gap, "users_by_items"])
         assert {type(value) for value in release.parameters.values()} <= {str}
-        assert {type(value) for value in release.values or ()} <= {Fraction}
+        assert {type(value) for value in release.values or ()} <= {ShownFraction}
         assert type(release.outcome) in (tuple, ItemSet)

@@ -34,7 +34,7 @@ def plain(html: str) -> str:
     """What is seen before anybody asks for details."""
     read(html)
     assert "Fraction(" not in html
-    shown = re.sub(r"<details>.*?</details>|<style>.*?</style>", "", html)
+    shown = re.sub(r"<details>.*?</details>|<style>.*?</style>", "", html, flags=re.DOTALL)
     assert THEORY.findall(shown) == []
     assert "None" not in shown
     return " ".join(re.sub(r"<[^>]+>", " ", shown).split())

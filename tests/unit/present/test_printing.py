@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.grouped_releases import counted_lists
 from tests.support.pictures import made
 from tests.unit.present.test_html import read
 
@@ -17,6 +20,7 @@ from podium import Budget, Curator, Release, rank
 from podium.errors import InvalidArgument
 from podium.ledger import Status, Totals
 from podium.ledger.status import Remaining
+from podium.mechanisms import NoisyTopK
 from podium.present.text.closing import budget_sentence
 from podium.privacy import (
     ApproximateMechanism,
@@ -222,3 +226,15 @@ def test_a_ranking_has_neither_of_the_columns_that_it_compares(tmp_path: Path) -
     )
     assert release.columns is None
     assert str(release).split("\n")[0].split() == ["rank", "item"]
+
+
+def test_numbers_that_people_meet_are_decimals() -> None:
+    values = made(("a", "b"), values=(Fraction(515), THIRD), value_kind="counts").values
+    assert repr(values) == "(515, 0.3334)"
+    assert values == (Fraction(515), THIRD)
+    assert str(THIRD + values[1]) == "2/3"
+    release = counted_lists()
+    assert "Fraction" not in repr([found.values for found in release.lists.values()])
+    assert repr((release.paid.rho, release.paid.delta)) == "(0.03115, 0.009901)"
+    assert repr(NoisyTopK(3, "1/3")) == "NoisyTopK(k=3, epsilon=0.3334, noise='exponential', gaps=True, monotone=True)"
+    assert copy.copy(pickle.loads(pickle.dumps(values))) == values  # noqa: S301 - our own

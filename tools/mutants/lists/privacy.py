@@ -159,7 +159,7 @@ MUTANTS = (
         ("unit/privacy/test_rounding.py::test_certified_brackets_a_transcendental_number",),
     ),
     Mutant(
-        "privacy/rounding.py",
+        "exact.py",
         "Context(prec=digits, rounding=ROUND_CEILING)",
         'Context(prec=digits, rounding="ROUND_FLOOR")',
         "what is shown is never less",
