@@ -7,7 +7,7 @@ import logging
 import sqlite3
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from sqlalchemy.pool import StaticPool
 from sqlglot import exp
 from tests.support.postgres import LINGUISTIC, new_database
 
+import podium
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.query.predicate import And, Compare, Like, Not, Operator, Predicate, Wildcard
 from podium.query.schema import Kind
@@ -178,6 +179,24 @@ def test_an_unknown_engine_is_used_as_far_as_it_passes(url: str, monkeypatch: py
             source.check(query)
     with pytest.raises(InvalidArgument, match="kind other"):
         source.check(CountQuery(("moment",), "user_id"))
+
+
+@pytest.mark.parametrize("by", ["events", "sum(price)"])
+def test_an_unknown_engine_is_not_asked_for_sums(url: str, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
+    """No constants show that a sum never raises for some row: refused before anything is read or paid."""
+    generic = flavour_of("unknown")
+    monkeypatch.setattr(module, "flavour_of", lambda _name: generic)
+    ledger, budget = Path(urlsplit(url).path).with_name("ledger.db"), podium.Budget(epsilon=1, delta="1e-6")
+    with (
+        closing(SQLAlchemySource(url, table="events")) as source,
+        podium.Curator(source, dataset="shop", user="user_id", ledger=ledger, budget=budget) as curator,
+    ):
+        before = curator.status
+        for call in (curator.plan, curator.top):
+            with pytest.raises(SourceUnavailable, match="Allowed: by='users'.*copy the table to DuckDB"):
+                call("item", k=2, by=by, clip=3)
+        assert curator.status == before
+        assert curator.top("item", k=2).paid.events
 
 
 def test_a_text_column_with_a_collation_of_its_own() -> None:
