@@ -193,7 +193,7 @@ def test_an_unknown_engine_is_not_asked_for_sums(url: str, monkeypatch: pytest.M
     ):
         before = curator.status
         for call in (curator.plan, curator.top):
-            with pytest.raises(SourceUnavailable, match="Allowed: by='users'.*copy the table to DuckDB"):
+            with pytest.raises(SourceUnavailable, match=r"Allowed: by='users'.*copy the table to DuckDB"):
                 call("item", k=2, by=by, clip=3)
         assert curator.status == before
         assert curator.top("item", k=2).paid.events

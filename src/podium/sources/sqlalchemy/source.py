@@ -105,8 +105,8 @@ class SQLAlchemySource(SqlSource):
         if query.value is not None and not self._flavour.sums:
             raise SourceUnavailable(
                 f"source={self._address!r} is not known to sum without rounding, and without an error that depends on "
-                "a row, so by='events' and by='sum(...)' are refused. Allowed: by='users', which counts distinct users. "
-                "To rank by events or a sum, copy the table to DuckDB, Parquet, PostgreSQL, MariaDB or SQLite."
+                "a row, so by='events' and by='sum(...)' are refused. Allowed: by='users', which counts distinct "
+                "users. To rank by events or a sum, copy the table to DuckDB, Parquet, PostgreSQL, MariaDB or SQLite."
             )
         # Weighted queries keep their counts in a table, and questions about events or sums their pairs.
         listed = domain is not None or bool(query.without) or query.groups is not None or bool(query.joins)
