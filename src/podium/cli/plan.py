@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,18 +10,29 @@ from podium.cli.console import settings
 from podium.cli.options import (
     DomainSize,
     Format,
+    GroupsPerUser,
     K,
     KBar,
     MaxItemsPerUser,
     Mechanism,
     MechanismOption,
+    Per,
     TextFormatOption,
     Unordered,
+    parse_groups_per_user,
 )
 from podium.cli.output import print_document, print_facts
 from podium.cli.recall import Exponent, Items, ItemsPerUser, RecallPlot, Skew, TableDescription, Users
 
+if TYPE_CHECKING:
+    from podium.planning.facts import GroupFacts
+
 __all__ = ["plan"]
+
+KnownGroups = Annotated[
+    int | None,
+    typer.Option("--known-groups", metavar="N", help="The values of --per are known: so many, all of which are shown."),
+]
 
 
 def plan(
@@ -36,6 +47,9 @@ def plan(
     max_items_per_user: MaxItemsPerUser = None,
     domain_size: DomainSize = None,
     k_bar: KBar = None,
+    per: Per = None,
+    known_groups: KnownGroups = None,
+    groups_per_user: GroupsPerUser = "1",
     mechanism: MechanismOption = Mechanism.AUTO,
     unordered: Unordered = False,
     users: Users = None,
@@ -52,7 +66,8 @@ def plan(
     larger epsilon, a smaller k or a known domain lowers it.
 
     If you describe the table (--users, --items, --items-per-user), the plan is simulated on synthetic tables like it to
-    predict recall, the share of the true top k that is released. No real table is read.
+    predict recall, the share of the true top k that is released. No real table is read. With --per, describe the users
+    of one group.
 
     \b
     Examples:
@@ -60,17 +75,20 @@ def plan(
       podium plan -k 10 --epsilon 1 --domain-size 500
       podium plan -k 10 --epsilon 1 --delta 1e-8 --max-items-per-user 5 --format json
       podium plan -k 50 --epsilon 1 --delta 1e-8 --users 20000 --items 3000 --items-per-user 5
+      podium plan -k 10 --epsilon 1 --delta 1e-8 --per country --groups-per-user 2
     """
     from podium.planning.facts import Facts
     from podium.planning.question_budget import question_budget
     from podium.planning.question_plan import Plan
     from podium.planning.strategy import strategy_for
+    from podium.query.group_columns import groups_sentence
 
     facts = Facts(
         k=k, domain_size=domain_size, max_items_per_user=max_items_per_user, counts=counts, k_bar=k_bar,
-        mechanism=mechanism.value, ordered=not unordered,
+        mechanism=mechanism.value, ordered=not unordered, groups=_group_facts(per, known_groups, groups_per_user),
     )  # fmt: skip
-    planned = Plan.of(strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)))
+    told_groups = groups_sentence(per or (), known_groups, parse_groups_per_user(groups_per_user))
+    planned = Plan.of(strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)), groups=told_groups)
     described = TableDescription(
         users=users, items=items, items_per_user=items_per_user, exponent=exponent, skew=skew, plot=plot
     )
@@ -85,3 +103,17 @@ def plan(
     told = planned.facts if settings().verbose else plain_plan(planned)
     print_facts([*told, *([] if expected is None else [("recall", expected.sentence())])])
     described.draw(expected)
+
+
+def _group_facts(per: list[str] | None, known: int | None, groups_per_user: str) -> GroupFacts | None:
+    from podium.exact import positive_integer
+    from podium.planning.facts import GroupFacts
+    from podium.query.group_columns import require_groups, require_per
+
+    most, columns = parse_groups_per_user(groups_per_user), tuple(per or ())
+    number = None if known is None else positive_integer(known, "known_groups")
+    require_per(columns, number, most, sql=False)
+    require_groups((), columns, number, most)
+    if not columns:
+        return None
+    return GroupFacts(None if isinstance(most, str) else most, number)

@@ -95,7 +95,7 @@ class TableDescription:
         epsilons = [chosen] if self.plot is None else [chosen * factor for factor in _EPSILON_FACTORS]
         with progress("planning"):
             predicted = predict_recall(facts, prior, epsilons=epsilons, delta=delta)
-        return Expectation(prior, facts.k, predicted, epsilons.index(chosen))
+        return Expectation(prior, facts.k, predicted, epsilons.index(chosen), grouped=facts.groups is not None)
 
     def draw(self, expected: Expectation | None) -> None:
         """Write the plot, if one was requested."""
@@ -112,12 +112,14 @@ class Expectation:
     k: int
     predicted: tuple[Prediction, ...]
     chosen: int
+    grouped: bool = False
 
     def sentence(self) -> str:
         """One sentence of text."""
         at = self.predicted[self.chosen]
+        of, tables = ("the true top {} of a group", "groups") if self.grouped else ("the true top {}", "tables")
         return (
-            f"{at.mean:.2f} ±{at.error:.2f} of the true top {self.k}, in {len(at.recalls)} tables like this: "
+            f"{at.mean:.2f} ±{at.error:.2f} of {of.format(self.k)}, in {len(at.recalls)} {tables} like this: "
             f"{self.prior.sentence()}."
         )
 

@@ -117,11 +117,13 @@ class Prediction(Document):
 def predict_recall(
     facts: Facts, prior: Prior, *, epsilons: Sequence[Number], delta: Number, runs: int = _RUNS, seed: int = _SEED
 ) -> tuple[Prediction, ...]:
-    """The recall of the plan for these facts, at each epsilon, on synthetic tables.
+    """The recall of the plan for these facts, at each epsilon, on synthetic tables; with groups in one of them.
 
     ``seed`` determines the tables; the noise of the mechanism is fresh, as in a real answer.
     """
-    strategies = [strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta)) for epsilon in epsilons]
+    strategies = [
+        _of_one_group(strategy_for(facts, question_budget(facts, epsilon=epsilon, delta=delta))) for epsilon in epsilons
+    ]
     found: list[list[float]] = [[] for _ in strategies]
     for run in range(positive_integer(runs, "runs")):
         users, items = prior.pairs(seed + run)
@@ -133,6 +135,21 @@ def predict_recall(
             recalls.append(recall(run_strategy(strategy, reader), reader.counts))
     shown = [float(exact_fraction(epsilon, "epsilon")) for epsilon in epsilons]
     return tuple(Prediction(epsilon, tuple(recalls)) for epsilon, recalls in zip(shown, found, strict=True))
+
+
+def _of_one_group(strategy: Strategy) -> Strategy:
+    """What the strategy does in a group; of one list the strategy itself."""
+    mechanism: Any = strategy.mechanism
+    if strategy.facts.groups is None:
+        return strategy
+    if mechanism.reads is Reads.GROUPS_TOGETHER:
+        raise InvalidArgument(
+            "groups_per_user",
+            "all",
+            allowed="a number where recall is predicted",
+            hint="What is found in a group then depends on how many groups users are in.",
+        )
+    return replace(strategy, mechanism=mechanism.inner, facts=replace(strategy.facts, groups=None))
 
 
 def run_strategy(strategy: Strategy, table: PairsReader) -> Release:

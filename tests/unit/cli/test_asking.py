@@ -218,6 +218,31 @@ def test_known_domains_and_bounds() -> None:
     assert document("plan", "plan", "-k", "3", *TOTAL, "--k-bar", "50")["parameters"]["k_bar"] == "50"
 
 
+def test_a_list_for_each_group_is_planned_before_there_is_data() -> None:
+    asked = ("plan", "-k", "3", *TOTAL, "--per", "country")
+    planned = document("plan", *asked, "--groups-per-user", "2", "--known-groups", "50")
+    assert planned["groups"] == (
+        "one list for each value of country: the listed ones, each of which is shown; a user counts in at most 2"
+    )
+    assert (planned["mechanism"], planned["parameters"]["known"]) == ("GroupedRounds", "50")
+    # One group each costs what one list costs, however many groups there are.
+    one, many = (document("plan", *some, "--mechanism", "adaptive") for some in (asked[:-2], asked))
+    assert one["at_most"] == many["at_most"]
+    assert "for all lists together" in succeeded(*asked)
+    described = ("--users", "300", "--items", "40", "--items-per-user", "3")
+    assert "of the true top 3 of a group, in 5 groups like this" in succeeded(*asked, *described)
+    assert podium(*asked, "--groups-per-user", "all").exit_code == 0
+    for wrong, name in (
+        ((*asked, "--groups-per-user", "all", *described), "groups_per_user="),
+        ((*asked, "--known-groups", "0"), "known_groups="),
+        ((*asked[:-2], "--groups-per-user", "2"), "groups_per_user="),
+        ((*asked[:-2], "--known-groups", "2"), "groups="),
+    ):
+        refused = podium(*wrong)
+        assert refused.exit_code == 2
+        assert name in refused.stderr
+
+
 def test_the_mechanism_can_be_chosen() -> None:
     chosen = document("release", "top", "views.parquet", *ASK, *TOTAL, "-k", "3", "--mechanism", "adaptive")
     assert chosen["mechanism"] == "AdaptiveTopK"

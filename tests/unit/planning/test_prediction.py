@@ -9,7 +9,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.mechanisms import AdaptiveTopK, LimitedDomain
-from podium.planning.facts import Facts
+from podium.planning.facts import Facts, GroupFacts
 from podium.planning.memory_table import PairsReader
 from podium.planning.prediction import Prediction, Prior, predict_recall, recall, run_strategy
 from podium.planning.question_budget import question_budget
@@ -138,6 +138,21 @@ def test_more_epsilon_finds_more() -> None:
     assert len(little.recalls) == len(much.recalls) == 3
     assert little.mean < 0.5
     assert 0.9 < much.mean <= 1
+
+
+@pytest.mark.parametrize("mechanism", ["adaptive", "limited-domain"])
+def test_in_a_group_as_much_is_found_as_in_one_list_at_that_price(mechanism: str) -> None:
+    """Of the users of one group: lists for all groups with one group per user are those of one list each."""
+    prior = Prior(users=1500, items=400, items_per_user=5)
+    alone, grouped, two = (
+        predict_recall(Facts(k=20, mechanism=mechanism, groups=some), prior, epsilons=[2], delta="1e-6", runs=8)[0].mean
+        for some in (None, GroupFacts(), GroupFacts(per_user=8))
+    )
+    # A mean of eight has a standard deviation of a fiftieth or less.
+    assert abs(alone - grouped) < 0.25
+    assert two < grouped
+    with pytest.raises(InvalidArgument, match="groups_per_user"):
+        predict_recall(Facts(k=20, groups=GroupFacts(None)), prior, epsilons=[2], delta="1e-6")
 
 
 def test_a_prediction_has_an_error_bar() -> None:

@@ -102,7 +102,8 @@ def _plan_promise(plan: Plan, status: Status | None) -> str:
 
 def _plan_cost(plan: Plan, status: Status | None) -> str:
     if status is None:
-        return "all of that, for this one answer; asked twice it is paid twice, unless a budget keeps count"
+        answer = "all lists together" if plan.groups else "this one answer"
+        return f"all of that, for {answer}; asked twice it is paid twice, unless a budget keeps count"
     return (
         f"at most {_percent(status.totals.whole, Sum.of(plan.at_most))} of the budget; so far {budget_sentence(status)}"
     )
