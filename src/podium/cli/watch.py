@@ -52,6 +52,10 @@ def watch(
     user: User,
     time: Annotated[str, typer.Option("--time", metavar="COL", help="Column of dates or timestamps, in UTC.")],
     start: Annotated[str, typer.Option("--start", metavar="TIME", help="Start of the first period: 2026-01-01.")],
+    per: Annotated[
+        list[str] | None,
+        typer.Option("--per", metavar="COL", help="Not in a schedule: the refusal says how to ask every period."),
+    ] = None,
     periods: Annotated[
         int, typer.Option("--periods", metavar="N", help="Number of periods that the budget must cover.")
     ],
@@ -136,7 +140,7 @@ def watch(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
         domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user,
-        by=by, clip=parse_clip(clip), value_unit=value_unit, table=table,
+        by=by, clip=parse_clip(clip), value_unit=value_unit, per=per, table=table,
         types=parse_types(types), bad_lines=bad_lines.value,
         encoding=encoding, header=not no_header, analyst=analyst, force=copy, answer_every=answer_every,
     ) as monitor:  # fmt: skip

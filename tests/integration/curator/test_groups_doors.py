@@ -185,3 +185,29 @@ def test_the_pages(here: World) -> None:
     preview = client.get(link)
     assert preview.status_code == 200, preview.text
     assert "one list for each value of shop" in preview.text
+
+
+def test_a_schedule_says_how_to_ask_for_groups_every_period(folder: Path, tmp_path: Path) -> None:
+    asked = ("--item", "article", "--user", "user_id", "--time", "day", "--start", "2026-11-01", "--periods", "9")
+    refused = command(
+        "watch", str(folder / "views.parquet"), *asked, "--epsilon", "9", "--delta", "1e-6", "--per", "country"
+    )
+    assert refused.exit_code == 2
+    assert "per=['country'] is not valid" in refused.stderr
+    assert "day >= CURRENT_DATE - 1 AND day < CURRENT_DATE" in refused.stderr
+    assert "--per day --groups-per-user all" in refused.stderr
+    with pytest.raises(InvalidArgument, match=r"^per="):
+        podium.TopKMonitor(
+            folder / "views.parquet", item="article", user="user_id", time="day", start="2026-11-01", periods=9, k=3,
+            per="country",
+        )  # fmt: skip
+    # What it says works: for the day that is over, and for all that are.
+    recent = tmp_path / "recent.parquet"
+    rows = """SELECT u AS user_id, 'C' || (u % 2) AS country, 'a' || i AS article,
+            CURRENT_DATE - CAST(d AS INTEGER) AS day
+        FROM range(4) AS g(d), range(3) AS s(i), range(400) AS r(u) WHERE u < [400, 250, 120][i + 1]"""
+    duckdb.sql(f"COPY ({rows}) TO '{recent}' (FORMAT parquet)")
+    first = podium.top(recent, per="country", where="day >= CURRENT_DATE - 1 AND day < CURRENT_DATE", k=2, **ASK)
+    assert items(first) == {"C0": ("a0", "a1"), "C1": ("a0", "a1")}
+    every = podium.top(recent, per="day", groups_per_user="all", k=2, **{**ASK, "epsilon": 30})
+    assert list(items(every).values()) == [("a0", "a1")] * 4

@@ -15,7 +15,7 @@ from podium.curator.held_source import HeldSource
 from podium.curator.monitor.periods import Record, Role
 from podium.curator.monitor.schedule_curator import ScheduleCurator
 from podium.curator.monitor.turn import Task, Turn, empty_list
-from podium.curator.monitor.windows import RankedBy, schedule_key, subject_of
+from podium.curator.monitor.windows import RankedBy, require_one_list, schedule_key, subject_of
 from podium.curator.prepare import column_name, state_domain
 from podium.curator.reuse import domain_fingerprint
 from podium.curator.timing import period_of
@@ -54,7 +54,8 @@ class TopKMonitor:
     ``answer_every`` is as for ``Curator``, for each question of the schedule.
 
     With ``by="events"`` or ``by="sum(COLUMN)"`` a ``clip`` is required: the most that one user adds to one item of a
-    list, the same in all periods. ``value_unit`` is what summed values are rounded down to.
+    list, the same in all periods. ``value_unit`` is what summed values are rounded down to. A list for each group
+    (``per``) is no part of a schedule: the refusal says how to ask for it every period.
     """
 
     def __init__(
@@ -82,11 +83,13 @@ class TopKMonitor:
         by: str = USERS,
         clip: object = None,
         value_unit: object = None,
+        per: object = None,
         analyst: str | None = None,
         force: bool = False,
         answer_every: Number | None = None,
         **options: Unpack[SourceOptions],
     ) -> None:
+        require_one_list(per, column_name(time, "time"))
         period_of(answer_every)
         self._answer_every = answer_every
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)

@@ -29,7 +29,7 @@ from podium.query.record import subject_json
 from podium.sources import CountQuery, Domain, Source
 from podium.user_columns import UserColumns, user_key
 
-__all__ = ["RankedBy", "Subject", "schedule_key", "schedule_question", "subject_of"]
+__all__ = ["RankedBy", "Subject", "require_one_list", "schedule_key", "schedule_question", "subject_of"]
 
 _WHY = "Items that nobody named before are found by noisy counts above a threshold that hides what one user has."
 
@@ -38,6 +38,20 @@ _NO_CLIP = (
     "All lists of a schedule share one clip, which must not depend on rows. podium top chooses and states a good one "
     "for a single list; by='users' needs none."
 )
+
+
+def require_one_list(per: object, time: str) -> None:
+    """Raise where a schedule should have a list for each group, and say how to ask for these every period."""
+    if not per:
+        return
+    raise InvalidArgument(
+        "per",
+        per,
+        allowed="None in a schedule, in which all periods choose from the same found items",
+        hint=f'Ask about each period when it is over, from one budget: podium top ... --per COLUMN --where "{time} >= '
+        f'CURRENT_DATE - 1 AND {time} < CURRENT_DATE" --ledger FILE. Or ask about all periods that are over in one '
+        f"question: podium top ... --per {time} --groups-per-user all, if {time!r} is a date.",
+    )
 
 
 class RankedBy(NamedTuple):
