@@ -159,12 +159,10 @@ def audit_books(ledger: str, seen: Seen) -> Books:
 
 def _books(ledger: Ledger, seen: Seen) -> Books:
     status, history = ledger.status("views"), ledger.history("views")
-    limits = status.totals.limits
-    held_rho, held_delta = status.spent.rho + status.reserved.rho, status.spent.delta + status.reserved.delta
     settled = {entry.hash for entry in history if entry.kind is Kind.SETTLED}
     return Books(
         sound=ledger.verify().sound,
-        overspent=limits.rho is None or held_rho > limits.rho or held_delta > limits.delta,
+        overspent=status.totals.whole.share(status.held) > 1,
         settled=len(settled),
         paid_twice=_paid_twice(history),
         unknown_entries=set().union(*seen.entries.values()) - settled,

@@ -100,6 +100,9 @@ def _with_planned_others(totals: Totals, facts: Facts) -> Strategy:
     chosen = _strategy_within(totals, replace(facts, others=False), None)
     if totals.budget.pure:
         beside = MeasureOthers(epsilon=2 * single)
+    elif totals.budget.filter == "gaussian":
+        # Discrete Gaussian noise has no price there. Laplace noise of half the epsilon costs what a selection costs.
+        beside = MeasureOthers(epsilon=single)
     else:
         beside = MeasureOthers(sigma=calibrate_sigma(bounded_range_rho(single)))
     added = replace(chosen, others=beside)
@@ -113,7 +116,7 @@ def _strategy_within(totals: Totals, facts: AnyFacts, epsilon: Number | None) ->
         return _with_others(facts, epsilon, lambda rest, less: _strategy_within(totals, rest, less))
     question = _question_facts(facts)
     in_rounds = question.long_and_known and isinstance(facts, Facts) and not totals.budget.pure
-    if in_rounds and (epsilon is not None or _is_planned_in_rho(totals)):
+    if in_rounds and (epsilon is not None or _is_planned_beside_noise(totals)):
         question = replace(question, mechanism="adaptive")
     return _choose(facts, _ledger_budget(totals, question, epsilon))
 
@@ -142,15 +145,14 @@ def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> Ques
         )
     if epsilon is not None:
         return _stated_budget(facts, epsilon, totals.delta_per_call)
-    if facts.adaptive and not _is_planned_in_rho(totals) and not _is_long(facts):
+    if facts.adaptive and not _is_planned_beside_noise(totals) and not _is_long(facts):
         facts = replace(facts, mechanism="limited-domain")
     return _planned_budget(facts, totals.epsilon_per_item, totals.delta_per_call, pure=pure)
 
 
-def _is_planned_in_rho(totals: Totals) -> bool:
-    """Whether the planned items fit as rho; a plan of few items adds up epsilons, which Gaussian noise has none of."""
-    planned = totals.budget.items * bounded_range_rho(totals.epsilon_per_item)
-    return totals.limits.rho is None or planned <= totals.limits.rho
+def _is_planned_beside_noise(totals: Totals) -> bool:
+    """Whether the planned items fit beside noise; a plan of few adds up epsilons, which Gaussian noise has none of."""
+    return totals.books.holds_noise(totals.budget.items, totals.epsilon_per_item)
 
 
 def _is_long(facts: Facts) -> bool:

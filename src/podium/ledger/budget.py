@@ -9,7 +9,7 @@ no later version of podium can derive a different limit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -17,9 +17,10 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, exact_fraction, positive_fraction, positive_integer, probability
 from podium.ledger.bookkeeping.books import Books
 from podium.ledger.bookkeeping.held import Sum
-from podium.ledger.bookkeeping.kinds import books_of, limits_from_dict
+from podium.ledger.bookkeeping.kinds import AnyLimits, books_of, limits_from_dict, limits_of
+from podium.ledger.bookkeeping.plans import Choice, Planned, choose_filter, require_filter, selection_plan
 from podium.ledger.bookkeeping.remaining import Remaining
-from podium.privacy import Cost, Guarantee, Limits, SelectionPlan, bounded_range_rho, calibrate_epsilon
+from podium.privacy import Cost, Guarantee, SelectionPlan, bounded_range_rho
 from podium.privacy.documents import StoredDocument
 from podium.privacy.rounding import decimal_repr
 from podium.storage.labels import exact_text
@@ -29,6 +30,9 @@ __all__ = ["DEFAULT_ITEMS", "DEFAULT_QUESTIONS", "RULES", "Budget", "Totals"]
 RULES: Final = 2
 """The version of the rules for new data sets. 1: limits on sums; failures lock the data set. 2: also a limit on
 questions and a minimum price; failures lock the analyst who caused them, and ten times as many lock everybody."""
+
+_RULES_OF_FILTERS: Final = 3
+"""3: the same, and a Gaussian filter. A data set without one is still registered under the second rules."""
 
 DEFAULT_ITEMS: Final = 100
 DEFAULT_QUESTIONS: Final = 10
@@ -47,6 +51,8 @@ class Budget(StoredDocument):
     unknown domains are refused. ``items`` and ``questions`` (k* and l* of Durfee & Rogers 2019, Algorithm 2) say how
     many selections in how many questions the budget should last for, 100 items in 10 questions if that is not stated;
     the default epsilon per item follows.
+    ``filter`` is how charges add up: "zcdp" (sums of rho), "gaussian" (which holds a tenth to a seventh more where no
+    step is large), or "auto", the one that holds more of the planned questions. It is chosen once, at registration.
     Half of delta is for the questions, half for the conversion from rho to epsilon. At most ``max_questions``
     are answered, however little each costs; the default is ten times ``questions``. Stored answers, refusals and
     schedules do not count.
@@ -64,6 +70,7 @@ class Budget(StoredDocument):
     epsilon_per_analyst: Fraction | None
     delta_per_analyst: Fraction | None
     max_questions: int
+    filter: str
 
     def __init__(
         self,
@@ -75,6 +82,7 @@ class Budget(StoredDocument):
         epsilon_per_analyst: Number | None = None,
         delta_per_analyst: Number | None = None,
         max_questions: int | None = None,
+        filter: str = "zcdp",  # noqa: A002 - the name of the option everywhere
     ) -> None:
         loss = positive_fraction(epsilon, "epsilon")
         failure = probability(0 if delta is None else delta, "delta", zero=True)
@@ -85,6 +93,7 @@ class Budget(StoredDocument):
         object.__setattr__(self, "epsilon_per_analyst", _cap(epsilon_per_analyst, loss))
         object.__setattr__(self, "delta_per_analyst", _cap_delta(delta_per_analyst, failure, epsilon_per_analyst))
         object.__setattr__(self, "max_questions", _max_questions(max_questions, self.questions))
+        object.__setattr__(self, "filter", require_filter(filter, failure))
 
     @property
     def pure(self) -> bool:
@@ -98,10 +107,23 @@ class Budget(StoredDocument):
 
     @property
     def plan(self) -> SelectionPlan:
-        """The default epsilon per item and delta per question: a plan that the ledger's sums keep."""
-        return calibrate_epsilon(
-            self.items, epsilon=self.epsilon, delta=self.delta, calls=self.questions, fixed_in_advance=False
-        )
+        """The default epsilon per item and delta per question: a plan that the ledger's filter holds."""
+        return selection_plan(self.choice.filter, self._planned)
+
+    @property
+    def choice(self) -> Choice:
+        """The kind of filter that a data set is registered with, and the reason."""
+        return choose_filter(self._planned) if self.filter == "auto" else Choice(self.filter, "asked for")
+
+    def with_filter_of(self, other: Budget) -> Budget:
+        """The same budget; where the choice was left to podium, as it was made for another one."""
+        return replace(self, filter=other.filter) if self.filter == "auto" else self
+
+    @property
+    def _planned(self) -> Planned:
+        loss, slack = self.epsilon_per_analyst, self.delta_per_analyst
+        cap = None if loss is None else (loss, slack or Fraction(0))
+        return Planned(self.epsilon, self.delta, self.items, self.questions, cap)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text."""
@@ -113,13 +135,15 @@ class Budget(StoredDocument):
             "epsilon_per_analyst": exact_text(self.epsilon_per_analyst),
             "delta_per_analyst": exact_text(self.delta_per_analyst),
             "max_questions": self.max_questions,
+            # Left out where it is what all budgets were before there was a choice.
+            **({} if self.filter == "zcdp" else {"filter": self.filter}),
         }
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Budget:
         """The budget that ``to_dict`` wrote."""
         try:
-            return cls(**document)
+            return cls(**{"filter": "zcdp", **document})
         except TypeError:
             raise InvalidArgument("budget", document, allowed="what Budget.to_dict wrote") from None
 
@@ -134,8 +158,8 @@ class Totals(StoredDocument):
     __repr__ = decimal_repr
 
     budget: Budget
-    limits: Limits
-    per_analyst: Limits | None
+    limits: AnyLimits
+    per_analyst: AnyLimits | None
     epsilon_per_item: Fraction
     delta_per_call: Fraction
     minimum_price: Fraction
@@ -145,11 +169,14 @@ class Totals(StoredDocument):
     def of(cls, budget: Budget, *, rules: int = RULES) -> Totals:
         """Derive the limits. With a delta, half of it is for the calls, and rho or epsilon is summed."""
         Guarantee.of(budget.epsilon, budget.delta)
-        plan = budget.plan
-        cap = None
+        kind = budget.choice.filter
+        budget = replace(budget, filter=kind)
+        if kind != "zcdp":
+            rules = _RULES_OF_FILTERS
+        plan, cap = budget.plan, None
         if budget.epsilon_per_analyst is not None:
-            cap = Limits.of(Guarantee.approximate(budget.epsilon_per_analyst, budget.delta_per_analyst or 0))
-        single, limits = plan.epsilon_per_item, Limits.of(budget.guarantee)
+            cap = limits_of(kind, budget.epsilon_per_analyst, budget.delta_per_analyst or Fraction(0))
+        single, limits = plan.epsilon_per_item, limits_of(kind, budget.epsilon, budget.delta)
         by_epsilon, by_rho = single / _MINIMUM_EPSILON_DIVISOR, bounded_range_rho(single) / _MINIMUM_RHO_DIVISOR
         minimum = Fraction(0) if rules == 1 else by_epsilon if budget.pure else by_rho
         return cls(budget, limits, cap, single, plan.delta_per_call, minimum, rules)
@@ -206,8 +233,8 @@ class Totals(StoredDocument):
     def from_dict(cls, document: Mapping[str, Any]) -> Totals:
         """The totals that ``to_dict`` wrote, as they were derived then."""
         cap, rules = document["per_analyst"], positive_integer(document.get("rules", 1), "rules")
-        if rules > RULES:
-            raise InvalidArgument("rules", rules, allowed=f"up to {RULES}", hint="Install a newer podium.")
+        if rules > _RULES_OF_FILTERS:
+            raise InvalidArgument("rules", rules, allowed=f"up to {_RULES_OF_FILTERS}", hint="Install a newer podium.")
         return cls(
             Budget.from_dict(document["budget"]),
             limits_from_dict(document["limits"]),

@@ -77,7 +77,11 @@ def _registered_already(store: Store, record: DatasetRecord, wanted: Registratio
     # With force, another source counts as a copy of the registered one.
     elsewhere = not wanted.force and wanted.source != account.source
     elsewhere = elsewhere or set(wanted.tables) != set(account.tables)
-    if elsewhere or wanted.budget not in known or wanted.schedule != first.facts.get("schedule"):
+    if (
+        elsewhere
+        or wanted.budget.with_filter_of(known[0]) not in known
+        or wanted.schedule != first.facts.get("schedule")
+    ):
         raise DatasetExists(account.dataset, account.dataset)
     require_user(account.dataset, registered_user(first.facts), wanted.user)
     return first
@@ -85,7 +89,7 @@ def _registered_already(store: Store, record: DatasetRecord, wanted: Registratio
 
 def new_totals(present: Totals, budget: Budget) -> Totals:
     """The totals of a raised budget, under the data set's rules; refused if it lowers one."""
-    totals = Totals.of(budget, rules=present.rules)
+    totals = Totals.of(budget.with_filter_of(present.budget), rules=present.rules)
     if not totals.cover(present):
         raise InvalidArgument(
             "budget",

@@ -37,8 +37,8 @@ def test_a_total_is_derived_once_from_the_budget(ledger: Ledger) -> None:
     assert ledger.datasets() == ("clicks",)
     status = ledger.status("clicks")
     assert status.totals.budget == APPROXIMATE
-    assert status.totals.limits.delta == Fraction(1, 2_000_000)
-    assert status.remaining.rho == status.totals.limits.rho
+    assert status.totals.whole.delta == Fraction(1, 2_000_000)
+    assert status.remaining.rho == status.totals.whole.rho
     assert (status.items_left, status.questions_left) == (200, 20)
     assert status.promise == (
         "everything released about 'clicks' together is (3, 1e-6)-differentially private "

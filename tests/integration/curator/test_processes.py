@@ -120,7 +120,7 @@ def test_sixteen_processes_stay_within_an_approximate_total(table: Path) -> None
     with curator(table, BUDGET) as (asked, _):
         done = together(16, workers.spend, table, json.dumps({"k": 10}))
         status = asked.status
-        limits = status.totals.limits
+        limits = status.totals.whole
         assert limits.rho is not None
         assert 0 < status.spent.rho <= limits.rho
         assert status.spent.delta <= limits.delta

@@ -41,7 +41,7 @@ def test_sixteen_processes_stay_within_an_approximate_total(url: str) -> None:
         ledger.register("clicks", budget, source="s", failures_allowed=1000)
         done = together(16, workers.spend_mixed, url)
         status = ledger.status("clicks")
-        limits = status.totals.limits
+        limits = status.totals.whole
         assert limits.rho is not None
         assert status.spent.rho <= limits.rho
         assert status.spent.delta <= limits.delta

@@ -217,7 +217,7 @@ def test_sums_of_mixed_losses_never_pass_the_limits(losses: list[tuple[Event, st
     folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
     with open_ledger(folder / "ledger.db") as ledger:
         ledger.register("clicks", APPROXIMATE, source="s", failures_allowed=100)
-        limits = ledger.status("clicks").totals.limits
+        limits = ledger.status("clicks").totals.whole
         epsilon, rho, delta, unbounded = Fraction(0), Fraction(0), Fraction(0), False
         for event, fate in losses:
             try:

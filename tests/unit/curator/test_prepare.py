@@ -19,11 +19,11 @@ from podium.curator.reuse import Reusable, record_of
 from podium.curator.stated import StatedGroups
 from podium.errors import InvalidArgument, QuestionForfeited
 from podium.ledger import Budget, Ledger, Totals
+from podium.ledger.bookkeeping.held import Charged, Sum
 from podium.mechanisms import AdaptiveTopK, LimitedDomain
 from podium.planning.facts import Facts
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
 from podium.planning.strategy import strategy_for
-from podium.privacy import Cost, worst_case
 from podium.query import CheckedQuestion, Question
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable
 
@@ -201,7 +201,7 @@ def test_a_ledger_whose_plan_adds_up_epsilons_pays_for_selections(items: int, k:
     totals = Totals.of(Budget(epsilon=5, delta="1e-6", items=items, questions=3))
     strategy = ledger_strategy(totals, Facts(k=k), None)
     assert type(strategy.mechanism) is mechanism
-    assert totals.limits.excess(worst_case(strategy.worst_case), Cost.nothing()) is None
+    assert totals.books.refusal(Charged.of(strategy.worst_case, reserve=True), Sum()) is None
 
 
 def test_a_round_counts_with_its_weights_what_is_not_out_yet() -> None:

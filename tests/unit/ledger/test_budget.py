@@ -9,6 +9,7 @@ import pytest
 
 from podium.errors import InvalidArgument
 from podium.ledger import Budget, Totals
+from podium.ledger.bookkeeping.held import Charged, Sum
 from podium.privacy import Cost, Guarantee, Limits, limited_domain_events, worst_case, zcdp_epsilon
 
 
@@ -20,7 +21,7 @@ def test_numbers_are_exact() -> None:
 
 
 def test_half_of_delta_is_for_the_calls_and_half_for_the_conversion() -> None:
-    limits = Totals.of(Budget(epsilon=3, delta="1e-6", items=200, questions=20)).limits
+    limits = Totals.of(Budget(epsilon=3, delta="1e-6", items=200, questions=20)).whole
     assert limits.epsilon == 3
     assert limits.delta == Fraction(1, 2_000_000)
     assert limits.rho is not None
@@ -35,8 +36,8 @@ def test_the_plan_fits_its_own_limits(items: int, epsilon: str) -> None:
     totals = Totals.of(budget)
     call = limited_domain_events(totals.epsilon_per_item, totals.delta_per_call, items=items, bottom=False)
     plan = worst_case([*call, call[0], call[0]])
-    assert totals.limits.excess(plan, Cost.nothing()) is None
-    assert totals.limits.excess(Cost(epsilon=0, rho=0, delta="1e-30"), plan) is not None
+    assert totals.books.refusal(Charged(plan, ()), Sum()) is None
+    assert totals.books.refusal(Charged(Cost(epsilon=0, rho=0, delta="1e-30"), ()), Sum.of(plan)) is not None
 
 
 def test_a_pure_budget_has_one_limit() -> None:

@@ -246,8 +246,8 @@ def test_a_budget_climbs_in_steps_towards_its_limit(ledger: Ledger, dark: bool) 
     status = ledger.status("views")
     assert len(picture.axes) == 2
     for axes, spent, limit in (
-        (picture.axes[0], status.spent.rho + status.reserved.rho, status.totals.limits.rho),
-        (picture.axes[1], status.spent.delta + status.reserved.delta, status.totals.limits.delta),
+        (picture.axes[0], status.spent.rho + status.reserved.rho, status.totals.whole.rho),
+        (picture.axes[1], status.spent.delta + status.reserved.delta, status.totals.whole.delta),
     ):
         blocks = {gid: [patch for patch in axes.patches if patch.get_gid() == gid] for gid in _STATES}
         assert [len(blocks[gid]) for gid in _STATES] == [2, 1, 1]

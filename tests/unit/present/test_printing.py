@@ -92,7 +92,7 @@ def test_the_epsilon_of_a_release_without_one_is_that_at_the_stated_delta() -> N
     ],
 )
 def test_percentages_never_show_less_used_nor_more_left(left: tuple[str, str], sentence: str, status: Status) -> None:
-    limits = status.totals.limits
+    limits = status.totals.whole
     assert limits.rho is not None
     rho, delta = (Fraction(part) for part in left)
     remaining = Remaining(epsilon=None, rho=limits.rho * rho, delta=limits.delta * delta)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import podium
-from podium.cli.budget.printing import DatasetArgument, RequiredLedger, print_status, print_totals
+from podium.cli.budget.printing import DatasetArgument, Filter, RequiredLedger, print_status, print_totals
 from podium.cli.options import (
     BadLines,
     BadLinesOption,
@@ -58,6 +58,10 @@ def create(
     delta_per_analyst: Annotated[
         str | None, typer.Option("--delta-per-analyst", metavar="NUMBER", help="The same for delta.")
     ] = None,
+    filter_: Annotated[
+        Filter,
+        typer.Option("--filter", help="How charges add up; auto takes what holds more of the planned items."),
+    ] = Filter.ZCDP,
     table: TablesOption = None,
     join: DeclareJoin = None,
     types: Types = None,
@@ -91,9 +95,10 @@ def create(
     budget = podium.Budget(
         epsilon=epsilon, delta=delta, items=items, questions=questions,
         epsilon_per_analyst=epsilon_per_analyst, delta_per_analyst=delta_per_analyst, max_questions=max_questions,
+        filter=filter_.value,
     )  # fmt: skip
     if dry_run:
-        print_totals(Totals.of(budget), form, user=user_columns(user))
+        print_totals(Totals.of(budget), form, user=user_columns(user), why=budget.choice.why)
         return
     reading = {
         "types": parse_types(types),
@@ -111,4 +116,4 @@ def create(
         places["joins"] = join
     with podium.Curator(dataset=dataset, user=user, ledger=ledger, budget=budget, force=force, **places) as curator:
         status = curator.status
-    print_status(status, form)
+    print_status(status, form, why=budget.choice.why)

@@ -281,6 +281,10 @@ class TopKMonitor:
         """The budget to register an account with; None if it is registered with the same budget."""
         if account in ledger.datasets():
             budget = ledger.status(account).totals.budget
+            if budget.filter != "zcdp":
+                raise InvalidArgument(
+                    "ledger", account, allowed="a data set with the zcdp filter, because schedules divide rho"
+                )
             if self._epsilon is not None:
                 given = exact_fraction(self._epsilon, "epsilon"), exact_fraction(self._delta, "delta")
                 if given != (budget.epsilon, budget.delta):
@@ -296,6 +300,7 @@ class TopKMonitor:
             delta=self._delta,
             items=self._subject.k * sharing.periods,
             questions=sharing.periods + sharing.rounds,
+            filter="zcdp",
         )
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from podium.histogram import Item
 from podium.planning.schedule.calendar import Period
 from podium.planning.schedule.schedule_plan import SchedulePlan
 from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for
+from podium.privacy import Limits
 from podium.release import Receipt, Release
 from podium.sources import Domain, DomainItems
 
@@ -143,7 +144,8 @@ class Turn:
         left = RemainingBudget(status.remaining.epsilon, status.remaining.rho, status.remaining.delta)
         if not self.task.alone:
             return left
-        part = RemainingBudget.of(status.totals.limits, self.task.plan.parts)
+        whole = status.totals.whole
+        part = RemainingBudget.of(Limits(whole.epsilon, whole.rho, whole.delta), self.task.plan.parts)
         # All attempts of this period by any process; failed ones stay charged.
         spent = self.record.cost
         return RemainingBudget(

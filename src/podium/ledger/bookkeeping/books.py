@@ -44,6 +44,9 @@ class Books(Protocol):
     def items_left(self, epsilon_per_item: Fraction, held: Sum) -> int:
         """How many selections of this epsilon still fit."""
 
+    def holds_noise(self, items: int, epsilon_per_item: Fraction) -> bool:
+        """Whether so many selections fit without adding up epsilons, which Gaussian noise has none of."""
+
     def covers(self, other: Books) -> bool:
         """Whether it is of the same kind, and not smaller in any part."""
 

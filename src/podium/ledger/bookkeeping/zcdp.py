@@ -66,6 +66,10 @@ class ZcdpBooks:
         by_rho = 0 if left.rho is None else math.floor(left.rho / bounded_range_rho(epsilon_per_item))
         return max(by_epsilon, by_rho)
 
+    def holds_noise(self, items: int, epsilon_per_item: Fraction) -> bool:
+        """Whether so many selections fit as rho, or epsilon is all that there is."""
+        return self.limits.rho is None or items * bounded_range_rho(epsilon_per_item) <= self.limits.rho
+
     def covers(self, other: Books) -> bool:
         """Whether every limit is at least the other's."""
         if not isinstance(other, ZcdpBooks):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -14,16 +14,22 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
 from podium.errors import InvalidArgument
-from podium.ledger import Entry, Kind, Totals
+from podium.ledger import Entry, Kind, Remaining, Totals
+from podium.ledger.account import change, recorded_sum
+from podium.ledger.bookkeeping.held import Sum
 from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
 from podium.present.drawing.style import Style, font
-from podium.privacy import Cost, Limits
 from podium.privacy.rounding import display
 
 __all__ = ["draw_budget"]
 
-Measure = Literal["epsilon", "rho", "delta"]
-_SIGNS: Final[dict[Measure, str]] = {"epsilon": "ε", "rho": "\N{GREEK SMALL LETTER RHO}", "delta": "δ"}
+Measure = Literal["epsilon", "rho", "mu_squared", "delta"]
+_SIGNS: Final[dict[Measure, str]] = {
+    "epsilon": "ε",
+    "rho": "\N{GREEK SMALL LETTER RHO}",
+    "mu_squared": "μ²",
+    "delta": "δ",
+}
 _PANEL: Final = 2.3
 _LEFT: Final = 0.95
 _RIGHT: Final = 0.35
@@ -35,10 +41,10 @@ _MOST_OUTLINED: Final = 120
 class _Step:
     """One question: what was reserved for it, what it is charged now, and what became of it."""
 
-    reserved: Cost
-    charged: Cost
+    reserved: Sum
+    charged: Sum
     state: Kind
-    limits: Limits
+    limits: Remaining
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,7 @@ class _Block:
 def draw_budget(history: Sequence[Entry], *, title: str | None, dark: bool) -> Picture:
     """One panel per currency that the limits are written in."""
     steps, limits, raises = _steps(history)
-    measures: list[Measure] = ["epsilon"] if limits.rho is None else ["rho"]
+    measures: list[Measure] = [_loss_of(limits)]
     if limits.delta:
         measures.append("delta")
     notes = _notes(steps, limits, measures, raises)
@@ -72,28 +78,38 @@ def draw_budget(history: Sequence[Entry], *, title: str | None, dark: bool) -> P
     return page.picture
 
 
-def _steps(history: Sequence[Entry]) -> tuple[list[_Step], Limits, int]:
+def _steps(history: Sequence[Entry]) -> tuple[list[_Step], Remaining, int]:
     if not history or history[0].kind is not Kind.REGISTERED:
         raise InvalidArgument("history", f"{len(history)} entries", allowed="what Ledger.history() returned, all of it")
-    limits = Totals.from_dict(history[0].facts["totals"]).limits
+    limits = Totals.from_dict(history[0].facts["totals"]).whole
     raises = 0
     steps: dict[int, _Step] = {}
+    reservations = {entry.sequence: entry for entry in history if entry.kind is Kind.RESERVED}
     for entry in history:
         if entry.kind is Kind.RAISED:
-            limits, raises = Totals.from_dict(entry.facts["totals"]).limits, raises + 1
+            limits, raises = Totals.from_dict(entry.facts["totals"]).whole, raises + 1
         elif entry.kind is Kind.RESERVED and entry.cost is not None:
-            steps[entry.sequence] = _Step(entry.cost, entry.cost, Kind.RESERVED, limits)
+            held = recorded_sum(entry)
+            steps[entry.sequence] = _Step(held, held, Kind.RESERVED, limits)
         elif entry.kind in (Kind.SETTLED, Kind.FORFEITED) and entry.reservation is not None:
-            opened = steps[entry.reservation]
-            steps[entry.reservation] = _Step(opened.reserved, entry.cost or opened.reserved, entry.kind, opened.limits)
+            held = steps[entry.reservation].reserved
+            charged = held + change(entry, reservations[entry.reservation])
+            steps[entry.reservation] = replace(steps[entry.reservation], charged=charged, state=entry.kind)
     return list(steps.values()), limits, raises
 
 
-def _amount(cost: Cost | Limits, measure: Measure) -> Fraction:
+def _loss_of(limits: Remaining) -> Measure:
+    """The measure of the loss that is kept."""
+    if limits.mu_squared is not None:
+        return "mu_squared"
+    return "epsilon" if limits.rho is None else "rho"
+
+
+def _amount(cost: Sum | Remaining, measure: Measure) -> Fraction:
     return getattr(cost, measure) or Fraction(0)
 
 
-def _panel(page: Page, axes: Axes, steps: list[_Step], limits: Limits, measure: Measure) -> None:
+def _panel(page: Page, axes: Axes, steps: list[_Step], limits: Remaining, measure: Measure) -> None:
     charged = [_amount(step.charged, measure) for step in steps]
     starts = list(itertools.accumulate(charged, initial=Fraction(0)))[:-1]
     places = range(1, len(steps) + 1)
@@ -145,7 +161,7 @@ def _draw_blocks(axes: Axes, style: Style, blocks: list[_Block]) -> None:
         )  # fmt: skip
 
 
-def _limit_line(page: Page, axes: Axes, steps: list[_Step], limits: Limits, measure: Measure) -> None:
+def _limit_line(page: Page, axes: Axes, steps: list[_Step], limits: Remaining, measure: Measure) -> None:
     heights = [float(_amount(step.limits, measure)) for step in steps] or [float(_amount(limits, measure))]
     edges = [place + 0.5 for place in range(len(heights) + 1)]
     axes.stairs(heights, edges, baseline=None, color=page.style.ink, linewidth=1.6, gid="limit")
@@ -179,7 +195,7 @@ def _legend(page: Page, steps: list[_Step]) -> None:
     )  # fmt: skip
 
 
-def _notes(steps: list[_Step], limits: Limits, measures: list[Measure], raises: int) -> list[str]:
+def _notes(steps: list[_Step], limits: Remaining, measures: list[Measure], raises: int) -> list[str]:
     parts = []
     for measure in measures:
         charged = sum((_amount(step.charged, measure) for step in steps), Fraction(0))

@@ -69,16 +69,18 @@ def status_text(status: Status) -> str:
 
 def totals_facts(totals: Totals) -> list[tuple[str, str]]:
     """What a budget allows, and the plan that follows from it."""
-    budget, limits = totals.budget, totals.limits
+    budget, whole = totals.budget, totals.whole
     single = display(totals.epsilon_per_item)
     call = f" and delta {display(totals.delta_per_call)} per question" if totals.delta_per_call else ""
     allowed = f"epsilon {display(budget.epsilon)}" + (f", delta {display(budget.delta)}" if budget.delta else "")
-    if limits.rho is not None:
-        allowed += f", kept as rho {display(limits.rho)}"
+    if whole.rho is not None:
+        allowed += f", kept as rho {display(whole.rho)}"
     facts = [
         ("total", allowed),
         ("plan", f"{budget.items} items in {budget.questions} questions: epsilon {single} per item{call}"),
     ]
+    if whole.mu_squared is not None:
+        facts.append(("filter", f"gaussian, kept as mu^2 {display(whole.mu_squared)}"))
     if totals.max_questions is not None:
         least = f"{'epsilon' if budget.pure else 'rho'} {display(totals.minimum_price)}"
         facts.append(("at most", f"{totals.max_questions} questions, each for {least} or more"))

@@ -125,6 +125,9 @@ class BudgetBody(_Body):
     max_questions: Annotated[StrictInt, Field(ge=1, le=10**10)] | None = Field(
         None, description="Hard limit on questions; default ten times questions."
     )
+    filter: Literal["auto", "zcdp", "gaussian"] = Field(
+        "zcdp", description="How charges add up; auto takes what holds more of the planned items."
+    )
 
     def budget(self) -> Budget:
         """The budget."""
