@@ -89,7 +89,10 @@ def _registered_already(store: Store, record: DatasetRecord, wanted: Registratio
 
 def new_totals(present: Totals, budget: Budget) -> Totals:
     """The totals of a raised budget, under the data set's rules; refused if it lowers one."""
-    totals = Totals.of(budget.with_filter_of(present.budget), rules=present.rules)
+    kind, wanted = present.budget.filter, budget.with_filter_of(present.budget)
+    if wanted.filter != kind:
+        raise InvalidArgument("filter", budget.filter, allowed=f"{kind!r}, which was chosen at registration, or 'auto'")
+    totals = Totals.of(wanted, rules=present.rules)
     if not totals.cover(present):
         raise InvalidArgument(
             "budget",

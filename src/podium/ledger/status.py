@@ -39,7 +39,8 @@ class Status(Document):
     who had too many, and ``locked`` says whether everybody is. If ``schedule`` is set, only its questions are answered.
     ``tables`` are those of the same users by name, where there are several. ``joins`` are the tables that the owner
     declared beside each of them, under "" where there is one without a name. ``sums`` has what is charged to each
-    analyst in every measure, ``held`` what is charged in all.
+    analyst in every measure, ``held`` what is charged in all, and
+    ``opened`` the part of it that is reserved.
     """
 
     dataset: str
@@ -67,6 +68,7 @@ class Status(Document):
     joins: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     sums: Mapping[str, Sum] = field(default_factory=dict)
     held: Sum = field(default_factory=Sum)
+    opened: Sum = field(default_factory=Sum)
 
     def version_of(self, table: str | None) -> str:
         """The version of the rows of a table."""
@@ -104,9 +106,16 @@ class Status(Document):
 
         return status_html(self)
 
+    def _amounts(self, charged: Sum) -> dict[str, str | None]:
+        """A sum in the measures that the total is kept in."""
+        if self.totals.budget.pure:
+            return {"epsilon": exact_text(charged.cost.epsilon)}
+        if self.totals.budget.filter == "gaussian":
+            return {"mu_squared": str(charged.mu_squared), "delta": str(charged.cost.delta)}
+        return {"rho": str(charged.rho), "delta": str(charged.cost.delta)}
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON object with exact numbers as text."""
-        pure = self.totals.budget.pure
         cap = self.totals.cap
         return {
             "dataset": self.dataset,
@@ -115,8 +124,8 @@ class Status(Document):
             "data_version": self.data_version,
             "promise": self.promise,
             "total": self.totals.to_dict(),
-            "spent": _amounts(self.spent, pure=pure),
-            "reserved": _amounts(self.reserved, pure=pure),
+            "spent": self._amounts(self.held - self.opened),
+            "reserved": self._amounts(self.opened),
             "remaining": self.remaining.to_dict(),
             "items_left": self.items_left,
             "questions_left": self.questions_left,
@@ -124,10 +133,10 @@ class Status(Document):
             "open_reservations": self.open_reservations,
             "analysts": {
                 name: {
-                    "held": _amounts(held, pure=pure),
-                    "remaining": None if cap is None else cap.remaining(self.sums.get(name, Sum())).to_dict(),
+                    "held": self._amounts(held),
+                    "remaining": None if cap is None else cap.remaining(held).to_dict(),
                 }
-                for name, held in self.analysts.items()
+                for name, held in self.sums.items()
             },
             "failures": self.failures,
             "failures_of": [{"analyst": name, "failures": count} for name, count in self.failures_of.items()],
@@ -177,6 +186,7 @@ def status_of(store: Store, record: DatasetRecord) -> Status:
         joins=facts.get("joins", {}),
         sums=sums,
         held=account.held,
+        opened=reserved,
     )
 
 
@@ -203,9 +213,3 @@ def _questions_left(account: Account, remaining: Remaining) -> int:
         return max(0, account.totals.budget.questions - account.questions)
     left = math.floor(remaining.delta * (1 + call) / call)
     return left if maximum is None else max(0, min(left, maximum - account.questions))
-
-
-def _amounts(cost: Cost, *, pure: bool) -> dict[str, str | None]:
-    if pure:
-        return {"epsilon": exact_text(cost.epsilon)}
-    return {"rho": str(cost.rho), "delta": str(cost.delta)}

@@ -139,7 +139,7 @@ class _Walk:
     wanted: AbstractSet[str]
     schedule: str | None
     reservations: dict[int, Entry] = field(default_factory=dict)
-    settled: set[int] = field(default_factory=set)
+    settled: dict[int, Entry] = field(default_factory=dict)
     kept: dict[str, tuple[Entry, Entry | None]] = field(default_factory=dict)
 
     @classmethod
@@ -162,7 +162,7 @@ class _Walk:
         if entry.kind is Kind.RESERVED:
             self.reservations[entry.sequence] = entry
         elif reservation is not None and entry.kind is Kind.SETTLED:
-            self.settled.add(reservation.sequence)
+            self.settled[reservation.sequence] = entry
         self._keep(entry, reservation)
 
     def _keep(self, entry: Entry, reservation: Entry | None) -> None:
@@ -198,7 +198,8 @@ class _Walk:
             return cap.settle(own_terms(reservation), recorded_charge(reservation), recorded_charge(entry))
         if entry.kind is Kind.SEEN and reservation is not None:
             terms = self._admitted(cap, entry.analyst, reservation, session=True)
-            return cap.settle(terms, recorded_charge(reservation), recorded_charge(entry))
+            closing = self.settled[reservation.sequence]
+            return cap.settle(terms, recorded_charge(reservation), recorded_charge(closing))
         return {}
 
     def _admitted(self, cap: Books, analyst: str | None, worst: Entry, *, session: bool) -> Terms:

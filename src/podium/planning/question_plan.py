@@ -70,6 +70,11 @@ class Plan:
         )
 
     @property
+    def made_here(self) -> bool:
+        """Whether the plan was made in this process, and has its strategy."""
+        return self._strategy is not None
+
+    @property
     def strategy(self) -> Strategy:
         """The strategy, with the mechanism itself; only for plans made in this process."""
         if self._strategy is None:

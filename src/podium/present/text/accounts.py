@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from podium.ledger import Entry, Remaining, Status, Totals
+from podium.ledger.account import recorded_sum, terms_of
+from podium.ledger.bookkeeping.held import Sum
 from podium.present.text.names import printable
-from podium.privacy import Cost
 from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.query import QuestionRecord
@@ -15,29 +16,30 @@ from podium.query.join import stored_join
 from podium.user_columns import UserColumns, user_text
 
 __all__ = [
-    "history_rows", "left_sentence", "question_facts", "source_facts", "status_facts", "status_text", "totals_facts",
+    "charged_text", "history_rows", "left_sentence", "left_text", "question_facts",
+    "source_facts", "status_facts", "status_text", "totals_facts",
     "unit_sentence",
 ]  # fmt: skip
 
 
 def status_facts(status: Status) -> list[tuple[str, str]]:
     """Labels and texts: the promise, what is gone, what is left."""
-    pure = status.totals.budget.pure
+    totals, spent = status.totals, status.held - status.opened
     facts = [
         *source_facts(status),
         ("unit", unit_sentence(status.user, tables=tuple(status.tables))),
         ("promise", status.promise),
         *joins_facts(status),
         *totals_facts(status.totals),
-        ("spent", _amount(status.spent, pure=pure)),
+        ("spent", charged_text(totals, spent)),
     ]
     if status.open_reservations:
-        facts.append(("reserved", f"{_amount(status.reserved, pure=pure)}, for {status.open_reservations} open"))
+        facts.append(("reserved", f"{charged_text(totals, status.opened)}, for {status.open_reservations} open"))
     facts += [
-        ("left", f"{_left(status.remaining)}, {left_sentence(status)}"),
+        ("left", f"{left_text(status.remaining)}, {left_sentence(status)}"),
         *question_facts(status),
     ]
-    facts += [(f"analyst {name}", _amount(held, pure=pure)) for name, held in status.analysts.items()]
+    facts += [(f"analyst {name}", charged_text(totals, held)) for name, held in status.sums.items()]
     return [*facts, ("head", status.head)]
 
 
@@ -125,19 +127,26 @@ def left_sentence(status: Status) -> str:
 
 def history_rows(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Headers and one row per entry, the oldest first."""
-    headers = ("entry", "when", "what", "rho", "delta", "question", "hash")
+    gaussian = any(terms_of(entry) for entry in entries)
+    headers = ("entry", "when", "what", "mu^2" if gaussian else "rho", "delta", "question", "hash")
     return headers, [
         (
             str(entry.sequence),
             entry.at[:19],
             entry.kind.value,
-            "" if entry.cost is None else display(entry.cost.rho),
+            _loss(entry, gaussian=gaussian),
             "" if entry.cost is None else display(entry.cost.delta),
             _question(entry),
             entry.hash[:12],
         )
         for entry in entries
     ]
+
+
+def _loss(entry: Entry, *, gaussian: bool) -> str:
+    if entry.cost is None:
+        return ""
+    return display(recorded_sum(entry).mu_squared if gaussian else entry.cost.rho)
 
 
 def _who(analyst: str | None) -> str:
@@ -158,13 +167,20 @@ def _question(entry: Entry) -> str:
     return f"top {asked.k} of {', '.join(asked.items)}{table}{' where ...' if asked.where else ''}"
 
 
-def _amount(cost: Cost, *, pure: bool) -> str:
-    if pure and cost.epsilon is not None:
+def charged_text(totals: Totals, charged: Sum) -> str:
+    """What is charged, in the measures that the total is kept in."""
+    cost = charged.cost
+    if totals.budget.pure and cost.epsilon is not None:
         return f"epsilon {display(cost.epsilon)}"
+    if totals.budget.filter == "gaussian":
+        return f"mu^2 {display(charged.mu_squared)} and delta {display(cost.delta)}"
     return f"rho {display(cost.rho)} and delta {display(cost.delta)}"
 
 
-def _left(remaining: Remaining) -> str:
+def left_text(remaining: Remaining) -> str:
+    """The same for what is left."""
+    if remaining.mu_squared is not None:
+        return f"mu^2 {_at_least(remaining.mu_squared)} and delta {_at_least(remaining.delta)}"
     if remaining.rho is None:
         return f"epsilon {_at_least(remaining.epsilon or Fraction(0))}"
     return f"rho {_at_least(remaining.rho)} and delta {_at_least(remaining.delta)}"

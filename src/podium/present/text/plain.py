@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from podium.ledger.account import recorded_sum
-from podium.ledger.bookkeeping.held import Sum
+from podium.ledger.bookkeeping.held import Charged, Sum
 from podium.ledger.bookkeeping.remaining import Remaining
 from podium.present.text.accounts import (
     history_rows,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from podium.ledger import Entry, Status, Totals
     from podium.planning.question_plan import Plan
 
-__all__ = ["plain_history", "plain_plan", "plain_status", "plain_totals"]
+__all__ = ["plain_history", "plain_plan", "plain_status", "plain_totals", "plan_share"]
 
 _BAR = 20
 
@@ -79,7 +79,8 @@ def plain_totals(totals: Totals, *, user: UserColumns | None) -> list[tuple[str,
 def plain_history(entries: Sequence[Entry], totals: Totals) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Headers and one row per entry, the oldest first, with prices in percent of the total."""
     headers, rows = history_rows(entries)
-    first, last = headers.index("rho"), headers.index("delta") + 1
+    last = headers.index("delta") + 1
+    first = last - 2
     shares = ["" if entry.cost is None else _percent(totals.whole, recorded_sum(entry)) for entry in entries]
     return (*headers[:first], "budget", *headers[last:]), [
         (*row[:first], share, *row[last:]) for row, share in zip(rows, shares, strict=True)
@@ -104,9 +105,18 @@ def _plan_cost(plan: Plan, status: Status | None) -> str:
     if status is None:
         answer = "all lists together" if plan.groups else "this one answer"
         return f"all of that, for {answer}; asked twice it is paid twice, unless a budget keeps count"
-    return (
-        f"at most {_percent(status.totals.whole, Sum.of(plan.at_most))} of the budget; so far {budget_sentence(status)}"
-    )
+    most = plan_share(plan, status)
+    so_far = f"so far {budget_sentence(status)}"
+    return so_far if most is None else f"at most {most} of the budget; {so_far}"
+
+
+def plan_share(plan: Plan, status: Status) -> str | None:
+    """The part of a budget that a plan may cost; None if its price is not known here."""
+    books = status.totals.books
+    if books.filter == "gaussian" and not plan.made_here:
+        return None
+    charge = Charged.of(plan.strategy.worst_case if plan.made_here else plan.at_most, reserve=True)
+    return _percent(status.totals.whole, Sum.of(charge.cost, books.reserve(charge, status.held)))
 
 
 def _percent(whole: Remaining, charged: Sum) -> str:

@@ -11,11 +11,13 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from pydantic import ValidationError
 
 from podium.errors import InvalidArgument, PodiumError, QuestionRefused, UnknownColumn
-from podium.ledger.bookkeeping.held import Sum
+from podium.ledger import Status
+from podium.ledger.bookkeeping.held import Charged, Sum
 from podium.planning.question_plan import Plan
 from podium.present.all_lists import all_items
 from podium.present.intervals import margin_of
 from podium.present.plots import plot_release
+from podium.present.text.accounts import charged_text, left_text
 from podium.present.text.columns import ranking
 from podium.present.text.group_lines import group_remarks, grouped_ranking
 from podium.present.text.names import why_fewer
@@ -147,10 +149,19 @@ def preview(
     left = status.remaining if cap is None else cap.remaining(held)
     table = granted.service.datasets.get(granted.dataset).curator.table(question.question)
     return page(
-        request, "preview.html", granted.signed, dataset=granted.dataset, plan=planned, most=planned.at_most, left=left,
-        pure=status.totals.budget.pure, asked=question, question=question.to_text(), key=new_secret(),
+        request, "preview.html", granted.signed, dataset=granted.dataset, plan=planned, most=_most(planned, status),
+        left=left_text(left),
+        asked=question, question=question.to_text(), key=new_secret(),
         user=unit_words(table.user), query=request.url.query,
     )  # fmt: skip
+
+
+def _most(planned: Plan, status: Status) -> str:
+    """What a question may cost, in the measures of its budget; prices of a Gaussian filter depend on what is left."""
+    charge = Charged.of(planned.strategy.worst_case, reserve=True)
+    charged = Sum.of(charge.cost, status.totals.books.reserve(charge, status.held))
+    text = charged_text(status.totals, charged)
+    return text if charge.cost.delta else text.removesuffix(" and delta 0")
 
 
 @router.post("/datasets/{dataset}/ask")

@@ -35,13 +35,7 @@ def _number(value: Fraction | None) -> str:
     return "none" if value is None else display(value)
 
 
-def _left(value: Fraction | None) -> str:
-    """The remaining amount, rounded down."""
-    return "none" if value is None else display(-value).removeprefix("-")
-
-
 _environment.filters["number"] = _number
-_environment.filters["left"] = _left
 _environment.filters["ratio"] = lambda text: display(Fraction(text))
 
 
