@@ -151,7 +151,7 @@ MUTANTS = (
         ("unit/ledger/test_budget.py::test_the_plan_fits_its_own_limits",),
     ),
     Mutant(
-        "ledger/bookkeeping/zcdp.py",
+        "ledger/bookkeeping/zcdp_books.py",
         "return large.delta >= small.delta and all(",
         "return all(",
         "raising a total lowers nothing",
@@ -174,7 +174,7 @@ MUTANTS = (
         ("contract/ledger/test_single_flight.py::test_who_waits_reads_the_release_for_free[sqlite]",),
     ),
     Mutant(
-        "ledger/bookkeeping/zcdp.py",
+        "ledger/bookkeeping/zcdp_books.py",
         "rho = None if limits.rho is None else limits.rho - cost.rho",
         "rho = limits.rho",
         "what is left is what was not charged",

@@ -67,4 +67,4 @@ def print_totals(totals: Totals, form: Format, *, user: UserColumns | None, why:
 
 def filter_fact(totals: Totals, why: str) -> list[tuple[str, str]]:
     """How charges add up, and why, where an owner may have been in doubt."""
-    return [("filter", f"{totals.budget.filter}: {why}")] if why and why != "asked for" else []
+    return [("chosen", f"{totals.budget.filter}: {why}")] if why and why != "asked for" else []

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from podium.exact import exact_fraction
 from podium.ledger.bookkeeping.books import Books
-from podium.ledger.bookkeeping.gaussian import GaussianBooks
-from podium.ledger.bookkeeping.zcdp import ZcdpBooks
+from podium.ledger.bookkeeping.gaussian_books import GaussianBooks
+from podium.ledger.bookkeeping.zcdp_books import ZcdpBooks
 from podium.privacy import Guarantee, Limits
 from podium.privacy.gaussian import GaussianLimits
 
