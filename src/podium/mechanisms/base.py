@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, TypeAlias, overload
@@ -147,7 +147,7 @@ class Mechanism(ABC):
 @functools.lru_cache(maxsize=256)
 def _total(events: tuple[Event, ...]) -> Guarantee:
     """Cached: all releases of a mechanism have one guarantee, which takes as long to compute as a small release."""
-    return total(events)
+    return replace(total(events), events=events)
 
 
 def describe(mechanism: Any) -> dict[str, str]:

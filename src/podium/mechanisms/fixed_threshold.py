@@ -41,9 +41,8 @@ class FixedThreshold(Mechanism):
         unknown domain; a set; no values
     Guarantee
         k independent (epsilon_per_item, delta)-DP decisions: (k*eps, k*delta)-DP, and k*delta-approximate
-        (k*eps^2/2)-zCDP. ``guarantee.epsilon(delta=...)`` takes the better of the two, and
-        ``podium.privacy.best_bound(worst_case, delta)`` also weighs advanced and optimal composition. Neighbours: one
-        user added or removed.
+        (k*eps^2/2)-zCDP. ``guarantee.epsilon(delta=...)`` takes the best of these and of advanced and optimal
+        composition. Neighbours: one user added or removed.
     Distribution
         Item i with h_i > h_(k+1) is in the set if h_i + Lap(1/eps) > h_(k+1) + 1 + ln(1/(2 delta))/eps,
         independently of the others. No order, no values, no bottom symbol.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import InvalidArgument
@@ -16,6 +16,7 @@ from podium.privacy.costs import Cost, worst_case
 from podium.privacy.documents import StoredDocument
 from podium.privacy.events import Event, is_real_gaussian
 from podium.privacy.rounding import above, certified_bound, display
+from podium.privacy.theorems.best_bound import best_bound
 from podium.privacy.theorems.conversion import pure_delta, split_delta, zcdp_delta, zcdp_epsilon
 from podium.privacy.theorems.gaussian import gaussian_delta, gaussian_epsilon
 from podium.privacy.theorems.profile import Profile
@@ -68,6 +69,9 @@ class Guarantee(StoredDocument):
     were fixed beforehand, so that the exact theorem applies with mu^2 = 2 rho: it gives a smaller epsilon than the
     rho alone.
 
+    ``events`` are what a mechanism may run, fixed beforehand: with them ``epsilon(delta=...)`` is what ``best_bound``
+    gives. They are neither stored nor added up, and a release has none.
+
     ``a <= b`` means that a implies b. Two guarantees may be incomparable. True is a proof; False may
     also mean that the conversion of a zCDP loss is too coarse to show it, as it is for epsilons close to 0.
     """
@@ -75,6 +79,7 @@ class Guarantee(StoredDocument):
     cost: Cost
     profiles: tuple[Profile, ...] = field(default=(), kw_only=True)
     gaussian: bool = field(default=False, kw_only=True)
+    events: tuple[Event, ...] = field(default=(), kw_only=True, compare=False)
 
     @classmethod
     def pure(cls, epsilon: Number) -> Guarantee:
@@ -143,7 +148,7 @@ class Guarantee(StoredDocument):
                 allowed=f"a number above the {display(self._own_delta())} at which this guarantee fails",
                 hint="A zCDP loss has no finite epsilon at delta = 0; a usual choice is 1e-6.",
             )
-        return value
+        return min(value, _best_epsilon(self.events, target)) if self.events else value
 
     def delta(self, *, epsilon: Number) -> Fraction:
         """The smallest delta that this guarantee gives at ``epsilon``, rounded up to 64 significant bits."""
@@ -204,6 +209,11 @@ class Guarantee(StoredDocument):
             return "no guarantee at all: the failure probabilities add up to 1"
         plain = [] if self.cost == Cost.nothing() else [" and ".join(self._parts())]
         return f"{', composed with '.join([*plain, *map(_profile_part, self.profiles)])} {whom}"
+
+    @property
+    def stated(self) -> Guarantee:
+        """The same without events: what is said of a release does not depend on whether it was stored meanwhile."""
+        return replace(self, events=()) if self.events else self
 
     def __str__(self) -> str:
         return self.sentence()
@@ -297,6 +307,11 @@ def total(events: Iterable[Event]) -> Guarantee:
     losses = [event for event in tally if event.rho]
     gaussian = bool(losses) and all(is_real_gaussian(event) for event in losses)
     return Guarantee(worst_case(tally.elements()), gaussian=gaussian)
+
+
+@lru_cache(maxsize=1024)
+def _best_epsilon(events: tuple[Event, ...], delta: Fraction) -> Fraction:
+    return best_bound(events, delta).epsilon
 
 
 def _root(square: Fraction) -> Fraction:

@@ -50,6 +50,7 @@ class GroupedRelease(Release):
     def __post_init__(self) -> None:
         if type(self.lists) is not GroupLists:
             object.__setattr__(self, "lists", GroupLists(self.lists))
+        object.__setattr__(self, "guarantee", self.guarantee.stated)
 
     @property
     def nothing(self) -> RankedList:

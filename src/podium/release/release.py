@@ -119,6 +119,7 @@ class Release:
             object.__setattr__(self, "outcome", ItemSet(self.outcome))
         if self.values is not None:
             object.__setattr__(self, "values", tuple(map(ShownFraction, self.values)))
+        object.__setattr__(self, "guarantee", self.guarantee.stated)
 
     @property
     def items(self) -> tuple[Item, ...]:

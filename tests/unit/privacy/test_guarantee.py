@@ -9,7 +9,20 @@ import mpmath
 import pytest
 
 from podium.errors import InvalidArgument
-from podium.privacy import Cost, GaussianNoise, Guarantee, Selection, largest_rho, total, zcdp_delta, zcdp_epsilon
+from podium.histogram import Histogram
+from podium.mechanisms import ExponentialTopK
+from podium.privacy import (
+    Cost,
+    GaussianNoise,
+    Guarantee,
+    Selection,
+    Theorem,
+    best_bound,
+    largest_rho,
+    total,
+    zcdp_delta,
+    zcdp_epsilon,
+)
 
 MILLIONTH = Fraction(1, 10**6)
 
@@ -248,3 +261,18 @@ def test_comparisons_with_other_things() -> None:
         assert guarantee.__add__(other) is NotImplemented  # type: ignore[operator]
         assert cost.__le__(other) is NotImplemented  # type: ignore[operator]
         assert cost.__add__(other) is NotImplemented  # type: ignore[operator]
+
+
+def test_a_mechanism_s_epsilon_is_the_best_that_holds_for_it() -> None:
+    mechanism = ExponentialTopK(100, "0.1")
+    best = best_bound(mechanism.worst_case, "1e-6")
+    assert best.theorem is Theorem.ADAPTIVE_OPTIMUM
+    assert mechanism.guarantee.epsilon(delta="1e-6") == best.epsilon < Fraction("2.252")
+    # What may be chosen afterwards, or is stored, has sums only.
+    stated = mechanism.guarantee.stated
+    assert stated == mechanism.guarantee
+    assert stated.epsilon(delta="1e-6") == zcdp_epsilon(mechanism.guarantee.cost.rho, "1e-6") > Fraction("2.418")
+    assert (mechanism.guarantee + Guarantee.zcdp("1e-9")).events == ()
+    assert Guarantee.from_json(mechanism.guarantee.to_json()).events == ()
+    release = ExponentialTopK(1, "0.1").release(Histogram({"a": 1, "b": 2}))
+    assert release.guarantee.events == ()
