@@ -140,6 +140,13 @@ def test_lists_for_groups_cost_as_many_selections_as_ran_whichever_list_they_are
     assert short_and_long < found.charge([selections, noise, selections.times(2), noise])
 
 
+def test_a_chain_with_one_higher_price_has_an_order() -> None:
+    found = some_chain(Step.bounded_range("0.1", count=98))
+    assert {part.node for part in found.parts} > {0}
+    assert not found.any_order
+    assert Chain.at_zero([Step.bounded_range("0.1", count=98)]).any_order
+
+
 def test_a_session_is_priced_at_node_zero() -> None:
     wanted = [Step.bounded_range("0.1", count=2), Step.gaussian("0.02")]
     session = chain(wanted, TOTAL, one_shot=False)
