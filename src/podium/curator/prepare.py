@@ -32,6 +32,7 @@ __all__ = [
     "PlannedQuestion",
     "column_name",
     "count_facts",
+    "facts_of",
     "fresh_salt",
     "hint_at_list_only",
     "kept_clip",
@@ -190,16 +191,22 @@ def count_facts(
 ) -> tuple[Facts, CountQuery]:
     """The public facts of a question, and the plain count that the engine accepted for it."""
     measure = question.measure
-    asked = question.asked or Question(item=question.items)
     value = pair_value(measure, None if measure is None or measure.clip is not None else source.max_clip())
     cut = None if groups is None else groups.cut
     salt = PLACEHOLDER_SALT if cut is not None and cut.per_user is not None else None
     plain = CountQuery(question.items, user, question.where, value=value, groups=cut, salt=salt, joins=joins)
     # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)
-    facts = Facts(
+    facts = facts_of(question, None if domain is None else source.domain_size(plain, domain), groups)
+    return facts, plain
+
+
+def facts_of(question: CheckedQuestion, domain_size: int | None, groups: StatedGroups | None) -> Facts:
+    """The public facts of a question, from what it says itself."""
+    measure, asked = question.measure, question.asked or Question(item=question.items)
+    return Facts(
         k=question.k,
-        domain_size=None if domain is None else source.domain_size(plain, domain),
+        domain_size=domain_size,
         max_items_per_user=asked.max_items_per_user,
         counts=question.counts,
         k_bar=asked.k_bar,
@@ -210,7 +217,6 @@ def count_facts(
         others=asked.others,
         groups=None if groups is None else groups.facts,
     )
-    return facts, plain
 
 
 @contextmanager
