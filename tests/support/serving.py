@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from bench.service.serving import Running, new_token, running, views
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from podium.errors import PodiumError
 from podium.service.app import create_app
 from podium.service.core import Service
 from podium.service.settings import Settings, read
@@ -82,4 +83,9 @@ def world(folder: Path, **changed: Any) -> Iterator[World]:
     """An app for ``settings_for(folder)``."""
     app = create_app(settings_for(folder, **changed))
     with TestClient(app, base_url="http://testserver", follow_redirects=False) as client:
+        # The app opens its data sets in the background; tests begin when they are open.
+        with suppress(PodiumError):
+            for name in app.state.service.datasets.names():
+                with suppress(PodiumError):
+                    app.state.service.datasets.get(name)
         yield World(app, client)

@@ -21,7 +21,7 @@ from podium.ledger import Totals
 from podium.planning.facts import Facts
 from podium.planning.question_plan import Plan
 from podium.planning.strategy import Strategy
-from podium.privacy import Cost, worst_case
+from podium.privacy import Event
 from podium.query import CheckedQuestion, Question, RankingQuestion, check_question
 from podium.query.group_columns import groups_sentence
 
@@ -40,7 +40,7 @@ class Sketch:
     facts: AnyFacts
     epsilon: Number | None
 
-    def affordable_k(self, fits: Callable[[Cost], bool]) -> int | None:
+    def affordable_k(self, fits: Callable[[tuple[Event, ...]], bool]) -> int | None:
         """The largest k whose worst case fits, all else as asked; None where a ranking fixes what k may be."""
         if not isinstance(self.facts, Facts):
             return None
@@ -57,8 +57,8 @@ class Sketch:
                 too_many = middle
         return enough
 
-    def _price(self, facts: Facts) -> Cost:
-        return worst_case(ledger_strategy(self.totals, facts, self.epsilon).worst_case)
+    def _price(self, facts: Facts) -> tuple[Event, ...]:
+        return ledger_strategy(self.totals, facts, self.epsilon).worst_case
 
 
 def sketch_plan(curator: Curator, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Sketch:

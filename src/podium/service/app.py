@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator
@@ -24,7 +25,7 @@ from podium.service.http.agents_endpoint import AgentsEndpoint
 from podium.service.http.middleware import Envelope, problem_body
 from podium.service.ops import probes
 from podium.service.ops.logs import configure, log
-from podium.service.pages import ask_pages, main_pages, owner_pages
+from podium.service.pages import answer_pages, api_pages, ask_pages, job_pages, link_pages, main_pages, owner_pages
 from podium.service.pages.error_pages import error_page, wants_page
 from podium.service.pages.rendering import Pictures
 from podium.service.settings import CONFIG_VARIABLE, Settings, load
@@ -47,9 +48,11 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await anyio.to_thread.run_sync(_open_all, parts)
+        # In the background: questions about one data set need not wait until all others are checked.
+        opening = asyncio.create_task(anyio.to_thread.run_sync(_open_all, parts))
         yield
         log("stopping")
+        await asyncio.wait([opening])
         await agents.close()
         await anyio.to_thread.run_sync(parts.close)
 
@@ -63,10 +66,12 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.service = parts
     app.state.pictures = Pictures()
+    # Before the API: a browser that opens its address gets a page.
+    app.include_router(api_pages.router, include_in_schema=False)
     for router in (probes.router, routes.router, job_routes.router, owner_routes.router):
         app.include_router(router)
-    for router in (main_pages.router, ask_pages.router, owner_pages.router):
-        app.include_router(router, include_in_schema=False)
+    for pages in (main_pages, link_pages, ask_pages, job_pages, answer_pages, owner_pages):
+        app.include_router(pages.router, include_in_schema=False)
     app.router.routes.append(Route("/mcp", endpoint=agents, methods=["POST"]))
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     app.add_exception_handler(PodiumError, _handle_error)
@@ -78,8 +83,9 @@ def create_app(settings: Settings) -> FastAPI:
 
 def from_environment() -> FastAPI:
     """Create the app of a worker that ``podium serve`` started."""
-    configure()
-    return create_app(load(os.environ[CONFIG_VARIABLE]))
+    settings = load(os.environ[CONFIG_VARIABLE])
+    configure(settings.server.log_file)
+    return create_app(settings)
 
 
 def _open_all(parts: Service) -> None:

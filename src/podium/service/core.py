@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from typing import TypeVar
 
 from podium.curator.question_batch import Batch
+from podium.curator.sketch import MAX_K, sketch_plan
 from podium.errors import InvalidArgument
 from podium.planning.batch_plan import BatchPlan
 from podium.planning.question_plan import Plan
+from podium.privacy import Event
 from podium.query.batch_question import BatchQuestion
 from podium.release import Release
 from podium.release.batch_answers import BatchAnswers
@@ -24,6 +27,7 @@ from podium.service.settings import Settings
 from podium.service.store.database import State, open_state
 from podium.service.store.datasets import Datasets
 from podium.service.store.sessions import Sessions
+from podium.service.store.sign_in_links import SignInLinks
 from podium.service.store.stored_plans import StoredPlans
 from podium.service.store.tokens import Role, Token, Tokens
 from podium.wire.problems import problem
@@ -31,6 +35,8 @@ from podium.wire.refusals import Refusal, plan_too_long, token_ended, too_many_s
 from podium.wire.request import QuestionRequest
 
 __all__ = ["Service"]
+
+T = TypeVar("T")
 
 _MAX_STREAMS = 8
 
@@ -42,6 +48,7 @@ class Service:
         self.settings = settings
         self.state: State = open_state(settings.state)
         self.tokens: Tokens = Tokens(self.state)
+        self.links: SignInLinks = SignInLinks(self.state, self.tokens)
         self.sessions: Sessions = Sessions(self.state, self.tokens, hours=settings.limits.session_hours)
         self.datasets: Datasets = Datasets(settings, self.state)
         self.records: Records = Records(self.datasets)
@@ -56,6 +63,8 @@ class Service:
         self.requests: Rate = Rate("requests", limits.requests_per_minute)
         self.questions: Rate = Rate("questions", limits.questions_per_minute)
         self.plans: Rate = Rate("plans", limits.plans_per_minute)
+        # Of their own: who types must not use up what confirms.
+        self.live_plans: Rate = Rate("plans while typing", limits.plans_per_minute)
         self.failures: Rate = Rate("attempts without a valid token", limits.failures_per_minute)
 
     def check_streams(self, token: Token) -> None:
@@ -65,11 +74,7 @@ class Service:
 
     async def plan(self, dataset: str, request: QuestionRequest, token: Token) -> Plan:
         """Plan a question within the time limit."""
-        seconds = self.settings.limits.plan_seconds
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(self._submit_plan(dataset, request, token)), seconds)
-        except TimeoutError:
-            raise plan_too_long(seconds) from None
+        return await self._plan_in_time(self._submit_plan(dataset, request, token))
 
     def plan_here(self, dataset: str, request: QuestionRequest, token: Token) -> Plan:
         """The same, blocking the calling thread."""
@@ -86,6 +91,18 @@ class Service:
             Line(token.name, dataset),
             lambda: self.datasets.get(dataset).curator.plan_question(request.question, epsilon=request.epsilon),
         )
+
+    async def sketch(
+        self, dataset: str, request: QuestionRequest, token: Token, fits: Callable[[tuple[Event, ...]], bool]
+    ) -> tuple[Plan, int | None]:
+        """A plan from public facts alone, without the engine, and the largest k that fits, where there is one."""
+
+        def work() -> tuple[Plan, int | None]:
+            found = sketch_plan(self.datasets.get(dataset).curator, request.question, epsilon=request.epsilon)
+            enough = found.affordable_k(fits)
+            return found.plan, None if enough == MAX_K else enough
+
+        return await self._plan_in_time(self.planner.submit(Line(token.name, dataset), work))
 
     async def ask(self, dataset: str, request: QuestionRequest, token: Token, idempotency_key: str | None) -> Release:
         """Queue a question for this analyst and wait for the answer."""
@@ -107,8 +124,11 @@ class Service:
 
     async def plan_batch(self, dataset: str, requests: Sequence[QuestionRequest], token: Token) -> BatchPlan:
         """Plan several questions within the time limit."""
-        seconds = self.settings.limits.plan_seconds
         planned = self.planner.submit(Line(token.name, dataset), lambda: self._batch(dataset, requests, token).plan())
+        return await self._plan_in_time(planned)
+
+    async def _plan_in_time(self, planned: Future[T]) -> T:
+        seconds = self.settings.limits.plan_seconds
         try:
             return await asyncio.wait_for(asyncio.wrap_future(planned), seconds)
         except TimeoutError:

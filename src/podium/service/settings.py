@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,13 +23,23 @@ from podium.query.join import Join, declared_joins
 from podium.sources import SourceOptions
 from podium.user_columns import UserColumns, user_columns, user_data
 
-__all__ = ["CONFIG_VARIABLE", "DatasetSettings", "Limits", "Server", "Settings", "dataset_name", "load", "read"]
+__all__ = [
+    "CONFIG_VARIABLE",
+    "OVERRIDES",
+    "DatasetSettings",
+    "Limits",
+    "Server",
+    "Settings",
+    "dataset_name",
+    "load",
+    "read",
+]
 
 CONFIG_VARIABLE = "PODIUM_CONFIG"
 """The environment variable that names the file; workers read it."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_OVERRIDES = {
+OVERRIDES = {
     "PODIUM_LEDGER": ("ledger", str),
     "PODIUM_STATE": ("state", str),
     "PODIUM_HOST": ("server.host", str),
@@ -46,7 +56,10 @@ T = TypeVar("T", "Server", "Limits")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where to listen. ``public_url`` is how browsers reach the service; with https, cookies are secure."""
+    """Where to listen. ``public_url`` is how browsers reach the service; with https, cookies are secure.
+
+    Log lines go to ``log_file``, or to stderr.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -54,6 +67,7 @@ class Server:
     public_url: str | None = None
     public_metrics: bool = False
     shutdown_seconds: int = 30
+    log_file: str | None = None
 
     @property
     def secure(self) -> bool:
@@ -172,7 +186,7 @@ def read(document: Mapping[str, Any], *, folder: Path, environment: Mapping[str,
         ledger=ledger,
         state=_default_state(ledger) if state is None else _resolve(_text(state, "state"), folder),
         datasets=datasets,
-        server=_server(_table(merged.get("server", {}), "server")),
+        server=_server(_table(merged.get("server", {}), "server"), folder),
         limits=_section(Limits, _table(merged.get("limits", {}), "limits"), "limits"),
         registration=None if registration is None else _folder(folder / _text(registration, "registration")),
     )
@@ -258,8 +272,10 @@ def _budget(raw: Mapping[str, Any], prefix: str) -> Budget:
         ) from None
 
 
-def _server(raw: Mapping[str, Any]) -> Server:
+def _server(raw: Mapping[str, Any], folder: Path) -> Server:
     server = _section(Server, raw, "server")
+    if server.log_file is not None:
+        server = replace(server, log_file=_resolve(server.log_file, folder))
     if server.port > 65_535:
         raise InvalidArgument("server.port", server.port, allowed="1 to 65535")
     if server.public_url is not None:
@@ -287,7 +303,7 @@ def _check_type(value: object, kind: object, name: str) -> Any:
 
 def _apply_overrides(document: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     merged: dict[str, Any] = {**document, "server": {**_table(document.get("server", {}), "server")}}
-    for variable, (key, kind) in _OVERRIDES.items():
+    for variable, (key, kind) in OVERRIDES.items():
         if variable not in environment:
             continue
         section, _, name = key.rpartition(".")

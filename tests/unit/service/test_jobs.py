@@ -187,12 +187,13 @@ def test_the_tables_of_an_older_version_are_brought_up_to_date(tmp_path: Path) -
     with world(tmp_path) as here:
         here.give("ana")
         for statement in ("ALTER TABLE service_jobs DROP COLUMN token", "DROP TABLE service_plans",
+                          "DROP TABLE service_links",
                           "DELETE FROM service_version WHERE version > 1",
                           "INSERT INTO service_version (version) VALUES (1) ON CONFLICT DO NOTHING"):  # fmt: skip
             here.service.state.run(statement)
     with world(tmp_path) as here:
         assert states(here, start(here, k=2))[-1] == "done"
-        assert here.service.state.rows("SELECT MAX(version) FROM service_version") == [(3,)]
+        assert here.service.state.rows("SELECT MAX(version) FROM service_version") == [(4,)]
 
 
 def test_a_job_whose_worker_died_has_failed(here: World) -> None:

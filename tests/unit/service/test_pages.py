@@ -15,11 +15,12 @@ from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 from tests.support.serving import BUDGET, RANKING, World, views, votes, world
 
-from podium.service.pages import ask_pages, main_pages, owner_pages
+from podium.service.pages import answer_pages, api_pages, ask_pages, job_pages, main_pages, owner_pages
 from podium.service.store.tokens import Role
 
 ID = "0" * 32
 ENTRY = "0" * 64
+HTML = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 # method, route, the least role (None: no session is needed), and what somebody with that role gets.
@@ -28,6 +29,7 @@ MATRIX: list[tuple[str, str, Role | None, int]] = [
     ("GET", "/sign-in", None, 200),
     ("POST", "/sign-in", None, 403),
     ("GET", "/about", None, 200),
+    ("GET", "/v1", None, 200),
     ("POST", "/sign-out", Role.VIEWER, 303),
     ("GET", "/about.json", Role.VIEWER, 200),
     ("GET", "/datasets", Role.VIEWER, 200),
@@ -39,7 +41,9 @@ MATRIX: list[tuple[str, str, Role | None, int]] = [
     ("GET", "/datasets/{dataset}/ledger.svg", Role.VIEWER, 200),
     ("GET", "/datasets/{dataset}/verify", Role.VIEWER, 200),
     ("GET", "/datasets/{dataset}/ask", Role.ANALYST, 200),
+    ("GET", "/datasets/{dataset}/rank", Role.ANALYST, 200),
     ("GET", "/datasets/{dataset}/preview", Role.ANALYST, 422),
+    ("GET", "/datasets/{dataset}/live", Role.ANALYST, 200),
     ("POST", "/datasets/{dataset}/ask", Role.ANALYST, 422),
     ("GET", "/datasets/{dataset}/releases/{entry}", Role.VIEWER, 404),
     ("GET", "/datasets/{dataset}/releases/{entry}.card.json", Role.VIEWER, 404),
@@ -55,6 +59,7 @@ MATRIX: list[tuple[str, str, Role | None, int]] = [
     ("POST", "/owner/datasets/{dataset}/data-version", Role.OWNER, 422),
     ("POST", "/owner/datasets/{dataset}/unlock", Role.OWNER, 303),
     ("POST", "/owner/tokens", Role.OWNER, 422),
+    ("GET", "/owner/tokens/{id_}/revoke", Role.OWNER, 404),
     ("POST", "/owner/tokens/{id_}/revoke", Role.OWNER, 404),
 ]
 
@@ -72,7 +77,7 @@ class Browser:
     """Cookies and forms, as a browser without scripts has them."""
 
     def __init__(self, here: World) -> None:
-        self.client = TestClient(here.app, base_url="http://testserver", follow_redirects=False)
+        self.client = TestClient(here.app, base_url="http://testserver", follow_redirects=False, headers=HTML)
 
     def get(self, path: str) -> Any:
         return self.client.get(path)
@@ -107,7 +112,8 @@ def _path(route: str) -> str:
 
 
 def test_the_matrix_knows_every_page() -> None:
-    routes = [*main_pages.router.routes, *ask_pages.router.routes, *owner_pages.router.routes]
+    all_pages = (main_pages, ask_pages, job_pages, answer_pages, owner_pages, api_pages)
+    routes = [route for pages in all_pages for route in pages.router.routes]
     real = {(method, route.path) for route in routes if isinstance(route, APIRoute) for method in route.methods or ()}
     assert {(method, route) for method, route, *_ in MATRIX} == real
 

@@ -14,7 +14,7 @@ from podium.service.http.access import Access, Caller, access, require_all_datas
 from podium.service.store.tokens import Role, Token
 from podium.wire.refusals import forbidden, not_found
 
-__all__ = ["issue_token", "own_tokens", "revoke_token", "router"]
+__all__ = ["issue_token", "own_token", "own_tokens", "revoke_token", "router"]
 
 router: APIRouter = APIRouter(prefix="/v1", responses=PROBLEMS)
 
@@ -94,8 +94,13 @@ def issue_token(
 
 def revoke_token(parts: Service, owner: Token, id_: str) -> Token:
     """Revoke a token within the owner's scope."""
+    return parts.tokens.revoke(own_token(parts, owner, id_).id)
+
+
+def own_token(parts: Service, owner: Token, id_: str) -> Token:
+    """A token within the owner's scope."""
     require_role(owner, Role.OWNER)
     found = parts.tokens.get(id_)
     if found is None or not owner.contains(found.datasets):
         raise not_found("this token")
-    return parts.tokens.revoke(id_)
+    return found

@@ -29,9 +29,9 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
-def configure() -> None:
-    """Write the logs of the service and of the server to stderr, in the same format."""
-    handler = logging.StreamHandler(sys.stderr)
+def configure(file: str | None = None) -> None:
+    """Write the logs of the service and of the server to a file or to stderr, in the same format."""
+    handler = logging.StreamHandler(sys.stderr) if file is None else logging.FileHandler(file, encoding="utf-8")
     handler.setFormatter(JsonLines())
     for name in ("podium.service", "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import parse_qsl
@@ -86,7 +86,10 @@ def view(role: Role) -> Callable[[Request, str, SignedIn], View]:
 
 
 class Form(dict[str, str]):
-    """The fields of a form, without empty ones."""
+    """The fields of a form, without empty ones; of a name that occurs several times, the last."""
+
+    lists: Mapping[str, Sequence[str]] = {}
+    """All values of each name."""
 
 
 async def form_of(request: Request) -> Form:
@@ -99,7 +102,9 @@ async def form_of(request: Request) -> Form:
             422, "The form could not be read. Allowed: forms of this service. Go back and try again.",
             error="InvalidForm",
         ) from None  # fmt: skip
-    return Form({name: value for name, value in pairs if value})
+    form = Form({name: value for name, value in pairs if value})
+    form.lists = {wanted: [value for name, value in pairs if name == wanted and value] for wanted in form}
+    return form
 
 
 def parse_integer(text: str, name: str) -> int:

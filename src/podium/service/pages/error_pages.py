@@ -9,6 +9,7 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from podium.errors import PodiumError
+from podium.service.http.negotiation import prefers_page
 from podium.service.pages.cookies import current_session
 from podium.service.pages.rendering import page
 from podium.service.store.sessions import SignedIn
@@ -21,9 +22,9 @@ _FILES = (".json", ".csv", ".parquet", ".svg", "/events")
 
 
 def wants_page(request: Request) -> bool:
-    """Whether the request comes from a person's browser."""
+    """Whether the request comes from a person's browser, and is not for a file or a program's address."""
     path = request.url.path
-    return not path.startswith(_MACHINES) and not path.endswith(_FILES)
+    return prefers_page(request.scope) and not path.startswith(_MACHINES) and not path.endswith(_FILES)
 
 
 def local_path(target: str) -> str:

@@ -9,11 +9,13 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 import podium
 from podium.errors import PodiumError
-from podium.ledger import Problem, Status
+from podium.ledger import Problem
 from podium.present.plots import plot_budget
-from podium.present.text.accounts import history_rows, left_sentence, status_facts
+from podium.present.text.accounts import status_facts
+from podium.present.text.plain import plain_history, plain_status
 from podium.service.api.routes import dataset_document, dataset_documents
 from podium.service.http.access import address_of, service
+from podium.service.pages.budget_bar import bar_of
 from podium.service.pages.cookies import (
     SESSION,
     SIGN_IN,
@@ -31,11 +33,11 @@ from podium.service.pages.cookies import (
 )
 from podium.service.pages.error_pages import local_path
 from podium.service.pages.rendering import page
-from podium.service.pages.wording import question_sentence
+from podium.service.pages.wording import headline, question_sentence
 from podium.service.store.sessions import form_token
 from podium.service.store.tokens import Role, Token
 
-__all__ = ["router"]
+__all__ = ["begin_session", "router"]
 
 router: APIRouter = APIRouter()
 
@@ -72,7 +74,13 @@ def start_session(request: Request, form: Annotated[Form, Depends(form_of)]) -> 
         parts.failures.take(address_of(request))
         text = "This token is not valid: it is mistyped, revoked or expired. Ask the owner for a new one."
         return _sign_in_page(request, form.get("next", "/"), error=text, status=401)
-    response = RedirectResponse(local_path(form.get("next", "/")), 303)
+    return begin_session(request, token, form.get("next", "/"))
+
+
+def begin_session(request: Request, token: Token, target: str) -> Response:
+    """Start a session and go on to a page of this service."""
+    parts = service(request)
+    response = RedirectResponse(local_path(target), 303)
     before = request.cookies.get(cookie_name(parts, SESSION))
     if before is not None:
         parts.sessions.end(before)
@@ -100,7 +108,11 @@ def datasets_json(request: Request, signed: CurrentSession) -> dict[str, Any]:
 @router.get("/datasets")
 def datasets(request: Request, signed: CurrentSession) -> Response:
     """All data sets in scope, each with its unit of protection and what is left."""
-    return page(request, "datasets.html", signed, datasets=dataset_documents(service(request), signed.token))
+    parts = service(request)
+    documents = dataset_documents(parts, signed.token)
+    known = [one["name"] for one in documents if "unavailable" not in one]
+    bars = {name: bar_of(parts.records.status(name), signed.token) for name in known}
+    return page(request, "datasets.html", signed, datasets=documents, bars=bars)
 
 
 @router.get("/datasets/{dataset}.json")
@@ -118,6 +130,7 @@ def dataset(request: Request, granted: Viewing) -> Response:
         "dataset.html",
         granted.signed,
         dataset=dataset_document(granted.service, granted.dataset, granted.signed.token),
+        bar=bar_of(granted.service.records.status(granted.dataset), granted.signed.token),
         releases=[(record, question_sentence(record.question)) for record in records],
     )
 
@@ -140,31 +153,25 @@ def ledger_picture(request: Request, granted: Viewing, theme: str = "light") -> 
 def ledger(request: Request, granted: Viewing) -> Response:
     """The burn-down chart and the chained entries."""
     records, token = granted.service.records, granted.signed.token
-    shown = records.history(granted.dataset, token)
-    headers, rows = history_rows(shown)
     capped = token.role is not Role.OWNER and records.has_caps(granted.dataset)
     status = records.status(granted.dataset)
+    headers, rows = plain_history(records.history(granted.dataset, token), status.totals)
     return page(
-        request,
-        "ledger.html",
-        granted.signed,
-        dataset=granted.dataset,
-        headers=headers,
-        rows=rows,
-        promise=status.promise,
-        facts=[] if capped else _visible_facts(status, token),
-        left="" if capped else left_sentence(status),
+        request, "ledger.html", granted.signed, dataset=granted.dataset, headers=headers, rows=rows, capped=capped,
+        headline=headline(status), promise=status.promise, bar=bar_of(status, token),
+        facts=[] if capped else _visible(plain_status(status), token),
+        sums=[] if capped else _visible(status_facts(status), token),
         alt=None if capped else _burn_down(request, granted, dark=False)[1],
-    )
+    )  # fmt: skip
 
 
-def _visible_facts(status: Status, token: Token) -> list[tuple[str, str]]:
+def _visible(facts: list[tuple[str, str]], token: Token) -> list[tuple[str, str]]:
     """Facts that the page does not show elsewhere; only the owner sees who spent how much."""
     hidden = () if token.role is Role.OWNER else ("source", "analyst ", "failed", "locked out")
     return [
         (name, text)
-        for name, text in status_facts(status)
-        if name not in ("data set", "promise") and not name.startswith(hidden)
+        for name, text in facts
+        if name not in ("data set", "promise", "private", "used") and not name.startswith(hidden)
     ]
 
 

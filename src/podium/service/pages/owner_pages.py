@@ -9,10 +9,12 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
 from podium.errors import InvalidArgument, PodiumError
-from podium.ledger import Budget
+from podium.ledger import Budget, Status
 from podium.present.text.accounts import status_facts
-from podium.service.api.owner_routes import TokenId, issue_token, own_tokens, revoke_token
+from podium.present.text.plain import plain_status
+from podium.service.api.owner_routes import TokenId, issue_token, own_token, own_tokens, revoke_token
 from podium.service.http.access import require_all_datasets, require_role, service
+from podium.service.pages.budget_bar import bar_of
 from podium.service.pages.cookies import CurrentSession, Form, PostedForm, View, parse_integer, view
 from podium.service.pages.rendering import page
 from podium.service.store.sessions import SignedIn
@@ -39,11 +41,14 @@ def _owner_page(
 ) -> Response:
     parts = service(request)
     names = parts.datasets.visible(signed.token)
+    known = [(name, parts.records.status(name)) for name in names]
+    given = fields or Form()
     return page(
         request, "owner.html", signed, status=200 if error is None else 422,
-        datasets=[(name, parts.records.status(name)) for name in names],
+        datasets=[(name, status, bar_of(status, signed.token)) for name, status in known],
         tokens=own_tokens(parts, signed.token), files=parts.datasets.files() if _owns_all(signed) else [],
-        lines=() if error is None else error.lines, fields=fields or Form(), scope=[*names, *_star(signed)],
+        lines=() if error is None else error.lines, fields=given, chosen=given.lists.get("scope", ()),
+        scope=[*names, *_star(signed)],
         roles=[role.value for role in Role], registers=_owns_all(signed) and parts.settings.registration is not None,
     )  # fmt: skip
 
@@ -85,9 +90,15 @@ def _dataset_page(request: Request, granted: View, *, error: PodiumError | None 
     status = granted.service.records.status(granted.dataset)
     return page(
         request, "owner_dataset.html", granted.signed, status=200 if error is None else 422, dataset=granted.dataset,
-        facts=status_facts(status), state=status, budget=status.totals.budget,
+        bar=bar_of(status, granted.signed.token), facts=_plain_facts(status), sums=status_facts(status), state=status,
+        budget=status.totals.budget,
         lines=() if error is None else error.lines,
     )  # fmt: skip
+
+
+def _plain_facts(status: Status) -> list[tuple[str, str]]:
+    """Without what the bar above them says."""
+    return [(name, text) for name, text in plain_status(status) if name != "used"]
 
 
 @router.post("/datasets/{dataset}/total")
@@ -127,11 +138,18 @@ def create_token(request: Request, signed: CurrentSession, form: PostedForm) -> 
     try:
         secret, made = issue_token(
             service(request), signed.token, name=form.get("token_name", ""), role=form.get("role", ""),
-            datasets=[form.get("scope", "")], days=parse_integer(form.get("days", "90"), "days"),
+            datasets=[*form.lists.get("scope", [""])], days=parse_integer(form.get("days", "90"), "days"),
         )  # fmt: skip
     except InvalidArgument as error:
         return _owner_page(request, signed, error=error, fields=form)
     return page(request, "token.html", signed, status=201, token=made, secret=secret)
+
+
+@router.get("/tokens/{id_}/revoke")
+def confirm_revoking(request: Request, id_: TokenId, signed: CurrentSession) -> Response:
+    """Ask before a token is revoked."""
+    token = own_token(service(request), signed.token, id_)
+    return page(request, "revoke.html", signed, token=token, own=token.id == signed.token.id)
 
 
 @router.post("/tokens/{id_}/revoke")

@@ -5,16 +5,47 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from podium.ledger import Status
 from podium.planning.facts import Facts
 from podium.planning.question_plan import Plan
-from podium.query import QuestionRecord
+from podium.present.text.closing import loss_text, protected
+from podium.query import QuestionRecord, RankingQuestion
 from podium.wire.request import QuestionRequest
 
-__all__ = ["asks_the_same", "condition_text", "question_sentence", "request_of"]
+__all__ = ["asked_sentence", "asks_the_same", "condition_text", "headline", "question_sentence", "request_of"]
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KNOWN = re.compile(r"0\.\.([0-9]+)")
 _TYPED = {"date": "DATE", "timestamp": "TIMESTAMP"}
+
+
+def headline(status: Status) -> str:
+    """Who is protected by everything that was ever released, and how well."""
+    budget = status.totals.budget
+    who, _, note = protected(status.user).removeprefix("private for each ").partition(", of which ")
+    caution = f", of which {note}" if note else ""
+    return f"Private for every {who}{caution} ({loss_text(budget.epsilon, budget.delta)}), all answers together"
+
+
+def asked_sentence(request: QuestionRequest) -> str:
+    """A question that was not asked yet as a sentence; the other options follow by their names."""
+    question, rest = request.question, request.options
+    if isinstance(question, RankingQuestion):
+        start = f"top {question.k} of a ranking of {question.winner} over {question.loser}"
+        shown = {name: value for name, value in rest.items() if name not in ("winner", "loser", "items", "pairs")}
+        return ", ".join([start, *(f"{name.replace('_', ' ')} {_brief(value)}" for name, value in shown.items())])
+    per = rest.pop("per", None)
+    groups = "" if per is None else f" for each {' and '.join([per] if isinstance(per, str) else per)}"
+    by, where = rest.pop("by", "users"), rest.pop("where", None)
+    measure = "" if by == "users" else f" by {by}"
+    condition = "" if where is None else f" where {where if isinstance(where, str) else ' AND '.join(where)}"
+    counted = ", with counts" if rest.pop("counts", False) else ""
+    start = f"top {question.k} of {request.heading}{groups}{measure}{condition}{counted}"
+    return ", ".join([start, *(f"{name.replace('_', ' ')} {_brief(value)}" for name, value in rest.items())])
+
+
+def _brief(value: object) -> str:
+    return f"({len(value)} listed)" if isinstance(value, list) and len(value) > 3 else str(value)
 
 
 def question_sentence(question: str) -> str:

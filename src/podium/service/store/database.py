@@ -18,9 +18,12 @@ from podium.storage.sqlite import APPLICATION_ID, SQLiteBackend
 __all__ = ["State", "now", "open_state"]
 
 _TIMEOUT = 10.0
-_VERSION = 3
+_VERSION = 4
 _PLANS = """CREATE TABLE service_plans (
     id TEXT PRIMARY KEY, analyst TEXT NOT NULL, dataset TEXT NOT NULL, question TEXT NOT NULL, price TEXT NOT NULL,
+    expires BIGINT NOT NULL)"""
+_LINKS = """CREATE TABLE service_links (
+    hash TEXT PRIMARY KEY, token TEXT NOT NULL REFERENCES service_tokens (id), target TEXT NOT NULL,
     expires BIGINT NOT NULL)"""
 _TABLES = (
     "CREATE TABLE service_version (version BIGINT PRIMARY KEY)",
@@ -34,8 +37,9 @@ _TABLES = (
         entry TEXT, problem TEXT, owner TEXT NOT NULL, created BIGINT NOT NULL, token TEXT)""",
     "CREATE TABLE service_datasets (name TEXT PRIMARY KEY, definition TEXT NOT NULL, created BIGINT NOT NULL)",
     _PLANS,
+    _LINKS,
 )
-_UPGRADES = {1: ("ALTER TABLE service_jobs ADD COLUMN token TEXT",), 2: (_PLANS,)}
+_UPGRADES = {1: ("ALTER TABLE service_jobs ADD COLUMN token TEXT",), 2: (_PLANS,), 3: (_LINKS,)}
 """Statements that upgrade the tables of a version to the next. Earlier jobs have no token and stay hidden."""
 _EXISTS = {
     "sqlite": "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'service_version'",
