@@ -42,7 +42,7 @@ def page(server: Running, request: pytest.FixtureRequest) -> Iterator[Page]:
         opened.locator("summary", has_text="More").click()
         opened.get_by_label("Total epsilon of the answer").fill("8")
         opened.get_by_role("button", name="Show what it would cost").first.click()
-        expect(opened.get_by_text("one list for each value of country")).to_be_visible()
+        expect(opened.get_by_text("Top 2 of article for each country")).to_be_visible()
         opened.get_by_role("button", name="Ask and spend").click()
         expect(opened.get_by_role("heading", level=1)).to_have_text("top 2 of article for each country", timeout=60_000)
         yield opened
@@ -57,6 +57,7 @@ def test_every_group_is_found(page: Page, request: pytest.FixtureRequest) -> Non
         expect(box).to_be_hidden()
         expect(heads.last).to_be_visible()
         return
+    expect(box).to_be_visible()
     box.focus()
     page.keyboard.type("g19")
     expect(page.locator("#lists th.group:visible")).to_have_count(10)
@@ -67,6 +68,6 @@ def test_every_group_is_found(page: Page, request: pytest.FixtureRequest) -> Non
     # What is hidden is hidden from those who listen, too; and after the box comes the table.
     expect(page.get_by_role("rowheader", name="G001", exact=True)).to_have_count(0)
     page.keyboard.press("Tab")
-    expect(page.get_by_role("region", name="Lists")).to_be_focused()
+    expect(page.get_by_role("link", name="JSON")).to_be_focused()
     box.fill("")
     expect(page.locator("#lists th.group:visible")).to_have_count(GROUPS)

@@ -1,0 +1,1 @@
+"""Pictures of every page of the service: ``python -m tools.screens FOLDER``."""
