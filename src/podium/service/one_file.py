@@ -1,0 +1,199 @@
+"""A service for one file: its settings, ledger and owner in a folder beside it, made by the first command.
+
+A later command opens them again, from wherever it is given: the budget of a file must not depend on where somebody
+stands. Settings are an ordinary TOML file, which may be edited and served by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from podium.curator import Curator
+from podium.errors import InvalidArgument, UnknownDataset
+from podium.exact import exact_fraction
+from podium.ledger import Budget, Status, open_ledger
+from podium.service.settings import OVERRIDES, Settings, load
+from podium.service.store.database import open_state
+from podium.service.store.sign_in_links import SignInLinks
+from podium.service.store.tokens import EVERYTHING, Role, Tokens
+from podium.user_columns import same_users, user_columns
+
+__all__ = ["FileService", "Stated", "open_file"]
+
+_FOLDER = ".podium"
+_OWNER = "owner"
+_MAX_NAME = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What the command says about the file and its budget; a file that was served before needs none of it."""
+
+    user: tuple[str, ...] = ()
+    epsilon: str | None = None
+    delta: str | None = None
+    items: int | None = None
+    questions: int | None = None
+    bad_lines: str = "refuse"
+    encoding: str = "utf-8"
+    header: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FileService:
+    """The settings of one file, and its name as a data set."""
+
+    config: Path
+    dataset: str
+    settings: Settings
+
+    def sign_in_link(self) -> str:
+        """A link that signs the owner in, once."""
+        state = open_state(self.settings.state)
+        try:
+            tokens = Tokens(state)
+            mine = (one for one in tokens.all() if one.valid and one.name == _OWNER and one.role is Role.OWNER)
+            token = next((one for one in mine if EVERYTHING in one.datasets), None)
+            if token is None:
+                # Nobody needs its secret: it is what the session of a link rests on.
+                _, token = tokens.create(_OWNER, role=Role.OWNER.value, datasets=[EVERYTHING])
+            code = SignInLinks(state, tokens).create(token, f"/datasets/{self.dataset}/ask")
+        finally:
+            state.close()
+        return f"http://127.0.0.1:{self.settings.server.port}/sign-in/link?code={code}"
+
+
+def open_file(source: str, stated: Stated, *, port: int) -> FileService:
+    """Open the service of a file, which is made and registered if it is not there yet."""
+    file = _file(source)
+    folder = file.with_name(f"{file.name}{_FOLDER}")
+    config, dataset = folder / "podium.toml", _dataset_name(file)
+    _use_environment(port)
+    if config.exists():
+        return _reopen(FileService(config, dataset, load(config)), stated)
+    budget = _budget(stated)
+    if not stated.user:
+        raise InvalidArgument(
+            "user", None, allowed="the column that tells whose row it is",
+            hint=f"For example: podium serve {file.name} --user customer --epsilon 3 --delta 1e-6",
+        )  # fmt: skip
+    new = not folder.exists()
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        config.write_text(_toml(file, dataset, stated), encoding="utf-8")
+        made = FileService(config, dataset, load(config))
+        _register(made, budget)
+    except OSError:
+        raise InvalidArgument(
+            "source", source, allowed="a file in a folder that can be written to",
+            hint=f"The ledger and its settings go to {folder.name} beside it. Or write a TOML file: --config.",
+        ) from None  # fmt: skip
+    except BaseException:
+        # Nothing was released: without a registration there is no budget to keep.
+        if new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return made
+
+
+def _use_environment(port: int) -> None:
+    """Listen on this computer only; what the environment says about other services is not about this one."""
+    for variable in OVERRIDES:
+        os.environ.pop(variable, None)
+    os.environ |= {"PODIUM_HOST": "127.0.0.1", "PODIUM_PORT": str(port)}
+
+
+def _reopen(found: FileService, stated: Stated) -> FileService:
+    """The service as it was registered; what is stated differently is refused, never ignored."""
+    try:
+        status = _status(found)
+    except UnknownDataset:
+        _register(found, _budget(stated))
+        return found
+    if stated.user and not same_users(user_columns(list(stated.user)), status.user or ""):
+        raise InvalidArgument(
+            "user", ", ".join(stated.user), allowed=f"{status.user!r}, whose values are protected since the first run"
+        )
+    registered = status.totals.budget
+    for name, given in (("epsilon", stated.epsilon), ("delta", stated.delta), ("items", stated.items),
+                        ("questions", stated.questions)):  # fmt: skip
+        known = getattr(registered, name)
+        if given is not None and exact_fraction(given, name) != known:
+            raise InvalidArgument(
+                name, given, allowed=f"{known}, as it was registered",
+                hint="Leave it out to go on. A total is raised on the owner's page, and never lowered.",
+            )  # fmt: skip
+    return found
+
+
+def _status(found: FileService) -> Status:
+    with open_ledger(found.settings.ledger) as ledger:
+        return ledger.status(found.dataset)
+
+
+def _register(made: FileService, budget: Budget) -> None:
+    place = made.settings.datasets[made.dataset]
+    with Curator(
+        place.source, dataset=made.dataset, user=place.user, ledger=made.settings.ledger, budget=budget, **place.options
+    ):
+        pass
+
+
+def _budget(stated: Stated) -> Budget:
+    for name, given in (("epsilon", stated.epsilon), ("delta", stated.delta)):
+        if given is None:
+            raise InvalidArgument(
+                name, None, allowed="the total for everything ever released about the file",
+                hint="The first run registers it, for example with: --epsilon 3 --delta 1e-6",
+            )  # fmt: skip
+    planned = {"items": stated.items, "questions": stated.questions}
+    return Budget(
+        epsilon=stated.epsilon or "", delta=stated.delta,
+        **{name: number for name, number in planned.items() if number is not None},
+    )  # fmt: skip
+
+
+def _file(source: str) -> Path:
+    file = Path(source).absolute()
+    if not file.is_file():
+        raise InvalidArgument(
+            "source", source, allowed="a file",
+            hint="Databases, folders and several tables are served with settings in a TOML file: --config.",
+        )  # fmt: skip
+    # One file has one ledger, by whatever link it is reached.
+    return file.resolve()
+
+
+def _dataset_name(file: Path) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_]+", "_", file.name.partition(".")[0]).strip("_")
+    return plain[:_MAX_NAME] or "data"
+
+
+def _toml(file: Path, dataset: str, stated: Stated) -> str:
+    user = [_quoted(name) for name in stated.user]
+    return f"""# Written by: podium serve {file.name!a}
+# The budget is in the ledger. Read docs/service.md before other computers may reach this service.
+ledger = "ledger.db"
+
+[server]
+host = "127.0.0.1"
+workers = 1
+log_file = "log.jsonl"
+
+[datasets.{dataset}]
+source = {_quoted(f"../{file.name}")}
+user = {user[0] if len(user) == 1 else f"[{', '.join(user)}]"}
+bad_lines = {_quoted(stated.bad_lines)}
+encoding = {_quoted(stated.encoding)}
+header = {str(stated.header).lower()}
+"""
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML."""
+    signs = (f"\\u{ord(sign):04x}" if ord(sign) < 32 or ord(sign) == 127 else sign for sign in text)
+    return '"' + "".join("\\" + sign if sign in ('"', "\\") else sign for sign in signs) + '"'
