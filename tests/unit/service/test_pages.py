@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 from tests.support.serving import BUDGET, RANKING, World, views, votes, world
 
-from podium.service.pages import answer_pages, api_pages, ask_pages, job_pages, main_pages, owner_pages
+from podium.service.pages import answer_pages, api_pages, ask_pages, job_pages, link_pages, main_pages, owner_pages
 from podium.service.store.tokens import Role
 
 ID = "0" * 32
@@ -28,6 +28,9 @@ MATRIX: list[tuple[str, str, Role | None, int]] = [
     ("GET", "/", None, 303),
     ("GET", "/sign-in", None, 200),
     ("POST", "/sign-in", None, 403),
+    # From this computer only; a test client is not on it.
+    ("GET", "/sign-in/link", None, 403),
+    ("POST", "/sign-in/link", None, 403),
     ("GET", "/about", None, 200),
     ("GET", "/v1", None, 200),
     ("POST", "/sign-out", Role.VIEWER, 303),
@@ -112,7 +115,7 @@ def _path(route: str) -> str:
 
 
 def test_the_matrix_knows_every_page() -> None:
-    all_pages = (main_pages, ask_pages, job_pages, answer_pages, owner_pages, api_pages)
+    all_pages = (main_pages, link_pages, ask_pages, job_pages, answer_pages, owner_pages, api_pages)
     routes = [route for pages in all_pages for route in pages.router.routes]
     real = {(method, route.path) for route in routes if isinstance(route, APIRoute) for method in route.methods or ()}
     assert {(method, route) for method, route, *_ in MATRIX} == real

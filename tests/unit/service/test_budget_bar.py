@@ -1,0 +1,99 @@
+"""Budget bars: what they show is never less spent, nor more left, than there is."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.serving import BUDGET, World, world
+from tests.unit.service.test_pages import Browser, signed_in
+
+from podium.present.text.closing import share_of
+from podium.privacy import Cost, Limits
+from podium.service.pages.budget_bar import BudgetBar, bar_of
+
+SHARES = st.fractions(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("used", "asked", "text"),
+    [
+        ("0", None, "0 % used · 100 % left"),
+        ("1/1000", None, "less than 1 % used · over 99 % left"),
+        ("401/1000", None, "41 % used · 59 % left"),
+        ("999/1000", None, "100 % used · less than 1 % left"),
+        ("1", None, "100 % used · 0 % left"),
+        ("0", "1/50", "uses 2 % · 98 % left"),
+        ("2/5", "1/50", "uses 2 % · 58 % left"),
+        ("9/10", "1/5", "needs 20 % · only 10 % left"),
+        ("1", "1/1000", "needs less than 1 % · only 0 % left"),
+    ],
+)
+def test_bars_in_words(used: str, asked: str | None, text: str) -> None:
+    bar = BudgetBar(Fraction(used), None if asked is None else Fraction(asked))
+    assert bar.text == text
+    assert text in bar.label
+
+
+@given(used=SHARES, asked=st.none() | st.fractions(0, 3))
+def test_bars_are_on_the_safe_side_and_stay_inside(used: Fraction, asked: Fraction | None) -> None:
+    bar = BudgetBar(used, asked)
+    numbers = [int(number) for number in re.findall(r"(\d+) %", bar.text)]
+    spent = used if asked is None else asked
+    if "less than" not in bar.text and "over" not in bar.text:
+        assert Fraction(numbers[0], 100) >= spent
+        assert Fraction(numbers[1], 100) <= max(Fraction(0), 1 - used - (asked or 0) * bar.fits)
+    assert bar.fits == (used + (asked or 0) <= 1)
+    widths = [float(width) for width in (bar.filled, bar.hatched, bar.start)]
+    assert all(0 <= width <= 100 for width in widths)
+    assert widths[1] + widths[2] <= 100.001
+    # What is not nothing can be seen.
+    assert (widths[0] > 0) == (used > 0)
+
+
+def test_either_sum_may_hold_a_loss_and_delta_must() -> None:
+    both = Limits(epsilon=Fraction(4), rho=Fraction(1), delta=Fraction(1, 10))
+    assert share_of(both, Cost(epsilon=1, rho="1/2")) == Fraction(1, 4)
+    assert share_of(both, Cost(epsilon=None, rho="1/2")) == Fraction(1, 2)
+    assert share_of(both, Cost(epsilon=1, rho="1/2", delta="1/10")) == 1
+    assert share_of(both, Cost.nothing()) == 0
+
+
+def test_every_page_about_a_budget_has_its_bar(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        browser = signed_in(here, "owner")
+        before = _bars(browser, "/datasets", "/datasets/views", "/datasets/views/ask", "/datasets/views/rank",
+                       "/datasets/views/ledger", "/owner", "/owner/datasets/views")  # fmt: skip
+        assert {text for texts in before.values() for text in texts} == {"Of the budget: 0 % used · 100 % left"}
+        assert all(len(texts) == 1 for texts in before.values())
+        (planned,) = _bars(browser, "/datasets/views/preview?item=article&k=2").values()
+        assert planned == ["Of the budget: 0 % used before; this question uses 5 % · 95 % left"]
+        asked = here.call("POST", "/v1/datasets/views/releases", {"item": "article", "k": 2}).json()
+        (answered,) = _bars(browser, f"/datasets/views/releases/{asked['entry']}").values()
+        assert answered == ["Of the budget: 5 % used · 95 % left"]
+
+
+def _bars(browser: Browser, *paths: str) -> dict[str, list[str]]:
+    pages = {path: browser.get(path).text for path in paths}
+    return {path: re.findall(r'<svg role="img" aria-label="([^"]+)"', page) for path, page in pages.items()}
+
+
+def test_an_analyst_with_a_cap_sees_that_cap_and_nothing_of_others(tmp_path: Path) -> None:
+    with world(tmp_path, budget={**BUDGET, "epsilon_per_analyst": 1}) as here:
+        _ask(here, "ana", 2)
+        status = here.service.datasets.status("views")
+        tokens = {one.name: one for one in here.service.tokens.all()}
+        _ask(here, "bob", 5)
+        after = here.service.datasets.status("views")
+        tokens = {one.name: one for one in here.service.tokens.all()}
+        assert bar_of(status, tokens["ana"]) == bar_of(after, tokens["ana"])
+        assert bar_of(after, tokens["ana"]).whose == "your cap"
+        assert 0 < bar_of(after, tokens["ana"]).used < bar_of(after, tokens["bob"]).used
+
+
+def _ask(here: World, who: str, k: int) -> None:
+    assert here.call("POST", "/v1/datasets/views/releases", {"item": "article", "k": k}, who=who).status_code == 200
