@@ -32,7 +32,7 @@ Config = Annotated[Path, _CONFIG]
 
 def serve(
     source: Annotated[
-        str | None, typer.Argument(metavar="[SOURCE]", help="A file to serve on this computer, without settings.")
+        str | None, typer.Argument(metavar="SOURCE", help="A file to serve on this computer, without settings.")
     ] = None,
     *,
     config: Annotated[Path | None, _CONFIG] = None,

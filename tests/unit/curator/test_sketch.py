@@ -12,8 +12,8 @@ from podium.curator import Curator
 from podium.curator.sketch import MAX_K, sketch_plan
 from podium.errors import InvalidArgument, QuestionRefused, UnknownColumn
 from podium.ledger import Budget
-from podium.present.text.closing import share_of
-from podium.privacy import Cost
+from podium.ledger.bookkeeping.held import Charged
+from podium.privacy import Event
 from podium.query import Question
 from podium.sources.duckdb.source import DuckDBSource
 
@@ -65,28 +65,30 @@ def _never(*_: object, **__: object) -> None:
 def test_the_largest_k_is_the_largest(curator: Curator) -> None:
     status = curator.status
 
-    def fits(cost: Cost) -> bool:
-        return share_of(status.totals.limits, status.spent + cost) <= 1
+    def fits(events: tuple[Event, ...]) -> bool:
+        return status.totals.books.refusal(Charged.of(events, reserve=True), status.held) is None
 
     enough = {
-        counts: sketch_plan(curator, Question(item="article", counts=counts)).affordable_k(fits)
+        counts: sketch_plan(curator, Question(item=("article",), counts=counts)).affordable_k(fits)
         for counts in (False, True)
     }
     assert enough == {False: 100, True: 50}
     for counts, k in enough.items():
         assert k is not None
-        assert fits(sketch_plan(curator, Question(item="article", k=k, counts=counts)).plan.at_most)
-        assert not fits(sketch_plan(curator, Question(item="article", k=k + 1, counts=counts)).plan.at_most)
+        assert fits(sketch_plan(curator, Question(item=("article",), k=k, counts=counts)).plan.strategy.worst_case)
+        assert not fits(
+            sketch_plan(curator, Question(item=("article",), k=k + 1, counts=counts)).plan.strategy.worst_case
+        )
     # A stated epsilon is for the answer, however long; a domain has only so many items.
-    assert sketch_plan(curator, Question(item="article"), epsilon="0.5").affordable_k(fits) == MAX_K
-    assert sketch_plan(curator, Question(item="weekday", k=2, domain_size=7)).affordable_k(fits) == 7
-    assert sketch_plan(curator, Question(item="article")).affordable_k(lambda _: False) == 0
+    assert sketch_plan(curator, Question(item=("article",)), epsilon="0.5").affordable_k(fits) == MAX_K
+    assert sketch_plan(curator, Question(item=("weekday",), k=2, domain_size=7)).affordable_k(fits) == 7
+    assert sketch_plan(curator, Question(item=("article",))).affordable_k(lambda _: False) == 0
 
 
 def test_mistakes_are_those_of_the_plan(curator: Curator) -> None:
     with pytest.raises(UnknownColumn, match="articel"):
-        sketch_plan(curator, Question(item="articel"))
+        sketch_plan(curator, Question(item=("articel",)))
     with pytest.raises(InvalidArgument, match="epsilon"):
-        sketch_plan(curator, Question(item="article"), epsilon="1e-9")
+        sketch_plan(curator, Question(item=("article",)), epsilon="1e-9")
     with pytest.raises(QuestionRefused, match="DE"):
-        sketch_plan(curator, Question(item="article", where="country = DE"))
+        sketch_plan(curator, Question(item=("article",), where=("country = DE",)))

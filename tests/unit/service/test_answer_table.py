@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from bench.service.serving import views
 
@@ -13,11 +14,11 @@ from podium.release import GroupedRelease, Release
 from podium.service.pages.answer_table import answer_table
 
 
-def _release(tmp_path: Path, **options: object) -> Release:
+def _release(tmp_path: Path, **options: Any) -> Release:
     views(tmp_path / "views.parquet", users=600)
     return podium.top(
         str(tmp_path / "views.parquet"), user="user_id", item="article", k=3, epsilon=20, delta="1e-6", **options
-    )  # type: ignore[call-overload]
+    )
 
 
 def test_bars_are_as_long_as_their_values(tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from tests.support.serving import BUDGET, World, world
 from tests.unit.service.test_pages import Browser, signed_in
 
-from podium.present.text.closing import share_of
-from podium.privacy import Cost, Limits
 from podium.service.pages.budget_bar import BudgetBar, bar_of
 
 SHARES = st.fractions(0, 1)
@@ -34,33 +32,25 @@ SHARES = st.fractions(0, 1)
     ],
 )
 def test_bars_in_words(used: str, asked: str | None, text: str) -> None:
-    bar = BudgetBar(Fraction(used), None if asked is None else Fraction(asked))
+    part = None if asked is None else Fraction(asked)
+    bar = BudgetBar(Fraction(used), part, fits=Fraction(used) + (part or 0) <= 1)
     assert bar.text == text
     assert text in bar.label
 
 
 @given(used=SHARES, asked=st.none() | st.fractions(0, 3))
 def test_bars_are_on_the_safe_side_and_stay_inside(used: Fraction, asked: Fraction | None) -> None:
-    bar = BudgetBar(used, asked)
+    bar = BudgetBar(used, asked, fits=used + (asked or 0) <= 1)
     numbers = [int(number) for number in re.findall(r"(\d+) %", bar.text)]
     spent = used if asked is None else asked
     if "less than" not in bar.text and "over" not in bar.text:
         assert Fraction(numbers[0], 100) >= spent
         assert Fraction(numbers[1], 100) <= max(Fraction(0), 1 - used - (asked or 0) * bar.fits)
-    assert bar.fits == (used + (asked or 0) <= 1)
     widths = [float(width) for width in (bar.filled, bar.hatched, bar.start)]
     assert all(0 <= width <= 100 for width in widths)
     assert widths[1] + widths[2] <= 100.001
     # What is not nothing can be seen.
     assert (widths[0] > 0) == (used > 0)
-
-
-def test_either_sum_may_hold_a_loss_and_delta_must() -> None:
-    both = Limits(epsilon=Fraction(4), rho=Fraction(1), delta=Fraction(1, 10))
-    assert share_of(both, Cost(epsilon=1, rho="1/2")) == Fraction(1, 4)
-    assert share_of(both, Cost(epsilon=None, rho="1/2")) == Fraction(1, 2)
-    assert share_of(both, Cost(epsilon=1, rho="1/2", delta="1/10")) == 1
-    assert share_of(both, Cost.nothing()) == 0
 
 
 def test_every_page_about_a_budget_has_its_bar(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from tests.support.serving import World, settings_for, world
 from tests.unit.service.test_pages import FORM, HTML, Browser
 
 from podium.service.app import create_app
-from podium.service.store import sign_in_links
+from podium.service.store.database import now
+from podium.service.store.sign_in_links import LINK_SECONDS
 from podium.service.store.tokens import Token
 
 HERE = "http://127.0.0.1:8000"
@@ -118,8 +119,8 @@ def test_another_page_cannot_use_a_link(here: World) -> None:
 
 
 def test_a_link_ends(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, moment = _code(here), sign_in_links.now()
-    monkeypatch.setattr(sign_in_links, "now", lambda: moment + sign_in_links.LINK_SECONDS + 1)
+    code, later = _code(here), now() + LINK_SECONDS + 1
+    monkeypatch.setattr("podium.service.store.sign_in_links.now", lambda: later)
     assert here.service.links.use(code) is None
     monkeypatch.undo()
     code, following = _code(here), _code(here)
