@@ -16,6 +16,7 @@ from podium.curator import Curator
 from podium.errors import InvalidArgument, UnknownDataset
 from podium.exact import exact_fraction
 from podium.ledger import Budget, Status, open_ledger
+from podium.ledger.budget import DEFAULT_ITEMS, DEFAULT_QUESTIONS
 from podium.service.settings import OVERRIDES, Settings, load
 from podium.service.store.database import open_state
 from podium.service.store.sign_in_links import SignInLinks
@@ -150,10 +151,10 @@ def _budget(stated: Stated) -> Budget:
                 name, None, allowed="the total for everything ever released about the file",
                 hint="The first run registers it, for example with: --epsilon 3 --delta 1e-6",
             )  # fmt: skip
-    planned = {"items": stated.items, "questions": stated.questions}
     return Budget(
         epsilon=stated.epsilon or "", delta=stated.delta,
-        **{name: number for name, number in planned.items() if number is not None},
+        items=DEFAULT_ITEMS if stated.items is None else stated.items,
+        questions=DEFAULT_QUESTIONS if stated.questions is None else stated.questions,
     )  # fmt: skip
 
 
