@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 from podium.errors import InvalidArgument
@@ -96,12 +97,16 @@ class Chain:
 def chain(steps: Iterable[Step], free: Fraction, *, one_shot: bool = True) -> Chain | None:
     """The cheapest prices that these steps may have, one after the other; None if they do not fit into what is free.
 
-    Gaussian steps come first, except those at the end: they may run later than reserved, and never earlier.
+    Gaussian steps come first, except those at the end: they may run later than reserved, and never earlier. Where one
+    kind of step comes back after another, as in lists for several groups, all have the prices of node 0: such a call
+    may be settled for other lists than ran first.
     ``one_shot``: which steps run is decided by the call's own answers alone. A session, whose later rounds react
     to what other calls were answered meanwhile, has to say False and gets the prices of node 0.
     """
     parts: list[ChainPart] = []
-    for step in _noise_first(steps):
+    wanted = _noise_first(steps)
+    one_shot = one_shot and not _comes_back(wanted)
+    for step in wanted:
         count = step.count
         while count:
             part = _largest_part(step.times(count), free, one_shot=one_shot)
@@ -119,6 +124,11 @@ def _noise_first(steps: Iterable[Step]) -> list[Step]:
     last = max((place for place, step in enumerate(wanted) if step.kind != "gaussian"), default=-1)
     # Sorting is stable, and False comes first.
     return sorted(wanted[: last + 1], key=lambda step: step.kind != "gaussian") + wanted[last + 1 :]
+
+
+def _comes_back(steps: Iterable[Step]) -> bool:
+    kinds = [kind for kind, _ in groupby(step.times(1) for step in steps if step.kind != "gaussian")]
+    return len(set(kinds)) < len(kinds)
 
 
 def _largest_part(step: Step, free: Fraction, *, one_shot: bool) -> ChainPart | None:

@@ -140,6 +140,17 @@ def test_lists_for_groups_cost_as_many_selections_as_ran_whichever_list_they_are
     assert short_and_long < found.charge([selections, noise, selections.times(2), noise])
 
 
+def test_lists_of_unequal_steps_for_several_groups_have_prices_that_hold_in_any_order() -> None:
+    """Settled is the costliest list, and another may have run: at higher nodes its places could cost more."""
+    first, second = Step.bounded_range("0.1"), Step.bounded_range("0.2")
+    one = some_chain(first, second)
+    several = some_chain(first, second, first, second)
+    assert not one.any_order
+    assert several.any_order
+    assert several == Chain.at_zero([first, second, first, second])
+    assert several.charge([first, first, second]) == several.charge([first, second, first])
+
+
 def test_a_chain_with_one_higher_price_has_an_order() -> None:
     found = some_chain(Step.bounded_range("0.1", count=98))
     assert {part.node for part in found.parts} > {0}
