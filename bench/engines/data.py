@@ -28,12 +28,16 @@ _HEAD, _USERS = 1200, 1000
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """A log of (user_id, article_id, article, country), in parts of ``part_rows`` rows."""
+    """A log of (user_id, article_id, article, country), in parts of ``part_rows`` rows.
+
+    With ``amounts`` it has seconds of reading instead of the name of the article.
+    """
 
     folder: Path
     part_rows: int = 2_000_000
     users: int = 2_000_000
     items: int = 1_000_000
+    amounts: bool = False
 
     def files(self, rows: int) -> list[str]:
         """Parquet files that together have that many rows; those that are not there yet are written."""
@@ -44,7 +48,7 @@ class Events:
         paths = [self._path(part) for part in range(parts)]
         for part, path in enumerate(paths):
             if not path.exists():
-                _write(self._part(part), _NAMED, path)
+                _write(self._part(part), _TIMED if self.amounts else _NAMED, path)
         return [str(path) for path in paths]
 
     @contextmanager
@@ -56,7 +60,8 @@ class Events:
             yield folder
 
     def _path(self, part: int) -> Path:
-        return self.folder / f"events-{self.part_rows}-{self.users}-{self.items}-{_SEED}-{part:03d}.parquet"
+        name = "reading" if self.amounts else "events"
+        return self.folder / f"{name}-{self.part_rows}-{self.users}-{self.items}-{_SEED}-{part:03d}.parquet"
 
     def _part(self, part: int) -> pa.Table:
         """Log-uniform articles have Zipf's exponent 1; squared uniform users are busy at one end."""
@@ -65,10 +70,12 @@ class Events:
         articles = np.exp(np.log(self.items) * rng.random(self.part_rows)).astype(np.int64) - 1
         countries = rng.integers(len(COUNTRIES), size=self.part_rows, dtype=np.int8)
         country = pa.DictionaryArray.from_arrays(pa.array(countries), pa.array(COUNTRIES))
-        return pa.table({"user_id": users, "article_id": articles, "country": country})
+        seconds = np.ceil(rng.lognormal(3.0, 1.2, self.part_rows)).astype(np.int64)
+        return pa.table({"user_id": users, "article_id": articles, "country": country, "seconds": seconds})
 
 
 _NAMED = "SELECT user_id, article_id, 'article-' || printf('%07d', article_id) AS article, country FROM rows_"
+_TIMED = "SELECT user_id, article_id, country, seconds FROM rows_"
 
 
 def wide_table(folder: Path, items: int) -> str:

@@ -10,8 +10,8 @@ from bench.measure import Timing
 from bench.selection.goals import Goal
 
 __all__ = [
-    "BOUNDED", "ENGINES", "ROUNDS", "ROUNDS_COUNTED", "TALLY", "TOP_ROWS", "TOP_ROWS_COUNTED", "Cell", "MemoryCell",
-    "Route", "goals",
+    "BARE_SUMS", "BOUNDED", "ENGINES", "ROUNDS", "ROUNDS_COUNTED", "SUMS", "SUMS_IN_ROUNDS", "TALLY", "TOP_ROWS",
+    "TOP_ROWS_COUNTED", "Cell", "MemoryCell", "Route", "goals",
 ]  # fmt: skip
 
 ENGINES = ("DuckDB", "PostgreSQL", "ClickHouse", "Spark")
@@ -31,6 +31,7 @@ TOP_ROWS = Route("top rows")
 TOP_ROWS_COUNTED = Route("top rows, counts")
 TALLY = Route("counts of counts")
 BOUNDED = Route("bounded")
+SUMS, SUMS_IN_ROUNDS, BARE_SUMS = Route("sums"), Route("sums in rounds"), Route("sums, bare query")
 ROUNDS = {k: Route(f"k={k}") for k in (100, 1000)}
 ROUNDS_COUNTED = {k: Route(f"k={k}, counts") for k in (100, 1000)}
 
@@ -51,6 +52,7 @@ _LIMITS = (
     _Limit(("DuckDB",), ROUNDS[100], 2.5, processor=True),
     _Limit(("DuckDB",), ROUNDS_COUNTED[100], 2.7, processor=True),
     _Limit(("DuckDB",), BOUNDED, 2.0, processor=True),
+    _Limit(("DuckDB",), SUMS, 1.3, processor=True),
     _Limit(("PostgreSQL", "Spark"), ROUNDS[100], 3.0),
     _Limit(("ClickHouse",), ROUNDS[100], 3.0, processor=True),
 )

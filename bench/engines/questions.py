@@ -11,21 +11,53 @@ from pathlib import Path
 from typing import Any
 
 import podium
-from bench.engines.goals import BOUNDED, ROUNDS, ROUNDS_COUNTED, TALLY, TOP_ROWS, TOP_ROWS_COUNTED, Route
+from bench.engines.goals import (
+    BARE_SUMS,
+    BOUNDED,
+    ROUNDS,
+    ROUNDS_COUNTED,
+    SUMS,
+    SUMS_IN_ROUNDS,
+    TALLY,
+    TOP_ROWS,
+    TOP_ROWS_COUNTED,
+    Route,
+)
 from bench.engines.scans import Job
 from bench.engines.servers import WHERE
 from podium.ledger import open_ledger
 from podium.sources import Source
 
-__all__ = ["SETTINGS", "K", "Ours", "ask", "bounded", "few", "in_rounds", "paid_question", "text"]
+__all__ = [
+    "SETTINGS",
+    "K",
+    "Ours",
+    "ask",
+    "bounded",
+    "few",
+    "in_rounds",
+    "paid_question",
+    "sums",
+    "sums_beside_bare",
+    "text",
+]
 
 K = 10
 K_BAR = 1000
 EPSILON, DELTA = 1, "1e-8"
-MAX_ITEMS = 10
-SETTINGS = {"k": K, "k_bar": K_BAR, "epsilon": EPSILON, "delta": DELTA, "where": WHERE, "max_items": MAX_ITEMS}
+MAX_ITEMS, CLIP = 10, 64
+SETTINGS = {
+    "k": K,
+    "k_bar": K_BAR,
+    "epsilon": EPSILON,
+    "delta": DELTA,
+    "where": WHERE,
+    "max_items": MAX_ITEMS,
+    "clip": CLIP,
+}
 """What every question has in common, for the file."""
 
+_BY = "sum(seconds)"
 _BUDGET = podium.Budget(epsilon=3, delta="1e-6", items=200, questions=20)
 
 
@@ -71,6 +103,20 @@ def in_rounds(source: Source, k: int) -> list[Ours]:
         Ours(ROUNDS[k], f"podium.top, k={k}", ask(source, k=k)),
         Ours(ROUNDS_COUNTED[k], f"podium.top, k={k}, counts", ask(source, k=k, counts=True)),
     ]
+
+
+def sums(source: Source) -> list[Ours]:
+    """The sums of a column: found at once, and in rounds, where the clip is chosen too."""
+    return [_sums_at_once(source, SUMS), Ours(SUMS_IN_ROUNDS, "podium.top, sums", ask(source, by=_BY))]
+
+
+def sums_beside_bare(source: Source) -> list[Ours]:
+    """The first of them, to be compared with sums that nobody adds up by user first."""
+    return [_sums_at_once(source, BARE_SUMS)]
+
+
+def _sums_at_once(source: Source, route: Route) -> Ours:
+    return Ours(route, "podium.top, sums, clip stated", ask(source, k_bar=K_BAR, by=_BY, clip=CLIP))
 
 
 @contextmanager

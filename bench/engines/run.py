@@ -4,7 +4,7 @@
 
 The engine should stay as fast as it was. Prints the tables and the goals, and writes the same numbers (every
 repetition) as JSON. The goals are ratios, computed from this run alone, and only reported: a shared machine is too
-noisy to fail a build on. The tables are made once, half a gigabyte of Parquet, and kept in build/bench/data. What a
+noisy to fail a build on. The tables are made once, a gigabyte of Parquet, and kept in build/bench/data. What a
 run has measured is kept in build/bench/engines until it ends, so that an interrupted run goes on when it is repeated.
 """
 
@@ -31,7 +31,16 @@ from bench.engines.goals import ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, goals
 from bench.engines.parts import Parts
 from bench.engines.questions import SETTINGS, K, Ours
 from bench.engines.scans import Job
-from bench.engines.servers import Opened, missing, open_clickhouse, open_duckdb, open_postgresql, open_spark
+from bench.engines.servers import (
+    Opened,
+    bare_sums,
+    missing,
+    open_clickhouse,
+    open_duckdb,
+    open_postgresql,
+    open_spark,
+    sums_of_pairs,
+)
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from bench.selection import report as selection_report
 from bench.selection.goals import Goal
@@ -187,6 +196,7 @@ def _duckdb_cells(plan: Plan, events: Events, parts: Parts, progress: Progress) 
     for k in plan.in_rounds:
         cells += parts.cells(f"DuckDB-{k}", partial(_round_cells, plan, events, progress, k))
     cells += parts.cells("DuckDB-text", partial(_text_cells, plan, events, progress))
+    cells += parts.cells("DuckDB-sums", partial(_sum_cells, plan, events, progress))
     return cells + parts.cells("DuckDB-bounded", partial(_bounded_cells, plan, events, progress))
 
 
@@ -209,6 +219,16 @@ def _text_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
     with open_duckdb(events, plan.text_rows) as opened:
         table = _Table("DuckDB", opened, plan.text_rows)
         return table.cells(questions.text(opened.source), plan.repetitions, item="article")
+
+
+def _sum_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
+    progress(f"DuckDB, sums, {plan.rows:,} rows")
+    cells, amounts = [], dataclasses.replace(events, amounts=True)
+    for query, ways in ((sums_of_pairs, questions.sums), (bare_sums, questions.sums_beside_bare)):
+        with open_duckdb(amounts, plan.rows, query) as opened:
+            table = _Table("DuckDB", opened, plan.rows)
+            cells += table.cells(ways(opened.source), plan.round_repetitions)
+    return cells
 
 
 def _bounded_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:

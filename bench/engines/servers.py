@@ -21,12 +21,14 @@ from bench.postgresql import postgresql
 from podium.sources import DuckDBSource, Source, open_source
 
 __all__ = [
-    "WHERE", "Opened", "Plain", "missing", "open_clickhouse", "open_duckdb", "open_postgresql", "open_spark",
-    "spark_session",
+    "WHERE", "Opened", "Plain", "Query", "bare_sums", "missing", "open_clickhouse", "open_duckdb", "open_postgresql",
+    "open_spark", "spark_session", "sums_of_pairs",
 ]  # fmt: skip
 
 Plain: TypeAlias = Callable[[str, int], Job]
 """The query without privacy, for a column of items and a k."""
+Query: TypeAlias = Callable[[str, str, int], str]
+"""Its text, for a column of items, a table and a k."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +71,15 @@ def missing(engine: str) -> str | None:
 
 
 @contextmanager
-def open_duckdb(events: Events, rows: int) -> Iterator[Opened]:
-    """DuckDB on the Parquet files."""
+def open_duckdb(events: Events, rows: int, query: Query | None = None) -> Iterator[Opened]:
+    """DuckDB on the Parquet files; ``query`` is another plain query than that of distinct users."""
     with events.linked(rows) as folder, connect() as connection, closing(DuckDBSource(folder)) as source:
         table = f"read_parquet('{folder}/*.parquet')"
 
+        written = query or _query
+
         def plain(item: str, k: int) -> Job:
-            return lambda: _items(connection.execute(_query(item, table, k)).fetchall())
+            return lambda: _items(connection.execute(written(item, table, k)).fetchall())
 
         yield Opened(plain, source, duckdb_scans)
 
@@ -162,6 +166,18 @@ def _hushed() -> Iterator[None]:
 def _query(item: str, table: str, k: int) -> str:
     count = "COUNT(DISTINCT user_id) AS n"
     return f"SELECT {item}, {count} FROM {table} WHERE {WHERE} GROUP BY {item} ORDER BY n DESC LIMIT {k}"  # noqa: S608
+
+
+def sums_of_pairs(item: str, table: str, k: int) -> str:
+    """The sums of seconds, added up by user and item first, as podium must."""
+    pairs = f"SELECT {item}, SUM(seconds) AS s FROM {table} WHERE {WHERE} GROUP BY user_id, {item}"  # noqa: S608
+    return f"SELECT {item}, SUM(s) AS n FROM ({pairs}) AS pairs GROUP BY {item} ORDER BY n DESC LIMIT {k}"  # noqa: S608
+
+
+def bare_sums(item: str, table: str, k: int) -> str:
+    """The same at once."""
+    total = "SUM(seconds) AS n"
+    return f"SELECT {item}, {total} FROM {table} WHERE {WHERE} GROUP BY {item} ORDER BY n DESC LIMIT {k}"  # noqa: S608
 
 
 def _items(rows: Sequence[Sequence[Any]]) -> list[Any]:

@@ -72,14 +72,17 @@ def test_the_json_has_every_cell_and_goal(results: run.Results, tmp_path: Path) 
         ("DuckDB", "k=100", 100, 20_000),
         ("DuckDB", "k=100, counts", 100, 20_000),
         ("DuckDB", "top rows", 10, 10_000),
+        ("DuckDB", "sums", 10, 20_000),
+        ("DuckDB", "sums in rounds", 10, 20_000),
+        ("DuckDB", "sums, bare query", 10, 20_000),
         ("DuckDB", "bounded", 10, 10_000),
     ]
-    assert [len(cell["seconds"]["podium"]) for cell in data["cells"]] == [2, 2, 2, 2, 1, 1, 2, 1]
-    assert [cell["scans"] for cell in data["cells"]] == [1] * 8
+    assert [len(cell["seconds"]["podium"]) for cell in data["cells"]] == [2, 2, 2, 2, 1, 1, 2, 1, 1, 1, 1]
+    assert [cell["scans"] for cell in data["cells"]] == [1] * 11
     assert {(cell["route"], cell["items"]) for cell in data["memory"]} == {
         (route, items) for route in ("top rows", "counts of counts") for items in TINY.wide_items
     }
-    assert len(data["goals"]) == 16
+    assert len(data["goals"]) == 17
     assert all(set(goal) == {"name", "wanted", "measured", "met", "where"} for goal in data["goals"])
 
 
