@@ -10,6 +10,7 @@ import pytest
 from tests.support.sources.databases import open_database
 from tests.support.sources.norms import AMOUNTS, NormContract
 
+import podium
 from podium.sources import MAX_CLIP, CountQuery, PairValue, Source, open_source
 
 
@@ -51,3 +52,15 @@ def test_lengths_of_large_amounts_are_exact(name: str, tmp_path: Path) -> None:
         expected[next(j for j in range(41) if square <= 4**j)] += 1
         added[(sum(amounts) - 1).bit_length()] += 1
     assert (list(lengths), list(sums)) == (expected, added)
+
+
+def test_a_length_that_is_chosen_on_sqlite_may_be_large(tmp_path: Path) -> None:
+    """Amounts of many millions: a length of 2^15 would leave hardly anything of them."""
+    with open_database("SQLite", tmp_path) as database:
+        database.execute("CREATE TABLE t (u BIGINT, label TEXT, x BIGINT)")
+        rows = [(user, label, 10**7 + user) for user in range(300) for label in "abc"[: 1 + user % 3]]
+        database.execute(f"INSERT INTO t VALUES {', '.join(map(str, rows))}")
+        with database.opened("t") as source:
+            release = podium.top(source, item="label", user="u", by="sum(x)", k=3, epsilon=200, delta="1e-12")
+    assert release.items == ("a", "b", "c")
+    assert int(release.parameters["length"]) >= 2**23
