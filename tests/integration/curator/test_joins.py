@@ -127,6 +127,24 @@ def test_keys_of_another_kind_and_names_that_say_nothing_are_refused() -> None:
         once("article", "more.parquet USING (user_id)")
 
 
+def test_no_joined_table_says_who_a_user_is() -> None:
+    """In JSON any name is a column, so a public table's column of that name must not take the user's place."""
+    rows = [json.dumps({"person": f"u{u}", "article": "a"}) for u in range(50)]
+    Path("views.json").write_text("\n".join(rows), encoding="utf-8")
+    names = "".join(f"a,x{place},news\n" for place in range(9))
+    Path("spread.csv").write_text(f"article,person,topic\n{names}", encoding="utf-8")
+    asked: dict[str, Any] = {"user": "person", "epsilon": 1, "delta": "1e-6", "k": 1}
+    for joins in (
+        ["PUBLIC spread.csv USING (article)"],
+        ["PUBLIC spread.csv USING (article)", "views.json USING (person)"],
+    ):
+        with pytest.raises(InvalidArgument, match="rename it"):
+            podium.plan("views.json", item="topic", join=joins, **asked)
+    # Matched by that column it is the user's own.
+    own = "PUBLIC spread.csv USING (article, person)"
+    assert podium.plan("views.json", item="topic", join=own, **asked).queries
+
+
 def test_the_owner_declares_and_the_question_names() -> None:
     budget = Budget(epsilon=5, delta="1e-6")
     with Curator(dataset="views", budget=budget, joins=JOINS, **VIEWS) as curator:

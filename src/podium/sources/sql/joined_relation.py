@@ -167,9 +167,15 @@ class JoinedRelation(Relation):
         return part.relation.value(_column(stored, _alias(place)), part.relation.schema.column(stored))
 
 
-def joined_rows(main: Relation, parts: tuple[JoinedPart, ...], *, table: str) -> JoinedRelation:
-    """The relation of joined tables; raises unless every key is a column of both sides, of exactly the same kind."""
-    columns = {column.name: column for column in main.schema.columns}
+def joined_rows(
+    main: Relation, parts: tuple[JoinedPart, ...], *, table: str, own: tuple[Column, ...] = ()
+) -> JoinedRelation:
+    """The relation of joined tables; raises unless every key is a column of both sides, of exactly the same kind.
+
+    ``own`` are columns that the main relation must have itself, such as those of the user. It may have them without
+    listing them: in JSON any name is a column, and a joined table with a column of that name would supply it.
+    """
+    columns = {column.name: column for column in (*main.schema.columns, *own)}
     owners: dict[str, int] = {}
     holders = dict.fromkeys(columns, table)
     shared: dict[str, tuple[str, str]] = {}

@@ -123,11 +123,13 @@ class JoiningSource(ABC):
         main = self.relation_for(query)
         if not query.joins:
             return main
-        for name in each_user_column(query.user):
-            # Of the table itself: whose row it is must not depend on what it meets.
-            main.schema.column(name, role="user")
+        # Of the table itself: whose row it is must not depend on what it meets.
+        own = tuple(main.schema.column(name, role="user") for name in each_user_column(query.user))
         parts = tuple(self._joined_part(place, join, query.user) for place, join in enumerate(query.joins))
-        return joined_rows(main, parts, table=_MAIN)
+        rows = joined_rows(main, parts, table=_MAIN, own=own)
+        for column in own:
+            rows.schema.column(column.name, role="user")
+        return rows
 
     def _joined_part(self, place: int, join: JoinedTable, user: UserColumns) -> JoinedPart:
         if join.lookup is None:
