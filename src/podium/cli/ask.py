@@ -69,7 +69,11 @@ class AnswerOptions:
         bool, typer.Option("--counts", help="Also estimate the value of each item, with half of the budget.")
     ] = False
     others: Annotated[
-        bool, typer.Option("--others", help="Also count users with none of the items, and all; implies --counts.")
+        bool,
+        typer.Option(
+            "--others",
+            help="Also users with none of the items, or what all other items have; and the total. Implies --counts.",
+        ),
     ] = False
     clip: Clip = None
     unit: Unit = None

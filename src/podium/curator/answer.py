@@ -101,9 +101,9 @@ def _in_amounts(release: Release, measure: Measure | None) -> Release:
         release = replace(release, lists=GroupLists(lists))
         return replace(release, parameters={"by": measure.by, "unit": str(measure.unit), **release.parameters})
     values = None if release.values is None else tuple(map(measure.amount, release.values))
-    return replace(
-        release, values=values, parameters={"by": measure.by, "unit": str(measure.unit), **release.parameters}
-    )
+    beside = None if release.beside is None else release.beside.in_amounts(measure.unit)
+    parameters = {"by": measure.by, "unit": str(measure.unit), **release.parameters}
+    return replace(release, values=values, beside=beside, parameters=parameters)
 
 
 def _amounts_of(found: RankedList, measure: Measure) -> RankedList:
@@ -155,10 +155,15 @@ def _with_others(release: Release, strategy: Strategy, reader: SourceReader) -> 
     if step is None:
         return release
     final = keep_at_least(release, strategy.facts.at_least)
-    users = reader.users()
-    beside = step.release(users - reader.users_with(final.items), users)
+    if step.amounts:
+        # The same clip as that of the values, so that everything adds up.
+        found = reader.rest_totals(final.items, int(final.parameters["value_clip"]))
+        beside, what = step.release_rest(*found, final.values or ()), "amounts beside a list"
+    else:
+        users = reader.users()
+        beside, what = step.release(users - reader.users_with(final.items), users), "users beside a list"
     paid = Receipt((*final.paid.events, *step.events))
-    return replace(final, beside=beside, paid=paid, theorem=f"{final.theorem}; {step.proof}: users beside a list")
+    return replace(final, beside=beside, paid=paid, theorem=f"{final.theorem}; {step.proof}: {what}")
 
 
 def _measure(release: Release, measure: MeasureCounts | MeasureTogether, reader: SourceReader) -> Release:

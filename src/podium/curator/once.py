@@ -74,7 +74,8 @@ def top(
             from a known domain. ``domain`` (a list, or a file) or ``domain_size`` (the numbers below it): the items
             that can come back; otherwise they are found in the data, which needs a delta above 0. ``at_least``: leave
             out items with less than that, near but not exactly, because noise decides. ``others``: also the numbers of
-            users with none of the items, and of all; a tenth of epsilon pays for them. ``per``: a column, or several:
+            users with none of the items, and of all, or what all other items have, and the total; and shares. A tenth
+            of epsilon pays for them. ``per``: a column, or several:
             one list for each value, in ``release.lists``. ``groups`` (a list, or a file) are the values, if known; each
             user counts in ``groups_per_user`` (1) of them, or in "all". ``join``: a ``podium.Join``, or several: tables
             about users and public tables, whose columns are then columns of the question. ``max_items_per_user``,

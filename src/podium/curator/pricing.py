@@ -87,7 +87,10 @@ def _with_others(
 
     whole = positive_fraction(epsilon, "epsilon")
     share = whole * _OTHERS_SHARE
-    chosen = replace(choose(replace(facts, others=False), whole - share), others=MeasureOthers(epsilon=share))
+    chosen = replace(
+        choose(replace(facts, others=False), whole - share),
+        others=MeasureOthers(epsilon=share, amounts=facts.measure is not None),
+    )
     promise = total(chosen.worst_case) if delta is None else Guarantee.of(epsilon, delta)
     return replace(chosen, guarantee=promise)
 
@@ -104,7 +107,8 @@ def _with_planned_others(totals: Totals, facts: Facts) -> Strategy:
         # Discrete Gaussian noise has no price there. Laplace noise of half the epsilon costs what a selection costs.
         beside = MeasureOthers(epsilon=single)
     else:
-        beside = MeasureOthers(sigma=calibrate_sigma(bounded_range_rho(single)))
+        sigma = calibrate_sigma(bounded_range_rho(single))
+        beside = MeasureOthers(sigma=sigma, amounts=facts.measure is not None)
     added = replace(chosen, others=beside)
     return replace(added, guarantee=total(added.worst_case))
 

@@ -13,6 +13,7 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms.by_sizes.clear_gap import gap_after
 from podium.mechanisms.measures.clipped_sums import ClippedSums, grid_bits_of
 from podium.mechanisms.weights import Weights
+from podium.query.ranked_by import MAX_CLIP
 from podium.release import ItemSet, Release
 from podium.sources import CountQuery, GroupedPairs, GroupedSnapshot, KeptPairs, Snapshot, Source
 
@@ -198,6 +199,12 @@ class SourceReader:
     def norm_sums(self, items: tuple[Item, ...], weights: NormWeights) -> tuple[int, ...]:
         """The sum of weighted parts of each item."""
         return self._kept_pairs().among(items).norm_sums(pair_norm(weights))
+
+    def rest_totals(self, items: tuple[Item, ...], clip: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users by what they add to all items but these, each pair at most ``clip``, and what they add."""
+        # A user adds no more in all than the engine takes of one pair, so sums are as exact as those of items.
+        buckets = min(MAX_CLIP, self.source.max_clip()).bit_length()
+        return self._kept_pairs().rest_totals(items, min(clip, self.planned.max_clip or clip), buckets)
 
     def at_clip(self, clip: int) -> SourceReader:
         """The same pairs, of which each user adds at most ``clip`` units to an item: less if less was kept."""

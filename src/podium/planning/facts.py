@@ -74,7 +74,7 @@ class Facts:
     planner; a known domain has rounds too ("adaptive"). If the order does not matter (``ordered`` is False), the answer
     from a known domain can be more accurate. ``measure`` is None where distinct users are counted, ``groups`` where
     there is one list. ``at_least`` leaves out items with less, in units of the measure: rounds do that by the values
-    that they measure, so there they imply ``counts``. ``others``: users beside the list are measured too.
+    that they measure, so there they imply ``counts``. ``others``: what is beside the list is measured too.
     """
 
     k: int

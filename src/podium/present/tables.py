@@ -50,10 +50,12 @@ def arrow_table(release: Release, *, item: Names = None) -> pa.Table:
     """The release as an Arrow table; ``item`` names the column of the items, or one column for each part of them."""
     listed, ranks, values = _rows(release)
     places = {"rank": pa.array(ranks, pa.int64())} if release.ordered else {}
-    numbers = {name: _numbers(column) for name, column in _value_columns(listed, values).items()}
+    known = _value_columns(listed, values)
     items = {name: _array(column) for name, column in _item_columns(listed, item).items()}
-    if release.beside is not None:
-        places, items, numbers = _with_lines(release, places, items, numbers)
+    if release.beside is None:
+        numbers = {name: _numbers(column) for name, column in known.items()}
+    else:
+        places, items, numbers = _with_lines(release, places, items, known)
     own = {*places, *numbers}
     named = {_beside(name, own | items.keys(), own): column for name, column in items.items()}
     columns = _group_columns(release, {*own, *named}) | places | named | numbers
@@ -133,7 +135,7 @@ def _rows(release: Release) -> tuple[Release, Sequence[int], list[Fraction | Non
 
 
 def _with_lines(
-    release: Release, places: dict[str, pa.Array], items: dict[str, pa.Array], numbers: dict[str, pa.Array]
+    release: Release, places: dict[str, pa.Array], items: dict[str, pa.Array], known: dict[str, list[Fraction | None]]
 ) -> tuple[dict[str, pa.Array], dict[str, pa.Array], dict[str, pa.Array]]:
     """The same columns with the shares of the items, and a line for the others and one for the total: no items."""
     lines, part, name = beside_lines(release), shares(release), _value_column(release)
@@ -143,10 +145,7 @@ def _with_lines(
         f"{name}_low": [line.low for line in lines],
         f"{name}_high": [line.high for line in lines],
     }
-    longer = {
-        label: pa.concat_arrays([column, pa.array(ends.get(label, [None] * len(lines)), column.type)])
-        for label, column in numbers.items()
-    }
+    longer = {label: _numbers([*column, *ends.get(label, [None] * len(lines))]) for label, column in known.items()}
     if part is not None:
         gaps = [None] * (len(kinds) - len(part))
         longer["share"] = pa.array([*(float(one.value) for one in part), *gaps], pa.float64())

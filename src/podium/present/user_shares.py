@@ -1,4 +1,4 @@
-"""The users beside a list, and the shares of its items among all users, with intervals that hold together with them."""
+"""What is beside a list, and the shares of its items, with intervals that hold together with them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from fractions import Fraction
 from podium.errors import InvalidArgument
 from podium.estimates.measure import MeasureCounts
 from podium.exact import positive_fraction, probability
+from podium.present.amount_shares import AmountNoise, additive_share
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
+from podium.privacy.rounding import display
 from podium.release import Beside, Release
 
-__all__ = ["Line", "Share", "beside_lines", "list_remarks", "share_interval", "shares"]
+__all__ = ["Line", "Share", "beside_lines", "list_remarks", "share_interval", "shares", "shares_of"]
 
 _LARGEST_SCALE = Fraction(1 << 50)
 
@@ -22,14 +24,14 @@ class Line:
     """A number beside the list with its interval; ``name`` is that of its row in frames."""
 
     name: str
-    value: int
-    low: int
-    high: int
+    value: Fraction
+    low: Fraction
+    high: Fraction
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of all users, with both ends of its interval."""
+    """A share of all users, or of the total of what ranks, with both ends of its interval."""
 
     value: Fraction
     low: Fraction
@@ -37,12 +39,28 @@ class Share:
 
 
 def beside_lines(release: Release) -> tuple[Line, ...]:
-    """The users with none of the items, and all users; nothing where that was not asked for."""
-    if release.beside is None:
+    """The others and the total; nothing where that was not asked for."""
+    beside = release.beside
+    if beside is None:
         return ()
-    width = _width(release.beside, Fraction(CONFIDENCE))
-    named = (("others", release.beside.others), ("total", release.beside.total))
-    return tuple(Line(name, value, max(0, value - width), max(0, value + width)) for name, value in named)
+    others = total = Fraction(0)
+    if beside.ceiling is None:
+        others = total = Fraction(_width(beside, Fraction(CONFIDENCE)))
+    else:
+        unit = shown_measure(release).unit
+        noise = AmountNoise.of(release, beside, unit)
+        level = Fraction(CONFIDENCE)
+        others, total = noise.others_width(level) * unit, noise.total_width(level) * unit
+    return _line("others", beside.others, others), _line("total", beside.total, total)
+
+
+def _line(name: str, value: Fraction, width: Fraction) -> Line:
+    return Line(name, value, max(Fraction(0), value - width), max(Fraction(0), value + width))
+
+
+def shares_of(release: Release) -> str:
+    """What the shares of a release are shares of."""
+    return "users" if release.beside is None or release.beside.ceiling is None else "total"
 
 
 def shares(release: Release) -> tuple[Share, ...] | None:
@@ -54,8 +72,21 @@ def shares(release: Release) -> tuple[Share, ...] | None:
     margin = margin_of(release, confidence=level)
     if margin is None or not margin.fresh:
         return None
+    if release.beside.ceiling is not None:
+        return _amount_shares(release, release.beside, release.values)
     total, width = Fraction(release.beside.total), Fraction(_width(release.beside, level))
     return tuple(share_interval(value, margin.width, total, width) for value in release.values)
+
+
+def _amount_shares(release: Release, beside: Beside, values: tuple[Fraction, ...]) -> tuple[Share, ...]:
+    unit, total = shown_measure(release).unit, Fraction(beside.total)
+    noise = AmountNoise.of(release, beside, unit)
+    found = []
+    for value in values:
+        low, high = additive_share(value / unit, (total - value) / unit, noise, Fraction(CONFIDENCE))
+        part = min(max(value / total, Fraction(0)), Fraction(1)) if total > 0 else Fraction(0)
+        found.append(Share(part, low, high))
+    return tuple(found)
 
 
 def share_interval(part: Fraction, part_width: Fraction, total: Fraction, total_width: Fraction) -> Share:
@@ -80,8 +111,19 @@ def list_remarks(release: Release) -> list[str]:
     """What must be said next to the list, and what was measured beside it."""
     remarks = shown_measure(release).remarks
     lines = beside_lines(release)
-    if lines:
-        others, total = (f"{line.value:,} users ({line.low:,} to {line.high:,})" for line in lines)
+    if not lines or release.beside is None:
+        return remarks
+    noun = shown_measure(release).noun
+    others, total = (f"{_told(line.value)} {noun} ({_told(line.low)} to {_told(line.high)})" for line in lines)
+    if release.beside.ceiling is None:
         remarks.append(f"Others: {others} have none of these items. In all, {total} have an item.")
         remarks.append("A user with several items counts in each, so lines and shares do not add up to the total.")
+    else:
+        each = display(release.beside.ceiling)
+        remarks.append(f"Others: {others} in all other items together, of which each user adds at most {each} {noun}.")
+        remarks.append(f"The lines add up to the total: {total}. Shares are of this total.")
     return remarks
+
+
+def _told(number: Fraction) -> str:
+    return f"{int(number):,}" if number.denominator == 1 else display(number)

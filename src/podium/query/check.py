@@ -16,7 +16,7 @@ from podium.query.parse.statement import Parsed, parse_sql
 from podium.query.parse.where import parse_conditions
 from podium.query.predicate import Predicate
 from podium.query.question import CheckedQuestion, Question
-from podium.query.ranked_by import USERS, check_measure, require_measure, units_of
+from podium.query.ranked_by import USERS, Measure, check_measure, require_measure, units_of
 from podium.query.schema import Schema
 from podium.user_columns import UserColumns, each_user_column
 
@@ -62,11 +62,8 @@ def check_question(
     measure = check_measure(parsed.by, question.clip, question.unit, schema, user=user)
     stated = [(Fraction(question.at_least), False)] if question.at_least is not None else []
     least = [units_of(amount, measure, above=above) for amount, above in (*stated, *parsed.at_least)]
-    if question.others and (measure is not None or parsed.per):
-        raise InvalidArgument(
-            "others", True, allowed="False with per, and where events or sums rank",
-            hint="Ask for others of one list by users: by='users'.",
-        )  # fmt: skip
+    if question.others:
+        _check_others(measure, parsed.per, least)
     if isinstance(question.groups, tuple):
         question = replace(question, groups=typed_groups(question.groups, parsed.per, schema))
     return CheckedQuestion(
@@ -82,6 +79,24 @@ def check_question(
         at_least=max(least, default=None),
         joins=tuple(join.name for join in joins),
     )
+
+
+def _check_others(measure: Measure | None, per: tuple[str, ...], least: list[int]) -> None:
+    """Raise unless what is beside the list can be measured."""
+    if per:
+        raise InvalidArgument(
+            "others", True, allowed="False with per",
+            hint="Ask about one group by where=, such as where=\"country = 'DE'\".",
+        )  # fmt: skip
+    if measure is not None and (measure.floor or least):
+        # Values below a minimum drop out by luck, and a total of the lucky ones would be too large.
+        name, what = ("a signed clip", "clip=20") if measure.floor else ("at_least", "no at_least")
+        raise InvalidArgument(
+            "others",
+            True,
+            allowed=f"False with {name}, where events or sums rank",
+            hint=f"Ask with {what}, or by users.",
+        )
 
 
 def _conditions(where: tuple[str, ...], schema: Schema, now: dt.datetime | None) -> Predicate | None:

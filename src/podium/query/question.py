@@ -54,7 +54,7 @@ class Question:
     ``per`` asks for one list for each value of these columns; ``groups`` states the values, and None means those that
     enough users have. A user counts in at most ``groups_per_user`` of them, or in "all".
     ``at_least`` leaves out items with less than that, near but not exactly. ``others`` implies ``counts``, and measures
-    how many users have none of the items of the list.
+    how many users have none of the items of the list, or what all other items have, and the total.
     ``table`` is the one that is asked about, where the data set has several; in SQL, FROM names it.
     Columns are checked against a table's schema later. ``domain`` states the items that can come back;
     ``max_items_per_user``, ``k_bar`` and ``mechanism`` override the planner. ``join`` names

@@ -1,9 +1,10 @@
-"""What a release says beside its list: users with none of its items, and all users."""
+"""What a release says beside its list: what is not in it, and all there is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from podium.errors import InvalidArgument
@@ -18,19 +19,27 @@ _NOISES: tuple[BesideNoise, ...] = ("gaussian", "laplace")
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Noisy numbers of users: with none of the items of the list (``others``), and with at least one item (``total``).
+    """Noisy numbers beside a list.
 
-    Both have discrete noise of this ``scale`` (sigma of Gaussian noise), independent of each other and of the list.
+    Where users rank, ``others`` have none of the items of the list, and ``total`` have at least one item. Both have
+    discrete noise of this ``scale`` (sigma of Gaussian noise), independent of each other and of the list.
+
+    Where events or sums rank, ``others`` is what users add to all other items together, each of them at most
+    ``ceiling``; ``total`` is the sum of the values of the list and of ``others``. Noise of this scale is on ``others``.
     """
 
-    others: int
-    total: int
+    others: Fraction
+    total: Fraction
     noise: BesideNoise
     scale: str
+    ceiling: Fraction | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {"others": self.others, "total": self.total, "noise": self.noise, "scale": self.scale}
+        """A JSON object; amounts are text, as all exact numbers are."""
+        if self.ceiling is None:
+            return {"others": int(self.others), "total": int(self.total), "noise": self.noise, "scale": self.scale}
+        numbers = {"others": str(self.others), "total": str(self.total)}
+        return {**numbers, "noise": self.noise, "scale": self.scale, "ceiling": str(self.ceiling)}
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any] | None) -> Beside | None:
@@ -41,5 +50,15 @@ class Beside:
         if noise is None:
             raise InvalidArgument("noise", raw["noise"], allowed=", ".join(_NOISES))
         positive_fraction(of_type(raw["scale"], str), "scale")
-        found = [exact_integer(of_type(raw[name], int), name) for name in ("others", "total")]
-        return cls(found[0], found[1], noise, str(exact_fraction(raw["scale"], "scale")))
+        scale = str(exact_fraction(raw["scale"], "scale"))
+        if "ceiling" in raw:
+            others, total = (exact_fraction(of_type(raw[name], str), name) for name in ("others", "total"))
+            return cls(others, total, noise, scale, positive_fraction(of_type(raw["ceiling"], str), "ceiling"))
+        found = [Fraction(exact_integer(of_type(raw[name], int), name)) for name in ("others", "total")]
+        return cls(found[0], found[1], noise, scale)
+
+    def in_amounts(self, unit: Fraction) -> Beside:
+        """The same numbers, which were counted in this unit."""
+        ceiling = None if self.ceiling is None else self.ceiling * unit
+        scale = str(Fraction(self.scale) * unit)
+        return Beside(self.others * unit, self.total * unit, self.noise, scale, ceiling)

@@ -91,7 +91,7 @@ class Release:
     ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out. ``user`` is the
     column whose values it protects, or several whose values together are one user, ``columns`` are those of the items;
     None for a mechanism that was run without a table. ``value_name`` is what the question calls the values, where it is
-    SQL. ``beside`` says how many users have none of the items, and how many there are, where that was asked for.
+    SQL. ``beside`` says what is not in the list, and how much there is in all, where that was asked for.
     """
 
     mechanism: str

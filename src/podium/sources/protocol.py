@@ -287,6 +287,13 @@ class KeptPairs(GroupedKeptPairs, Protocol):
         """The pairs of these items alone."""
         ...
 
+    def rest_totals(self, items: tuple[Item, ...], clip: int, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What users add to all items but these, each pair at most ``clip`` and each user at most 2^(buckets - 1).
+
+        For each bucket, as in ``value_histograms``, how many users add as much, and what they add together.
+        """
+        ...
+
     def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Users by sqrt(SUM(value^2)), and users by SUM(value), in the same buckets; values are not signed.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.support.command_line import check
 from tests.support.curator.tables import PURE
 
 import podium
@@ -121,9 +123,77 @@ def test_a_part_of_a_list_has_no_receipt_beside_what_is_about_all_of_it(table: P
             assert ledger.verify("views", receipts=[first_places(whole, 2)]).sound == (whole is alone)
 
 
-def test_where_it_is_not_offered_it_is_refused(table: Path) -> None:
-    for how in ({"by": "events"}, {"per": "article", "item": "user_id"}):
-        with pytest.raises(InvalidArgument):
-            podium.plan(table, **{"item": "article", "others": True, **how, **COST})
+SPENT = "sum(spent)"
+AMOUNTS: dict[str, Any] = {"user": "user_id", "epsilon": 200, "delta": "1e-6", "item": "article", "others": True}
+NEAR = 40
+"""Noise at this epsilon is smaller with a probability far above 1 - 1e-9: its scale is below 1 for what follows."""
+
+
+@pytest.fixture(name="sales", scope="module")
+def _sales(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """a: 800 users spend 4 in two rows; b: 500 users 2; c, d, e: 300 users 1 each; 5 users 1000 on f."""
+    path = tmp_path_factory.mktemp("sales") / "sales.parquet"
+    rows = [(u, "a", 2) for u in range(800) for _ in range(2)] + [(u, "b", 2) for u in range(500)]
+    rows += [(u, item, 1) for u in range(300) for item in "cde"] + [(900 + u, "f", 1000) for u in range(5)]
+    names = ("user_id", "article", "spent")
+    pq.write_table(pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("how", "others", "total"),
+    [
+        # Users with three further articles add 3 events, five users one.
+        ({"by": "events", "clip": 2, "k": 2}, 905, 3005),
+        ({"by": "events", "k": 2}, 905, None),
+        ({"by": "events", "clip": 1, "k": 1}, 1405, 2205),
+        ({"by": SPENT, "clip": 4, "k": 2}, 920, 5120),
+        # Five users with 1000 each would be worth a ceiling of their own, if the noise did not cost more.
+        ({"by": SPENT, "clip": 4, "k": 2, "where": "article <> 'f'"}, 900, 5100),
+        ({"by": SPENT, "clip": 4, "k": 3, "domain": ["a", "b", "c"]}, 0, 4500),
+        ({"by": "events", "clip": 2, "k": 2, "where": "article = 'nothing'"}, 0, 0),
+    ],
+)
+def test_what_users_add_to_other_items(sales: Path, how: dict[str, Any], others: int, total: int | None) -> None:
+    release = podium.top(sales, **{**AMOUNTS, **how})
+    beside = release.beside
+    assert beside is not None
+    assert beside.ceiling is not None
+    assert abs(beside.others - others) < NEAR
+    assert beside.total == sum(release.values or ()) + beside.others
+    assert total is None or abs(beside.total - total) < NEAR
+    assert "docs/proofs/others.md, Theorem 2: amounts beside a list" in release.theorem
+    assert podium.Release.from_json(release.to_json()) == release
+    check("release", {**release.to_dict(), "entry": None})
+
+
+def test_amounts_beside_a_list_are_priced_before_and_free_again(sales: Path, tmp_path: Path) -> None:
+    how: dict[str, Any] = {"by": SPENT, "clip": 4, "k": 2}
+    with Curator(sales, dataset="sales", user="user_id", ledger=tmp_path / "ledger.db", budget=PLENTY) as asked:
+        plain = asked.plan("article", counts=True, **how)
+        plan = asked.plan("article", others=True, **how)
+        release = asked.top("article", others=True, **how)
+        assert plain.at_most.rho < plan.at_most.rho
+        assert release.paid.rho <= plan.at_most.rho
+        assert release.beside is not None
+        assert release.beside.noise == "gaussian"
+        assert plan.strategy.others is not None
+        assert release.paid.events[-2:] == plan.strategy.others.events
+        assert asked.top("article", others=True, **how).beside == release.beside
+        assert asked.top("article", others=True, **how).paid.events == ()
+    needs = pytest.raises(InvalidArgument, match="Gaussian noise, which needs a delta")
+    with Curator(sales, dataset="pure", user="user_id", ledger=tmp_path / "pure.db", budget=PURE) as asked, needs:
+        asked.plan("article", others=True, domain=["a", "b"], **how)
+
+
+def test_where_it_is_not_offered_it_is_refused(table: Path, sales: Path) -> None:
+    for how, told in (
+        ({"per": "article", "item": "user_id"}, "item="),
+        ({"per": "user_id"}, "user column"),
+        ({"by": "events", "clip": 2, "at_least": 5}, "False with at_least"),
+        ({"by": SPENT, "clip": (-1, 4)}, "False with a signed clip"),
+    ):
+        with pytest.raises(InvalidArgument, match=re.escape(told)):
+            podium.plan(sales, **{"item": "article", "others": True, "k": 2, **how, **COST})
     with pytest.raises(InvalidArgument, match="others=True is not valid"):
-        podium.plan(table, item="article", others=True, by="events", **COST)
+        podium.plan(sales, item="article", others=True, per="spent", **COST)

@@ -78,6 +78,9 @@ class _WatchedPairs:
     def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
         return self.inner.grouped_among(items)
 
+    def rest_totals(self, items: Any, clip: int, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self.inner.rest_totals(items, clip, buckets)
+
     def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return self.inner.value_histograms(buckets, resolution)
 

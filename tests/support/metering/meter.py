@@ -301,6 +301,11 @@ class _MeteredPairs:
     def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
         return MeteredGroupNames(self.meter.note, self.inner.grouped_among(items))
 
+    def rest_totals(self, items: Any, clip: int, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        found = self.inner.rest_totals(items, clip, buckets)
+        self.meter.note("rest_totals", (*found[0], *found[1]))
+        return found
+
     def value_histograms(self, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         found = self.inner.value_histograms(buckets, resolution)
         self.meter.note("value_histograms", (*found[0], *found[1]))

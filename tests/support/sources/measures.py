@@ -194,6 +194,20 @@ class MeasureContract:
                     found = pairs.value_histograms(buckets, resolution)
                 assert found == reference.value_histograms(EVENTS, query, buckets, resolution)
 
+    def test_what_users_add_to_all_other_items(self, events: Source) -> None:
+        for value, items in ((PairValue(clip=3), ("number", "day")), (PairValue("number", clip=2**31), ("label",))):
+            query = by(value, items)
+            with events.keep_pairs(query) as pairs:
+                most = tuple(reference.histogram(EVENTS, query))[:2]
+                for listed, clip, buckets in (((), 2, 32), (most, value.clip, 32), (most[:1], 1, 2)):
+                    found = pairs.rest_totals(listed, clip, buckets)
+                    wanted = replace(query, value=replace(value, clip=clip))
+                    assert found == reference.rest_totals(EVENTS, wanted, listed, buckets)
+                with pytest.raises(InvalidArgument, match="with their clip or less"):
+                    pairs.rest_totals((), value.clip + 1, 4)
+                with pytest.raises(InvalidArgument, match="buckets"):
+                    pairs.rest_totals((), 1, 65)
+
     @pytest.mark.parametrize(
         ("value", "named"),
         [

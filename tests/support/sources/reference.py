@@ -27,6 +27,7 @@ __all__ = [
     "histogram",
     "ordered",
     "ranked_names",
+    "rest_totals",
     "sizes",
     "value_histograms",
 ]
@@ -162,6 +163,23 @@ def value_histograms(
         for bucket, number in Counter(held).items():
             shares[bucket] += resolution * number // len(held)
     return tuple(shares), tuple(sizes)
+
+
+def rest_totals(
+    table: Table, query: CountQuery, items: Iterable[Any], buckets: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Users by what they add to all items but these, at most 2^(buckets - 1) each, and what they add."""
+    listed = {item if len(query.items) > 1 else (item,) for item in items}
+    by_user: Counter[Any] = Counter()
+    for (user, item), value in pairs(table, query).items():
+        by_user[user] += 0 if item in listed else clipped(value, query.value)
+    users, sums = [0] * buckets, [0] * buckets
+    for total in by_user.values():
+        if total:
+            bucket = min((total - 1).bit_length(), buckets - 1)
+            users[bucket] += 1
+            sums[bucket] += min(total, 2 ** (buckets - 1))
+    return tuple(users), tuple(sums)
 
 
 def sizes(

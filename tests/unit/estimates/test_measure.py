@@ -213,5 +213,6 @@ def test_a_sum_that_also_falls_has_the_larger_sensitivity_and_may_be_negative() 
     (interval,) = step.intervals(measured)
     assert interval.low < 0
     assert interval.high - interval.low == 2 * step.margin()
-    (count,) = MeasureCounts(sigma=10).intervals(MeasureCounts(sigma=10).release(Histogram({"a": 0}), ["a"]))
+    counts = MeasureCounts(sigma=10)
+    (count,) = counts.intervals(counts.release(Histogram({"a": 0}), ["a"], bits=ReplayableBits(1)))
     assert count.low == 0

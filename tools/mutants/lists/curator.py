@@ -22,6 +22,27 @@ MUTANTS = (
         ("unit/estimates/test_others.py::test_two_numbers_cost_what_was_stated",),
     ),
     Mutant(
+        "estimates/others.py",
+        "return sum(sums[: place + 1]) + (sum(users[place + 1 :]) << place)",
+        "return sum(sums)",
+        "each user adds at most the ceiling to what is beside a list",
+        ("unit/estimates/test_others.py::test_one_user_moves_one_entry_by_one_and_the_sum_by_the_ceiling",),
+    ),
+    Mutant(
+        "estimates/others.py",
+        "scale = ceiling * self.step.scale",
+        "scale = self.step.scale * 1",
+        "noise on a sum is as wide as its ceiling",
+        ("unit/estimates/test_others.py::test_the_sum_has_the_noise_that_is_stated",),
+    ),
+    Mutant(
+        "sources/sql/builder.py",
+        "cut = arithmetic.narrow(exp.Case(ifs=[over], default=column(VALUE, _COUNTED)))",
+        "cut = arithmetic.narrow(column(VALUE, _COUNTED))",
+        "what a user adds to all other items is cut",
+        ("contract/sources/test_duckdb.py::TestParquet::test_what_users_add_to_all_other_items",),
+    ),
+    Mutant(
         "curator/pricing.py",
         "choose(replace(facts, others=False), whole - share)",
         "choose(replace(facts, others=False), whole)",

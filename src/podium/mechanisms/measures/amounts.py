@@ -11,7 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-__all__ = ["Amounts", "Totals", "estimate_amounts", "estimate_totals", "noise_of_rounds", "noise_of_selections"]
+__all__ = [
+    "Amounts",
+    "Totals",
+    "best_ceiling",
+    "estimate_amounts",
+    "estimate_totals",
+    "noise_of_rounds",
+    "noise_of_selections",
+]
 
 _LARGEST, _ALONE, _NEXT_TO_IT = 4.0, 5.0, 2.5
 """How many sigmas above 0 an entry must be: the largest one, any other, and one beside an entry that counts."""
@@ -143,6 +151,20 @@ def noise_of_selections(epsilon_per_item: float, margin: float | None = None) ->
 def noise_of_rounds(threshold: float) -> float:
     """The same where items are found above a threshold."""
     return threshold / _OVER_ROUNDS
+
+
+def best_ceiling(users: Sequence[float], sigma: float) -> int:
+    """The j with the smallest squared error of a sum, of which each user adds at most 2^j, with noise of 2^j sigma.
+
+    ``users`` are noisy numbers of users in buckets of what they add in all.
+    """
+    seen = _noticeable(users, sigma)
+
+    def error(place: int) -> float:
+        lost = sum(number * (_typical(j) - 2**place) for j, number in enumerate(seen) if j > place)
+        return float((sigma * 2**place) ** 2 + lost**2)
+
+    return min(range(len(seen)), key=error)
 
 
 def _noticeable(values: Sequence[float], sigma: float) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import item_columns, printable, text_width
-from podium.present.user_shares import shares
+from podium.present.user_shares import shares, shares_of
 from podium.privacy.rounding import display
 from podium.release import Release
 
@@ -38,7 +38,7 @@ def ranking(release: Release, heading: str | None = None) -> list[Column]:
     if part := shares(release):
         texts = [f"{_percent(one.value)} ({_percent(one.low)} to {_percent(one.high, up=True)})" for one in part]
         texts += [""] * (len(release.items) - len(texts))
-        columns.append(Column("share of users", texts, right=True))
+        columns.append(Column(f"share of {shares_of(release)}", texts, right=True))
     return columns
 
 

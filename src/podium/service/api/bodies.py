@@ -73,7 +73,9 @@ class QuestionBody(_Body):
     unit: _Number | None = Field(None, description="What summed values are rounded down to.")
     epsilon: _Number | None = Field(None, description="Total for this release; default: the owner's plan.")
     counts: StrictBool = Field(False, description="Also estimate the value of each item, in the units of by.")
-    others: StrictBool = Field(False, description="Also the numbers of users with none of the items, and of all.")
+    others: StrictBool = Field(
+        False, description="Also the users with none of the items, or what all other items have, and the total."
+    )
     at_least: _Number | None = Field(
         None, description="Leave out items with less, in the units of by: near, not exact."
     )

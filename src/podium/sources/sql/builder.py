@@ -39,7 +39,7 @@ from podium.sources.sql.expressions import (
     rows,
 )
 from podium.sources.sql.pair_norms import NormedPairs, named_squares, norm_buckets, normed_sums, parts_of
-from podium.sources.sql.pair_values import pair_count, size_bucket
+from podium.sources.sql.pair_values import listed_count, pair_count, size_bucket
 from podium.sources.sql.pairs import LISTED, Pairs, items_of, same_items
 from podium.sources.sql.relation import ItemTable, Relation
 from podium.sources.sql.user_lengths import users_by_amounts
@@ -220,6 +220,20 @@ class SqlBuilder:
     def users_by_amounts(self, buckets: int) -> exp.Select:
         """How many users have which sum of squares and which sum of their values: bucket j is up to 4^j, and 2^j."""
         return users_by_amounts(self.pairs(), buckets, self._dialect)
+
+    def rest_totals(self, buckets: int) -> exp.Select:
+        """For each bucket of what users add in all, at most 2^(buckets - 1), how many they are, and their sum."""
+        arithmetic, most = self._dialect.arithmetic, exp.Literal.number(2 ** (buckets - 1))
+        user, total = column(USER, PAIRS), arithmetic.total(column(VALUE, PAIRS))
+        users = exp.select(total.as_(VALUE)).from_(self.pairs().subquery(PAIRS)).group_by(user)
+        over = exp.If(this=exp.GT(this=column(VALUE, _COUNTED), expression=most), true=most.copy())
+        cut = arithmetic.narrow(exp.Case(ifs=[over], default=column(VALUE, _COUNTED)))
+        cut_users = exp.select(cut.as_(VALUE)).from_(users.subquery(_COUNTED))
+        bucket = size_bucket(column(VALUE, _TALLIED), buckets).as_(_BUCKET)
+        keyed = exp.select(bucket, column(VALUE, _TALLIED).as_(VALUE)).from_(cut_users.subquery(_TALLIED))
+        summed = listed_count(arithmetic.total(column(VALUE, _RANKED)), self._dialect).as_(COUNT)
+        found = exp.select(column(_BUCKET, _RANKED), rows().as_(MEMBERS), summed)
+        return found.from_(keyed.subquery(_RANKED)).group_by(column(_BUCKET, _RANKED))
 
     def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> exp.Select:
         """How many users have which square among named items."""

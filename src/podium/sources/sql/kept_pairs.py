@@ -114,6 +114,23 @@ class SqlKeptPairs:
         (users,) = fetch(sql(builder.sizes([1, *(2**j + 1 for j in range(buckets - 1))])))
         return tuple(shares.get(j, 0) for j in range(buckets)), tuple(map(int, users))
 
+    def rest_totals(self, items: tuple[Item, ...], clip: int, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Users by what they add to all items but these, and what they add: each pair at most ``clip``."""
+        query = self._builder.query
+        if query.value is None:
+            raise InvalidArgument("query", "distinct users", allowed="pairs that have a value")
+        value = replace(query.value, clip=clip)
+        _require_value(value, query.value)
+        if not 2 <= positive_integer(buckets, "buckets") <= _MAX_BUCKETS:
+            raise InvalidArgument("buckets", buckets, allowed=f"an integer from 2 to {_MAX_BUCKETS}")
+        builder = replace(self._builder, query=replace(query, value=value))
+        if items:
+            builder = replace(builder, without=self._load(f"{LEFT_OUT}_{next(self._numbers)}", items))
+        fetch, sql = self._session.fetch, self._builder.relation.dialect.sql
+        rows = {int(j): (int(users), int(total)) for j, users, total in fetch(sql(builder.rest_totals(buckets)))}
+        found = [rows.get(j, (0, 0)) for j in range(buckets)]
+        return tuple(users for users, _ in found), tuple(total for _, total in found)
+
     def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Users by the length of their values, and by their sum."""
         if not 2 <= positive_integer(buckets, "buckets") <= _MAX_BUCKETS:
