@@ -31,6 +31,7 @@ from podium.query.ranked_by import Measure
 from podium.query.record import subject_json
 from podium.release import GroupedRelease, Receipt, Release
 from podium.release.item_json import encode_item
+from podium.release.release import read_stored
 from podium.sources import Domain, DomainFile, DomainItems, DomainSize
 from podium.user_columns import UserColumns
 
@@ -173,7 +174,7 @@ def _was_by_selections(strategy: Strategy) -> bool:
 def replay_release(stored: StoredRelease, k: int, user: UserColumns, groups: StatedGroups | None = None) -> Release:
     """A stored release, cut to its first k places. It is free, unless this analyst is charged for seeing it first."""
     # Older releases do not name the user column; it is that of the data set.
-    release = replace(Release.from_json(stored.release), user=user)
+    release = replace(read_stored(stored.release), user=user)
     receipt = Receipt(release.paid.events if stored.charged else (), entry=stored.hash)
     if isinstance(release, GroupedRelease) and groups is not None and groups.listed is not None:
         release = lists_of(release, groups.listed)

@@ -19,6 +19,7 @@ from podium.ledger.entries import Entry, Kind, canonical_json
 from podium.privacy.documents import Document
 from podium.query import QuestionRecord
 from podium.release import BOTTOM, Group, GroupedRelease, GroupLists, RankedList, Receipt, Release
+from podium.release.release import read_stored
 
 __all__ = ["Claim", "Confirmed", "Presented", "confirm", "first_places", "lists_of"]
 
@@ -106,7 +107,7 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
     if settled.kind is not Kind.SETTLED or reservation is None:
         raise Contradiction(f"the entry of a receipt did not settle a release, it is {settled.kind.value!r}")
     try:
-        stored = Release.from_json(settled.release or "")
+        stored = read_stored(settled.release)
     except InvalidArgument:
         raise Contradiction("what was settled under the hash of a receipt is not a release") from None
     try:

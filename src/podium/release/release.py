@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from podium.present.card.release_card import Card
     from podium.release.groups import GroupLists
 
-__all__ = ["Receipt", "Release"]
+__all__ = ["Receipt", "Release", "read_stored"]
 
 _FORMAT = 1
 _GROUPED_FORMAT = 2
@@ -265,11 +265,14 @@ class Release:
 
         Whoever wrote the text may be hostile: it is read, and refused, in a time that its length bounds.
         """
+        if len(text) > LONGEST_TEXT:
+            raise InvalidArgument("text", f"{len(text):,} characters", allowed=f"at most {LONGEST_TEXT:,} characters")
+        return cls._from_text(text)
+
+    @classmethod
+    def _from_text(cls, text: str) -> Release:
+        """The same for a text of any length."""
         try:
-            if len(text) > LONGEST_TEXT:
-                raise InvalidArgument(
-                    "text", f"{len(text):,} characters", allowed=f"at most {LONGEST_TEXT:,} characters"
-                )
             raw = json.loads(text)
             if raw["format"] == _FORMAT:
                 return Release._from_dict(raw)
@@ -318,3 +321,11 @@ class Release:
 
 def _decode_receipt(raw: dict[str, Any]) -> Receipt:
     return Receipt(decode_events(of_type(raw["paid"], list)), entry=optional_text(raw, "entry"))
+
+
+def read_stored(text: str | None) -> Release:
+    """The release of an entry of a ledger, which wrote it: a list for each of a million groups is longer than others.
+
+    Everything else is checked as in ``Release.from_json``.
+    """
+    return Release._from_text(text or "")

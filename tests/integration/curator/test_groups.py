@@ -380,3 +380,16 @@ def test_the_weights_of_a_user_count_the_pairs_of_all_groups(tmp_path: Path) -> 
         )  # fmt: skip
         shown.append(len(grouped(release).lists))
     assert shown == [1, 0]
+
+
+def test_a_release_that_is_longer_than_what_strangers_may_send_is_told_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lists of a million groups are stored and told again; the limit is for documents that somebody sends."""
+    with curator(two(tmp_path / "views.parquet"), tmp_path / "ledger") as opened:
+        first = opened.top("article", per="country", k=3)
+        monkeypatch.setattr("podium.release.release.LONGEST_TEXT", 100)
+        with pytest.raises(InvalidArgument, match="at most 100 characters"):
+            Release.from_json(first.to_json())
+        again = opened.top("article", per="country", k=2)
+        assert (items(again), again.paid.events) == ({"DE": ("a", "b"), "FR": ("a", "b")}, ())

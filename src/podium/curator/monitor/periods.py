@@ -14,6 +14,7 @@ from podium.ledger import Entry, Kind
 from podium.privacy import Cost
 from podium.query import QuestionRecord
 from podium.release import Receipt, Release
+from podium.release.release import read_stored
 
 __all__ = ["Attempt", "Record", "Role", "merge_domain", "question_identity"]
 
@@ -113,7 +114,7 @@ def _attempt(period: str, role: Role, entry: Entry, closing: Entry | None) -> At
     cost = closing.cost if closing is not None and settled else entry.cost
     release = None
     if closing is not None and settled:
-        stored = Release.from_json(closing.release or "")
+        stored = read_stored(closing.release)
         # It was paid for when it was settled, so a replay has no events.
         release = replace(stored, paid=Receipt((), entry=closing.hash))
     return Attempt(period, role, cost or Cost.nothing(), closing is None, release)

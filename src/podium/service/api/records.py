@@ -17,6 +17,7 @@ from podium.errors import LedgerTampered
 from podium.ledger import Entry, Kind, Status
 from podium.present.text.accounts import left_sentence
 from podium.release import Receipt, Release
+from podium.release.release import read_stored
 from podium.service.store.datasets import Datasets
 from podium.service.store.tokens import Role, Token
 from podium.wire.refusals import forbidden, not_found
@@ -181,7 +182,7 @@ class Records:
 
 def _record(settled: Entry, entries: tuple[Entry, ...]) -> Record:
     asked = entries[(settled.reservation or 0) - 1]
-    release = Release.from_json(settled.release or "")
+    release = read_stored(settled.release)
     return Record(
         settled.dataset,
         settled.hash,
