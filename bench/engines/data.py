@@ -1,9 +1,9 @@
 """The tables of the engines bench: made up, always the same, kept below build/ for the next run.
 
-``events`` looks like a log of page views: a few users do most of the viewing, articles follow Zipf's law, and each
-row has a country. It is written in parts of equal size, and every part is drawn from its own seed, so a shorter
-table is a prefix of a longer one and shares its files. ``wide`` has as many items as it is told, and the same
-large counts however many that are.
+``events`` looks like a log of page views: a few users do most of the viewing, articles follow Zipf's law, each row
+has a country, and most rows of a user are in one region. It is written in parts of equal size, and every part is drawn
+from its own seed, so a shorter table is a prefix of a longer one and shares its files. ``wide`` has as many items as it
+is told, and the same large counts however many that are.
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["COUNTRIES", "Events", "connect", "wide_table"]
+__all__ = ["COUNTRIES", "REGIONS", "Events", "connect", "wide_table"]
 
 COUNTRIES = ("BR", "DE", "ES", "FR", "GB", "IN", "IT", "JP", "NG", "US")
+
+REGIONS = 200
+_ELSEWHERE = 0.02
+"""How many of the rows are in another region than their user lives in."""
 
 _SEED = 20
 _HEAD, _USERS = 1200, 1000
@@ -28,9 +32,9 @@ _HEAD, _USERS = 1200, 1000
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """A log of (user_id, article_id, article, country), in parts of ``part_rows`` rows.
+    """A log of (user_id, article_id, article, country, region), in parts of ``part_rows`` rows.
 
-    With ``amounts`` it has seconds of reading instead of the name of the article.
+    With ``amounts`` it has seconds of reading instead of the name of the article and the region.
     """
 
     folder: Path
@@ -60,7 +64,7 @@ class Events:
             yield folder
 
     def _path(self, part: int) -> Path:
-        name = "reading" if self.amounts else "events"
+        name = "reading" if self.amounts else "views"
         return self.folder / f"{name}-{self.part_rows}-{self.users}-{self.items}-{_SEED}-{part:03d}.parquet"
 
     def _part(self, part: int) -> pa.Table:
@@ -71,10 +75,13 @@ class Events:
         countries = rng.integers(len(COUNTRIES), size=self.part_rows, dtype=np.int8)
         country = pa.DictionaryArray.from_arrays(pa.array(countries), pa.array(COUNTRIES))
         seconds = np.ceil(rng.lognormal(3.0, 1.2, self.part_rows)).astype(np.int64)
-        return pa.table({"user_id": users, "article_id": articles, "country": country, "seconds": seconds})
+        away = np.where(rng.random(self.part_rows) < _ELSEWHERE, rng.integers(REGIONS, size=self.part_rows), 0)
+        regions = ((users + away) % REGIONS).astype(np.int16)
+        columns = {"user_id": users, "article_id": articles, "country": country, "seconds": seconds, "region": regions}
+        return pa.table(columns)
 
 
-_NAMED = "SELECT user_id, article_id, 'article-' || printf('%07d', article_id) AS article, country FROM rows_"
+_NAMED = "SELECT user_id, article_id, 'article-' || printf('%07d', article_id) AS article, country, region FROM rows_"
 _TIMED = "SELECT user_id, article_id, country, seconds FROM rows_"
 
 

@@ -10,7 +10,8 @@ from bench.measure import Timing
 from bench.selection.goals import Goal
 
 __all__ = [
-    "BARE_SUMS", "BOUNDED", "ENGINES", "ROUNDS", "ROUNDS_COUNTED", "SUMS", "SUMS_IN_ROUNDS", "TALLY", "TOP_ROWS",
+    "BARE_SUMS", "BOUNDED", "ENGINES", "GROUPS", "GROUPS_IN_ROUNDS", "ROUNDS", "ROUNDS_COUNTED", "SUMS",
+    "SUMS_IN_ROUNDS", "TALLY", "TOP_ROWS",
     "TOP_ROWS_COUNTED", "Cell", "MemoryCell", "Route", "goals",
 ]  # fmt: skip
 
@@ -32,6 +33,8 @@ TOP_ROWS_COUNTED = Route("top rows, counts")
 TALLY = Route("counts of counts")
 BOUNDED = Route("bounded")
 SUMS, SUMS_IN_ROUNDS, BARE_SUMS = Route("sums"), Route("sums in rounds"), Route("sums, bare query")
+GROUPS = Route("groups")
+GROUPS_IN_ROUNDS = Route("groups, rounds")
 ROUNDS = {k: Route(f"k={k}") for k in (100, 1000)}
 ROUNDS_COUNTED = {k: Route(f"k={k}, counts") for k in (100, 1000)}
 
@@ -54,6 +57,8 @@ _LIMITS = (
     _Limit(("DuckDB",), BOUNDED, 2.0, processor=True),
     _Limit(("DuckDB",), SUMS, 1.3, processor=True),
     _Limit(("PostgreSQL", "Spark"), ROUNDS[100], 3.0),
+    _Limit(("DuckDB", "ClickHouse"), GROUPS, 1.5, processor=True),
+    _Limit(("PostgreSQL", "Spark"), GROUPS, 1.5),
     _Limit(("ClickHouse",), ROUNDS[100], 3.0, processor=True),
 )
 """A route that is not here is only reported."""

@@ -14,6 +14,8 @@ import podium
 from bench.engines.goals import (
     BARE_SUMS,
     BOUNDED,
+    GROUPS,
+    GROUPS_IN_ROUNDS,
     ROUNDS,
     ROUNDS_COUNTED,
     SUMS,
@@ -36,6 +38,7 @@ __all__ = [
     "bounded",
     "few",
     "in_rounds",
+    "of_groups",
     "paid_question",
     "sums",
     "sums_beside_bare",
@@ -95,6 +98,26 @@ def bounded(source: Source) -> list[Ours]:
     """Users who keep a few of their items."""
     question = f"podium.top, {MAX_ITEMS} items per user"
     return [Ours(BOUNDED, question, ask(source, k_bar=K_BAR, max_items_per_user=MAX_ITEMS))]
+
+
+def of_groups(source: Source, groups: int) -> list[Ours]:
+    """A list for each group, from one count or in rounds; what comes back are pairs of a group and an item."""
+
+    def job(**options: Any) -> Job:
+        def pairs() -> Sequence[Any]:
+            release = podium.top(
+                source, item="article_id", user="user_id", per="region", k=K, epsilon=EPSILON, delta=DELTA, where=WHERE,
+                **options,
+            )  # fmt: skip
+            return [(group, item) for group, found in release.lists.items() for item in found.items]
+
+        return pairs
+
+    question = f"podium.top, {groups} groups"
+    return [
+        Ours(GROUPS, question, job(k_bar=K_BAR)),
+        Ours(GROUPS_IN_ROUNDS, f"{question}, in rounds", job()),
+    ]
 
 
 def in_rounds(source: Source, k: int) -> list[Ours]:

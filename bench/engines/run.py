@@ -26,7 +26,7 @@ import duckdb
 from rich.console import Console
 
 from bench.engines import questions, report
-from bench.engines.data import Events, wide_table
+from bench.engines.data import REGIONS, Events, wide_table
 from bench.engines.goals import ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, goals
 from bench.engines.parts import Parts
 from bench.engines.questions import SETTINGS, K, Ours
@@ -195,6 +195,7 @@ def _duckdb_cells(plan: Plan, events: Events, parts: Parts, progress: Progress) 
     cells = parts.cells("DuckDB", partial(_few_cells, plan, events, progress))
     for k in plan.in_rounds:
         cells += parts.cells(f"DuckDB-{k}", partial(_round_cells, plan, events, progress, k))
+    cells += parts.cells("DuckDB-groups", partial(_group_cells, plan, events, progress))
     cells += parts.cells("DuckDB-text", partial(_text_cells, plan, events, progress))
     cells += parts.cells("DuckDB-sums", partial(_sum_cells, plan, events, progress))
     return cells + parts.cells("DuckDB-bounded", partial(_bounded_cells, plan, events, progress))
@@ -212,6 +213,13 @@ def _round_cells(plan: Plan, events: Events, progress: Progress, k: int) -> list
     with open_duckdb(events, plan.rows) as opened:
         table = _Table("DuckDB", opened, plan.rows)
         return table.cells(questions.in_rounds(opened.source, k), plan.round_repetitions, k=k)
+
+
+def _group_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
+    progress(f"DuckDB, {REGIONS} groups, {plan.bounded_rows:,} rows")
+    with open_duckdb(events, plan.bounded_rows) as opened:
+        table = _Table("DuckDB", opened, plan.bounded_rows)
+        return table.cells(questions.of_groups(opened.source, REGIONS), plan.bounded_repetitions, per="region")
 
 
 def _text_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]:
@@ -246,6 +254,8 @@ def _server_cells(plan: Plan, engine: str, events: Events, progress: Progress) -
         cells = table.cells(questions.few(source, plan.items), plan.server_repetitions)
         progress(f"{engine}, bounded")
         cells += table.cells(questions.bounded(source), plan.server_round_repetitions)
+        progress(f"{engine}, {REGIONS} groups")
+        cells += table.cells(questions.of_groups(source, REGIONS), plan.server_round_repetitions, per="region")
         for k in plan.in_rounds:
             progress(f"{engine}, k={k}")
             cells += table.cells(questions.in_rounds(source, k), plan.server_round_repetitions, k=k)
@@ -260,19 +270,21 @@ class _Table:
     opened: Opened
     rows: int
 
-    def cells(self, ours: Sequence[Ours], turns: int, *, item: str = "article_id", k: int = K) -> list[Cell]:
+    def cells(
+        self, ours: Sequence[Ours], turns: int, *, item: str = "article_id", k: int = K, per: str | None = None
+    ) -> list[Cell]:
         """The ways to ask one question, in turns with the plain query."""
-        theirs, mine = _Metered(self.opened.plain(item, k)), [_Metered(way.job) for way in ours]
+        theirs, mine = _Metered(self.opened.plain(item, k, per=per)), [_Metered(way.job) for way in ours]
         # The first question to a server compiles and connects, whoever asks it; it is not timed.
         theirs.job()
         scans = [self.opened.scans(way.job) for way in ours]
         timings = interleaved([Contestant(place, job, turns) for place, job in enumerate([theirs, *mine])])
-        cells = []
+        cells, wanted = [], k if per is None else k * REGIONS
         for place, (way, job, read) in enumerate(zip(ours, mine, scans, strict=True), 1):
             processor = (job.processor, theirs.processor) if self.engine in _IN_THIS_PROCESS else None
             shared = len(set(job.items) & set(theirs.items))
             times = timings[place], timings[0], processor
-            cells.append(Cell(self.engine, way.route, way.question, k, self.rows, *times, shared, read))
+            cells.append(Cell(self.engine, way.route, way.question, wanted, self.rows, *times, shared, read))
         return cells
 
 

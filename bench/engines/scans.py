@@ -47,6 +47,11 @@ class _Analyzed(DuckDBSession):
         self._analyze(query)
         return super().fetch(query)
 
+    def stream(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """The same in batches."""
+        self._analyze(query)
+        return super().stream(query)
+
     def keep(self, table: str, query: exp.Query, *, pairs: bool = False) -> None:
         """A temporary table: a statement that is analyzed runs, so the table is there afterwards."""
         self._analyze(DIALECT.sql(DIALECT.keep(table, query)))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from bench.engines.data import Events, connect
 from bench.engines.scans import Job, Scans, clickhouse_scans, duckdb_scans, postgresql_scans, spark_scans
@@ -25,8 +25,15 @@ __all__ = [
     "open_spark", "spark_session", "sums_of_pairs",
 ]  # fmt: skip
 
-Plain: TypeAlias = Callable[[str, int], Job]
-"""The query without privacy, for a column of items and a k."""
+
+class Plain(Protocol):
+    """The query without privacy, for a column of items and a k; with groups k of each."""
+
+    def __call__(self, item: str, k: int, *, per: str | None = None) -> Job:
+        """The query."""
+        ...
+
+
 Query: TypeAlias = Callable[[str, str, int], str]
 """Its text, for a column of items, a table and a k."""
 
@@ -58,6 +65,7 @@ _SPARK: dict[str, bool | float | int | str | None] = {
     "spark.ui.showConsoleProgress": "false",
 }
 _CHUNK = 1 << 20
+_PAIR = 2
 
 
 def missing(engine: str) -> str | None:
@@ -78,8 +86,9 @@ def open_duckdb(events: Events, rows: int, query: Query | None = None) -> Iterat
 
         written = query or _query
 
-        def plain(item: str, k: int) -> Job:
-            return lambda: _items(connection.execute(written(item, table, k)).fetchall())
+        def plain(item: str, k: int, *, per: str | None = None) -> Job:
+            text = written(item, table, k) if per is None else _query(item, table, k, per)
+            return lambda: _items(connection.execute(text).fetchall())
 
         yield Opened(plain, source, duckdb_scans)
 
@@ -94,8 +103,8 @@ def open_postgresql(events: Events, rows: int) -> Iterator[Opened]:
         source = open_source(server.url, table=_TABLE)
         with closing(source), psycopg.connect(server.url, autocommit=True) as connection:
 
-            def plain(item: str, k: int) -> Job:
-                return lambda: _items(connection.execute(_query(item, _TABLE, k).encode()).fetchall())
+            def plain(item: str, k: int, *, per: str | None = None) -> Job:
+                return lambda: _items(connection.execute(_query(item, _TABLE, k, per).encode()).fetchall())
 
             yield Opened(plain, source, postgresql_scans(connection, _TABLE, rows))
 
@@ -108,7 +117,7 @@ def open_clickhouse(events: Events, rows: int) -> Iterator[Opened]:
 
     # In memory, because a process can have one folder, and somebody else may have opened another.
     with Session() as session:  # type: ignore[no-untyped-call]
-        columns = "user_id Int64, article_id Int64, article String, country String"
+        columns = "user_id Int64, article_id Int64, article String, country String, region Int16"
         session.query(f"CREATE TABLE {_TABLE} ({columns}) ENGINE = MergeTree ORDER BY tuple()")
         for file in events.files(rows):
             session.query(f"INSERT INTO {_TABLE} SELECT * FROM file('{Path(file).resolve()}')")  # noqa: S608
@@ -117,8 +126,8 @@ def open_clickhouse(events: Events, rows: int) -> Iterator[Opened]:
         client = clickhouse_connect.get_client(interface="chdb", path=":memory:")
         with closing(source), closing(client):
 
-            def plain(item: str, k: int) -> Job:
-                return lambda: _items(client.query(_query(item, _TABLE, k)).result_rows)
+            def plain(item: str, k: int, *, per: str | None = None) -> Job:
+                return lambda: _items(client.query(_query(item, _TABLE, k, per)).result_rows)
 
             yield Opened(plain, source, clickhouse_scans(client, _TABLE))
         session.query(f"DROP TABLE {_TABLE} SYNC")
@@ -131,8 +140,8 @@ def open_spark(events: Events, rows: int) -> Iterator[Opened]:
         session.read.parquet(*events.files(rows)).createOrReplaceTempView(_TABLE)
         with closing(open_source(session, table=_TABLE)) as source:
 
-            def plain(item: str, k: int) -> Job:
-                return lambda: _items(session.sql(_query(item, _TABLE, k)).collect())
+            def plain(item: str, k: int, *, per: str | None = None) -> Job:
+                return lambda: _items(session.sql(_query(item, _TABLE, k, per)).collect())
 
             yield Opened(plain, source, spark_scans(session))
 
@@ -163,8 +172,14 @@ def _hushed() -> Iterator[None]:
         os.close(before)
 
 
-def _query(item: str, table: str, k: int) -> str:
+def _query(item: str, table: str, k: int, per: str | None = None) -> str:
     count = "COUNT(DISTINCT user_id) AS n"
+    if per is not None:
+        counted = f"SELECT {per}, {item}, {count} FROM {table} WHERE {WHERE} GROUP BY {per}, {item}"  # noqa: S608
+        place = f"ROW_NUMBER() OVER (PARTITION BY {per} ORDER BY n DESC) AS place"
+        return (
+            f"SELECT {per}, {item}, n FROM (SELECT *, {place} FROM ({counted}) AS counted) AS ranked WHERE place <= {k}"  # noqa: S608
+        )
     return f"SELECT {item}, {count} FROM {table} WHERE {WHERE} GROUP BY {item} ORDER BY n DESC LIMIT {k}"  # noqa: S608
 
 
@@ -181,7 +196,8 @@ def bare_sums(item: str, table: str, k: int) -> str:
 
 
 def _items(rows: Sequence[Sequence[Any]]) -> list[Any]:
-    return [row[0] for row in rows]
+    """The items of rows (item, count); with groups those of (group, item, count), with their group."""
+    return [tuple(row)[:2] if len(row) > _PAIR else row[0] for row in rows]
 
 
 def _load(url: str, files: Sequence[str]) -> None:
@@ -192,7 +208,8 @@ def _load(url: str, files: Sequence[str]) -> None:
         with connect() as reader:
             reader.read_parquet(list(files)).write_csv(str(text))
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(f"CREATE TABLE {_TABLE} (user_id BIGINT, article_id BIGINT, article TEXT, country TEXT)")
+            columns = "user_id BIGINT, article_id BIGINT, article TEXT, country TEXT, region SMALLINT"
+            connection.execute(f"CREATE TABLE {_TABLE} ({columns})")
             fill = f"COPY {_TABLE} FROM STDIN (FORMAT csv, HEADER)"
             with connection.cursor() as cursor, cursor.copy(fill) as copy, text.open("rb") as rows:
                 while chunk := rows.read(_CHUNK):

@@ -106,6 +106,7 @@ class TestDuckDBFile(SourceContract):
 
 
 class TestArrow(SourceContract):
+    another_form = True
     has_domain_tables = False
 
     @pytest.fixture(scope="class")
@@ -115,6 +116,7 @@ class TestArrow(SourceContract):
 
 
 class TestPolars(SourceContract):
+    another_form = True
     has_domain_tables = False
 
     @pytest.fixture(scope="class")
@@ -126,6 +128,7 @@ class TestPolars(SourceContract):
 class TestPandas(SourceContract):
     """Columns of Python objects, with declared types: what most pandas frames in the world are."""
 
+    another_form = True
     has_domain_tables = False
     has_floats = False
 
@@ -153,6 +156,7 @@ def listed(part: Any) -> str:
 
 
 class TestCSV(SourceContract):
+    another_form = True
     has_domain_tables = False
     has_floats = False
 
@@ -170,6 +174,7 @@ class TestCSV(SourceContract):
 
 
 class TestJSON(SourceContract):
+    another_form = True
     has_domain_tables = False
     has_floats = False
 

@@ -10,8 +10,19 @@ from pathlib import Path
 import duckdb
 import pytest
 from bench.engines import questions, report, run, servers
-from bench.engines.data import COUNTRIES, Events, wide_table
-from bench.engines.goals import BOUNDED, ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, Route, goals
+from bench.engines.data import COUNTRIES, REGIONS, Events, wide_table
+from bench.engines.goals import (
+    BOUNDED,
+    GROUPS,
+    GROUPS_IN_ROUNDS,
+    ROUNDS,
+    TALLY,
+    TOP_ROWS,
+    Cell,
+    MemoryCell,
+    Route,
+    goals,
+)
 from bench.engines.parts import Parts
 from bench.measure import Timing
 from bench.selection import report as selection_report
@@ -71,18 +82,20 @@ def test_the_json_has_every_cell_and_goal(results: run.Results, tmp_path: Path) 
         ("DuckDB", "top rows", 10, 20_000),
         ("DuckDB", "k=100", 100, 20_000),
         ("DuckDB", "k=100, counts", 100, 20_000),
+        ("DuckDB", "groups", 2000, 10_000),
+        ("DuckDB", "groups, rounds", 2000, 10_000),
         ("DuckDB", "top rows", 10, 10_000),
         ("DuckDB", "sums", 10, 20_000),
         ("DuckDB", "sums in rounds", 10, 20_000),
         ("DuckDB", "sums, bare query", 10, 20_000),
         ("DuckDB", "bounded", 10, 10_000),
     ]
-    assert [len(cell["seconds"]["podium"]) for cell in data["cells"]] == [2, 2, 2, 2, 1, 1, 2, 1, 1, 1, 1]
-    assert [cell["scans"] for cell in data["cells"]] == [1] * 11
+    assert [len(cell["seconds"]["podium"]) for cell in data["cells"]] == [2, 2, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1]
+    assert [cell["scans"] for cell in data["cells"]] == [1] * 13
     assert {(cell["route"], cell["items"]) for cell in data["memory"]} == {
         (route, items) for route in ("top rows", "counts of counts") for items in TINY.wide_items
     }
-    assert len(data["goals"]) == 17
+    assert len(data["goals"]) == 21
     assert all(set(goal) == {"name", "wanted", "measured", "met", "where"} for goal in data["goals"])
 
 
@@ -92,13 +105,13 @@ def test_the_report_says_what_was_not_measured(results: run.Results, tmp_path: P
     report.show(results.machine, "tiny", results.cells, results.memory, results.absent, console)
     selection_report.show_goals(results.goals, "tiny", console)
     assert "PostgreSQL: not measured, not part of the tiny mode" in text.getvalue()
-    assert text.getvalue().count("not measured in tiny mode") == 9
+    assert text.getvalue().count("not measured in tiny mode") == 12
     assert str(tmp_path.parent) not in text.getvalue()
 
 
 def test_the_private_answer_is_that_of_the_same_question(results: run.Results) -> None:
     # The first articles have hundreds of users more than the others, which no noise hides.
-    assert all(cell.shared >= 3 for cell in results.cells if cell.route != BOUNDED)
+    assert all(cell.shared >= 3 for cell in results.cells if cell.route not in (BOUNDED, GROUPS, GROUPS_IN_ROUNDS))
 
 
 def test_the_engines_count_one_scan_for_a_question_and_two_for_two(tmp_path: Path) -> None:
@@ -123,11 +136,12 @@ def test_a_shorter_table_is_a_prefix_and_always_the_same(tmp_path: Path) -> None
     with duckdb.connect() as connection:
         parts = [connection.read_parquet(file).fetchall() for file in (*long, *short)]
     assert parts[0] == parts[2] != parts[1]
-    users, articles, names, countries = (set(column) for column in zip(*parts[0], strict=True))
+    users, articles, names, countries, regions = (set(column) for column in zip(*parts[0], strict=True))
     assert users <= set(range(50))
     assert articles <= set(range(30))
     assert names == {f"article-{article:07d}" for article in articles}
     assert countries == set(COUNTRIES)
+    assert regions <= set(range(REGIONS))
 
 
 def test_rows_that_are_no_whole_parts_are_refused(tmp_path: Path) -> None:

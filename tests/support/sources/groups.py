@@ -55,9 +55,9 @@ def rows_of(lists: Any, limit: int) -> list[tuple[Any, list[tuple[Any, int]], in
 
 
 def check_lists(
-    source: Source, table: Table, query: CountQuery, limits: Sequence[int] = (2, 1000), domain: Domain | None = None
+    source: Source, table: Table, query: CountQuery, limits: Sequence[int] = (3,), domain: Domain | None = None
 ) -> None:
-    """The top rows of every group, in the order of the groups."""
+    """The top rows of every group, in the order of the groups; some lists are longer than a limit, some shorter."""
     listed = domain.items if isinstance(domain, DomainItems) else None
     counts = reference.grouped(table, query, listed)
     for limit in limits:
@@ -72,6 +72,13 @@ class GroupContract:
 
     has_lists: bool
     has_domain_tables: bool
+    another_form = False
+    """Whether this is an engine that passes the whole contract, with its table in another form."""
+
+    def once_for_an_engine(self) -> None:
+        """How pairs are cut, kept and counted does not depend on the form in which an engine has its table."""
+        if self.another_form:
+            pytest.skip("the same SQL as on another form of this engine")
 
     @pytest.mark.parametrize("group", ["label", "number", "amount", "flag", "day", "moment"])
     def test_groups_of_every_kind(self, events: Source, group: str) -> None:
@@ -80,6 +87,7 @@ class GroupContract:
 
     @pytest.mark.parametrize("per_user", [2, 5, None])
     def test_each_user_counts_in_few_groups(self, events: Source, per_user: int | None) -> None:
+        self.once_for_an_engine()
         check_lists(events, EVENTS, grouped(("label",), "day", per_user=per_user), (3,))
         query = grouped(("number",), "flag", "day", per_user=per_user, user="user name", max_items_per_user=3)
         check_lists(events, EVENTS, query, (3,))
@@ -92,17 +100,18 @@ class GroupContract:
         return load(VISITS)
 
     def test_a_user_in_two_countries_counts_in_one(self, visits: Source, load: Load) -> None:
+        self.once_for_an_engine()
         source, query = visits, grouped(("article",), "country")
-        check_lists(source, VISITS, query)
+        check_lists(source, VISITS, query, (1, 1000))
         countries = defaultdict(set)
         for user, (country, _) in reference.grouped_pairs(VISITS, query):
             countries[user].add(country)
         assert [len(some) for some in countries.values()] == [1] * 7
         # Which one depends on nobody else's rows, nor on the order of rows.
-        for user, some in countries.items():
+        for user in (1, 4, 7):
             alone = replace(query, where=Compare("user_id", Operator.EQUAL, user))
             with source.snapshot(alone) as snapshot:
-                assert {group for group, _ in snapshot.grouped_top_rows(5)} == some
+                assert {group for group, _ in snapshot.grouped_top_rows(5)} == countries[user]
         with source.snapshot(query) as first, load(SHUFFLED).snapshot(query) as second:
             assert rows_of(first.grouped_top_rows(5), 5) == rows_of(second.grouped_top_rows(5), 5)
         other = replace(query, salt=SALT[::-1])
@@ -131,6 +140,7 @@ class GroupContract:
         assert events.known_groups(query) == tuple(sorted(listed.items, key=reference.order))
 
     def test_a_domain_is_that_of_every_group(self, events: Source) -> None:
+        self.once_for_an_engine()
         labels = DomainItems((*TEXTS[:9], "nobody"))
         query = grouped(("label",), "day", max_items_per_user=2, per_user=2)
         check_lists(events, EVENTS, query, domain=labels)
@@ -147,10 +157,12 @@ class GroupContract:
         check_lists(events, EVENTS, grouped(("day", "codes"), "label", value=PairValue(clip=2)))
 
     def test_events_and_sums_in_groups(self, events: Source) -> None:
+        self.once_for_an_engine()
         for value in (PairValue(clip=2), PairValue("number", clip=60), PairValue("number", clip=50, floor=-60)):
             check_lists(events, EVENTS, grouped(("label",), "flag", value=value, max_items_per_user=4), (3,))
 
     def test_profiles_name_only_the_groups_that_are_asked_for(self, events: Source) -> None:
+        self.once_for_an_engine()
         query = grouped(("number",), "label", per_user=3)
         expected = listing(reference.grouped(EVENTS, query), 2)
         with events.snapshot(query) as snapshot:
@@ -163,6 +175,7 @@ class GroupContract:
             assert rows_of(snapshot.grouped_rows([]), 2) == []
 
     def test_rounds_of_all_groups(self, events: Source) -> None:
+        self.once_for_an_engine()
         rounds = grouped(("number",), "label", per_user=2, within=True, max_items_per_user=4, weights=WEIGHTS)
         kept = replace(rounds, weights=None, max_items_per_user=None)
         counts = reference.grouped(EVENTS, rounds)
@@ -191,6 +204,7 @@ class GroupContract:
                 pairs.snapshot(replace(rounds, salt=SALT[::-1]))
 
     def test_weights_by_the_pairs_of_all_groups(self, events: Source) -> None:
+        self.once_for_an_engine()
         every = grouped(("number",), "label", per_user=None)
         weighted = replace(every, max_items_per_user=4, weights=WEIGHTS, salt=SALT)
         with events.keep_pairs(every) as pairs:
@@ -199,6 +213,7 @@ class GroupContract:
             )
 
     def test_sums_of_named_pairs_in_groups(self, events: Source) -> None:
+        self.once_for_an_engine()
         kept = grouped(("label",), "flag", within=True, value=PairValue("number", clip=100))
         values = reference.grouped_pairs(EVENTS, kept)
         some: dict[Any, list[Any]] = {
@@ -216,6 +231,7 @@ class GroupContract:
             assert pairs.value_histograms(5, 64) == histograms_of(values, 5, 64)
 
     def test_no_groups(self, visits: Source) -> None:
+        self.once_for_an_engine()
         query = grouped(("article",), "country", where=Compare("article", Operator.EQUAL, "no such"))
         with visits.snapshot(query) as snapshot:
             assert list(snapshot.grouped_top_rows(3)) == []
@@ -240,6 +256,7 @@ class GroupContract:
                     check(query)
 
     def test_the_queries_of_groups_are_shown(self, events: Source) -> None:
+        self.once_for_an_engine()
         (top,) = events.queries(grouped(("label",), "day"), limit=10)
         assert "PARTITION BY counted.group0" in top
         assert "<= 11" in top
