@@ -84,9 +84,11 @@ def check_question(
 def _check_others(measure: Measure | None, per: tuple[str, ...], least: list[int]) -> None:
     """Raise unless what is beside the list can be measured."""
     if per:
+        one = " AND ".join(f"{name} = VALUE" for name in per)
         raise InvalidArgument(
             "others", True, allowed="False with per",
-            hint="Ask about one group by where=, such as where=\"country = 'DE'\".",
+            hint="Ask for the groups that matter one by one, each a question of its own: "
+            f'where="{one}", others=True, and no per. Values of every list cost less: counts=True.',
         )  # fmt: skip
     if measure is not None and (measure.floor or least):
         # Values below a minimum drop out by luck, and a total of the lucky ones would be too large.
