@@ -27,6 +27,7 @@ __all__ = [
     "charged_analyst",
     "describe_events",
     "is_cancelled",
+    "is_session",
     "own_terms",
     "recorded_charge",
     "recorded_cost",
@@ -143,6 +144,11 @@ def is_cancelled(entry: Entry) -> bool:
     return entry.kind is Kind.FORFEITED and entry.facts.get("reason") == Reason.CANCELLED
 
 
+def is_session(entry: Entry) -> bool:
+    """Whether a reservation is for rounds that react to what others are answered meanwhile."""
+    return bool(entry.facts.get("session", False))
+
+
 def terms_of(entry: Entry, *, of_analyst: bool = False) -> Terms:
     """The terms that an entry records; those of the analyst's cap where there is one, and otherwise of the total."""
     facts = entry.facts
@@ -207,11 +213,11 @@ def describe_events(events: Iterable[Event]) -> list[object]:
 
 
 def _apply_reserved(account: Account, entry: Entry, _: Entry | None) -> Account:
-    charge, totals = recorded_charge(entry), account.totals
-    if totals.books.refusal(charge, account.held) is not None:
+    charge, totals, session = recorded_charge(entry), account.totals, is_session(entry)
+    if totals.books.refusal(charge, account.held, session=session) is not None:
         raise Contradiction("it reserves more than was left")
     _check_events(charge, reserve=True)
-    if terms_of(entry) != totals.books.reserve(charge, account.held):
+    if terms_of(entry) != totals.books.reserve(charge, account.held, session=session):
         raise Contradiction("its terms are not those of its events")
     counted = totals.rules == 1 or "schedule" not in entry.facts
     if counted and totals.price(charge.cost) < totals.minimum_price:

@@ -154,6 +154,7 @@ class Ledger(LedgerView):
         after: str | None = None,
         schedule: str | None = None,
         table: str | None = None,
+        session: bool = False,
     ) -> Reservation:
         """Charge the worst case of a question before any row is read; ``BudgetExceeded`` if it does not fit.
 
@@ -163,16 +164,13 @@ class Ledger(LedgerView):
         whose size was computed from the history: it is refused if another entry was written since.
         ``schedule`` names the schedule that asks: its questions have a plan of their own, so that neither the least
         price nor the limit on questions applies. ``table`` is the one that it reads, where the data set has several.
+        A ``session`` reacts to what others are answered meanwhile; a Gaussian filter charges more for it.
         """
         request = new_request(
-            worst_case,
-            question,
-            question_key=question_key,
-            analyst=analyst,
-            idempotency_key=idempotency_key,
+            worst_case, question, question_key=question_key, analyst=analyst, idempotency_key=idempotency_key,
             table=table,
-        )
-        request = replace(request, after=after, schedule=schedule)
+        )  # fmt: skip
+        request = replace(request, after=after, schedule=schedule, session=session)
         (reserved,) = self._reserve_in_hand(
             dataset, lambda store, find: (reservations.reserve(store, find(), request),)
         )

@@ -29,6 +29,7 @@ class Request:
     older_key: str | None = None
     table: str | None = None
     answers: Callable[[str], bool] | None = None
+    session: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:

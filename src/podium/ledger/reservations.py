@@ -113,11 +113,12 @@ def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservatio
     if record.state.locked(request.analyst):
         raise DatasetLocked(account.dataset, record.state.failures(request.analyst), request.analyst)
     account.totals.books.check_kind(charge)
-    terms = require_room(account.totals.books, account.held, charge, account.dataset)
+    terms = require_room(account.totals.books, account.held, charge, account.dataset, session=request.session)
     own: Terms = {}
     if account.totals.cap is not None and request.analyst is not None:
         held = record.state.analyst(request.analyst)
-        own = require_room(account.totals.cap, held, charge, account.dataset, whose=f"analyst {request.analyst!r}")
+        whose = f"analyst {request.analyst!r}"
+        own = require_room(account.totals.cap, held, charge, account.dataset, whose=whose, session=request.session)
     if request.schedule is None:
         require_turn(account, charge.cost)
     entry = store.append(
@@ -128,6 +129,7 @@ def reserve(store: Store, record: DatasetRecord, request: Request) -> Reservatio
             **recorded_terms(terms, own),
             **({} if request.schedule is None else {"schedule": request.schedule}),
             **({} if request.table is None else {"table": request.table}),
+            **({"session": True} if request.session else {}),
         },
         cost=charge.cost,
         analyst=request.analyst,

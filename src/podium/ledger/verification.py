@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from podium.ledger.account import Account, Contradiction, own_terms, recorded_charge
+from podium.ledger.account import Account, Contradiction, is_session, own_terms, recorded_charge
 from podium.ledger.bookkeeping.books import Books
 from podium.ledger.bookkeeping.held import Terms
 from podium.ledger.entries import Entry, Kind
@@ -193,7 +193,7 @@ class _Walk:
         if cap is None:
             return {}
         if entry.kind is Kind.RESERVED:
-            return self._admitted(cap, entry.analyst, entry, session=False)
+            return self._admitted(cap, entry.analyst, entry, session=is_session(entry))
         if entry.kind is Kind.SETTLED and reservation is not None:
             return cap.settle(own_terms(reservation), recorded_charge(reservation), recorded_charge(entry))
         if entry.kind is Kind.SEEN and reservation is not None:

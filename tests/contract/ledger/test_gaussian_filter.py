@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from bench.ledger import controls
 
 from podium.errors import BudgetExceeded, BudgetMismatch, InvalidArgument
 from podium.ledger import Budget, Entry, Ledger, Reason, Reservation
@@ -55,7 +56,7 @@ def account(ledger: Ledger) -> Ledger:
     return ledger
 
 
-def reserve(ledger: Ledger, *events: Event, **options: str) -> Reservation:
+def reserve(ledger: Ledger, *events: Event, **options: Any) -> Reservation:
     return ledger.reserve("clicks", events, f"q{ledger.status('clicks').entries}", **options)
 
 
@@ -119,6 +120,34 @@ def test_what_is_cancelled_stays_charged_unless_its_prices_hold_whatever_is_left
     account.forfeit(noise, Reason.CANCELLED)
     assert free(account) == before
     assert account.status("clicks").failures == 0
+    assert account.verify().sound
+
+
+def test_what_a_refund_would_be_worth(account: Ledger) -> None:
+    """Condition 1. The analyst sees noise of all that is left beside a selection, and would then rather have noise."""
+    asked = reserve(account, TENTH)
+    (part,) = chain_of(last(account)).parts
+    assert part.node >= 1
+    reserve(account, GaussianNoise(1, sensitivity_squared=free(account)))
+    account.forfeit(asked, Reason.CANCELLED)
+    with unchanged(account), pytest.raises(BudgetExceeded):
+        reserve(account, GaussianNoise(1, sensitivity_squared=part.price))
+    assert controls.cancelled(0.1, part.node) > 1.05
+    assert controls.cancelled(0.1, part.node, at_zero=True) < 1 + 1e-9
+
+
+def test_a_session_pays_prices_that_hold_whatever_is_left(account: Ledger) -> None:
+    """Its rounds may wait for what others are answered: here for noise of all that is left."""
+    with unchanged(account):
+        one_shot = chain([Step.bounded_range("0.1")], total(account))
+    reserve(account, TENTH, session=True)
+    (part,) = chain_of(last(account)).parts
+    assert one_shot is not None
+    assert (part.node, part.price) == (0, price(Step.bounded_range("0.1"), 0))
+    assert part.price > one_shot.total
+    node = one_shot.parts[0].node
+    assert max(controls.session(0.1, node, deviations) for deviations in (0, 1, 2, 4)) > 1.05
+    assert max(controls.session(0.1, node, deviations, at_zero=True) for deviations in (0, 1, 2, 4)) < 1
     assert account.verify().sound
 
 

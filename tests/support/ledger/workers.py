@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable
 from fractions import Fraction
 from multiprocessing.synchronize import Event
 
 from podium.errors import BudgetExceeded
 from podium.ledger import Budget, Reservation, open_ledger
-from podium.privacy import Cost, limited_domain_events
+from podium.privacy import Cost, Selection, limited_domain_events
 
 TIMEOUT = 60.0
 
@@ -45,6 +47,26 @@ def spend_mixed(number: int, url: str) -> int:
                 got = (number + done) % 3
                 ledger.settle(reservation, "{}", limited_domain_events(single, call, items=got, bottom=True))
             done += 1
+
+
+STEPS = (Selection("0.1"), Selection("0.05"), Selection("0.08"))
+
+
+def settle_in_reverse(number: int, url: str) -> None:
+    """Reserve three steps in the order of the numbers, and settle one more than the number in the other order."""
+    with open_ledger(url, timeout=TIMEOUT) as ledger:
+        _wait_for(lambda: ledger.status("reversed").open_reservations == number)
+        reservation = ledger.reserve("reversed", [STEPS[number]] * 3, f"question {number}")
+        _wait_for(lambda: ledger.status("reversed").questions_asked == len(STEPS))
+        _wait_for(lambda: ledger.status("reversed").open_reservations == number + 1)
+        ledger.settle(reservation, "{}", [STEPS[number]] * (number + 1))
+
+
+def _wait_for(come: Callable[[], bool]) -> None:
+    end = time.monotonic() + TIMEOUT
+    while not come():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def ask_the_same(_: int, url: str, questions: int) -> tuple[int, list[str]]:

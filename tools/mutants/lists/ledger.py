@@ -6,6 +6,9 @@ from tools.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS"]
 
+_GAUSSIAN = "contract/ledger/test_gaussian_filter.py::"
+_TAMPERING = "integration/ledger/test_tampering.py::"
+
 MUTANTS = (
     Mutant(
         "ledger/reservations.py",
@@ -17,8 +20,8 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/reservations.py",
-        "require_room(account.totals.books, account.held, charge, account.dataset)",
-        "require_room(account.totals.books, Sum(), charge, account.dataset)",
+        "require_room(account.totals.books, account.held, charge, account.dataset, session=request.session)",
+        "require_room(account.totals.books, Sum(), charge, account.dataset, session=request.session)",
         "what is charged already counts",
         ("contract/ledger/test_ledger_contract.py::test_an_overrun_says_requested_remaining_and_short_by[sqlite]",),
         raises="LedgerTampered",
@@ -131,7 +134,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/account.py",
-        "if totals.books.refusal(charge, account.held) is not None:",
+        "if totals.books.refusal(charge, account.held, session=session) is not None:",
         "if False:",
         "verification finds a reservation above the total",
         ("unit/ledger/test_account.py::test_what_no_ledger_may_write",),
@@ -286,5 +289,82 @@ MUTANTS = (
         "if False:",
         "the account of a schedule answers nobody else",
         ("contract/ledger/test_rules.py::test_a_data_set_of_a_schedule_answers_nobody_else[sqlite]",),
+    ),
+    Mutant(
+        "ledger/account.py",
+        'if is_cancelled(entry) and terms_of(reservation, of_analyst=of_analyst).get("refundable", True):',
+        "if is_cancelled(entry):",
+        "what others were answered may not decide on a refund",
+        (f"{_GAUSSIAN}test_what_is_cancelled_stays_charged_unless_its_prices_hold_whatever_is_left[sqlite]",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/gaussian_books.py",
+        "paid = found.charge(steps_of(actual.events)) if actual.events else found.total",
+        "paid = Chain.at_zero(steps_of(actual.events)).total",
+        "the order of a chain is that of execution",
+        (f"{_GAUSSIAN}test_steps_in_another_order_are_charged_in_full[sqlite]",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/gaussian_books.py",
+        "one_shot=not session) or Chain.at_zero(steps)",
+        "one_shot=not session) or Chain(())",
+        "what epsilons admit is charged in mu^2 too",
+        (f"{_GAUSSIAN}test_what_only_epsilons_admit_is_charged_all_the_same[sqlite]",),
+    ),
+    Mutant(
+        "ledger/account.py",
+        "found = facts.get(ANALYST_TERMS) if of_analyst else None",
+        "found = None",
+        "prices of the total do not hold in a cap",
+        (f"{_GAUSSIAN}test_caps_have_chains_of_their_own[sqlite]",),
+    ),
+    Mutant(
+        "ledger/reservations.py",
+        'whose=f"analyst {analyst!r}", session=True)',
+        'whose=f"analyst {analyst!r}", session=False)',
+        "when a release is shown is decided after it was drawn",
+        (f"{_GAUSSIAN}test_caps_have_chains_of_their_own[sqlite]",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/gaussian_books.py",
+        "large.mu_squared >= small.mu_squared",
+        "True",
+        "a raise does not lower mu^2",
+        ("unit/ledger/test_gaussian_books.py::test_a_larger_epsilon_may_be_a_smaller_total",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/gaussian_books.py",
+        "return self.limits.mu_squared - held.mu_squared",
+        "return self.limits.mu_squared",
+        "a chain starts at what others have left, open reservations in full",
+        (f"{_GAUSSIAN}test_a_reservation_writes_its_chain_and_a_settlement_charges_what_ran[sqlite]",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/gaussian_books.py",
+        "found = chain(steps, self._free(held), one_shot=not session)",
+        "found = chain(steps, self._free(held))",
+        "a session pays prices that hold whatever is left",
+        (f"{_GAUSSIAN}test_a_session_pays_prices_that_hold_whatever_is_left[sqlite]",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/plans.py",
+        "if gaussian > sums and all(more >= less for less, more in counts):",
+        "if gaussian >= sums:",
+        "a kind that holds no more is not chosen",
+        (f"{_GAUSSIAN}test_the_kind_is_chosen_once[sqlite]",),
+    ),
+    Mutant(
+        "ledger/account.py",
+        "if terms_of(entry) != totals.books.reserve(charge, account.held, session=session):",
+        "if False:",
+        "verification finds a chain that does not follow from what was free",
+        (f"{_TAMPERING}test_a_chain_of_prices_that_does_not_follow_is_found[sqlite-reserved-filter]",),
+    ),
+    Mutant(
+        "ledger/verification.py",
+        "if own_terms(entry) != self._terms_of_analyst(entry, reservation):",
+        "if False:",
+        "and the chain of a cap",
+        (f"{_TAMPERING}test_a_chain_of_prices_that_does_not_follow_is_found[sqlite-settled-filter_of_analyst]",),
     ),
 )
