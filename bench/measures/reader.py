@@ -44,7 +44,7 @@ class ArrayReader:
         sizes = np.bincount(self.table.users, minlength=self._users)
         place = self.table.users * buckets + _buckets(self.amounts, buckets)
         parts = np.bincount(place, minlength=self._users * buckets).reshape(self._users, buckets)
-        shares = resolution * parts[sizes > 0] // sizes[sizes > 0][:, None]
+        shares = parts[sizes > 0] * (resolution // sizes[sizes > 0][:, None])
         users = np.bincount(_buckets(sizes[sizes > 0], buckets), minlength=buckets)
         return tuple(shares.sum(axis=0).tolist()), tuple(users.tolist())
 

@@ -40,7 +40,7 @@ def user_histograms(
             parts[bucket_of(amount, buckets)] += 1
         users[bucket_of(len(amounts), buckets)] = 1
     # One division for all pairs in a bucket, rounded down: no user adds more than 1 in all.
-    return tuple(resolution * number // max(1, len(amounts)) for number in parts), tuple(users)
+    return tuple(number * (resolution // max(1, len(amounts))) for number in parts), tuple(users)
 
 
 def clip_histograms(

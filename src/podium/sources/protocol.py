@@ -297,7 +297,7 @@ class KeptPairs(GroupedKeptPairs, Protocol):
     def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Users by sqrt(SUM(value^2)), and users by SUM(value), in the same buckets; values are not signed.
 
-        Where squares have 64 bits only, values above 2^15 are taken for that.
+        Where squares have 64 bits only, values above 2^30 are taken for that.
         """
         ...
 
@@ -305,7 +305,7 @@ class KeptPairs(GroupedKeptPairs, Protocol):
         """Two histograms; bucket 0 is for 1, bucket j for more than 2^(j-1) and at most 2^j, the last is open.
 
         First pairs by the size of their value, |value| if it is signed: a user with t pairs, n of them in a bucket,
-        adds floor(resolution * n / t) there. Second the users by t. Users without pairs are in no bucket. With groups t
+        adds n * floor(resolution / t) there. Second the users by t. Users without pairs are in no bucket. With groups t
         counts the pairs of all of them.
         """
         ...

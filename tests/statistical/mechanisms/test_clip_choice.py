@@ -49,7 +49,7 @@ class World:
         sizes = np.bincount(self.user)
         bucket = np.ceil(np.log2(self.amount)).astype(np.int64)
         cells, numbers = np.unique(self.user * BUCKETS + bucket, return_counts=True)
-        parts = numbers * RESOLUTION // sizes[cells // BUCKETS]
+        parts = numbers * (RESOLUTION // sizes[cells // BUCKETS])
         pairs = np.bincount(cells % BUCKETS, weights=parts, minlength=BUCKETS)
         users = np.bincount(np.ceil(np.log2(sizes[sizes > 0])).astype(np.int64), minlength=BUCKETS)
         return [int(value) for value in pairs], users.tolist()

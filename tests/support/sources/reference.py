@@ -161,7 +161,7 @@ def value_histograms(
     for held in by_user.values():
         sizes[min((len(held) - 1).bit_length(), buckets - 1)] += 1
         for bucket, number in Counter(held).items():
-            shares[bucket] += resolution * number // len(held)
+            shares[bucket] += number * (resolution // len(held))
     return tuple(shares), tuple(sizes)
 
 

@@ -32,7 +32,7 @@ class ClipChoice:
         mu-Gaussian DP, mu^2 = 2/sigma^2, hence rho-zCDP with rho = 1/sigma^2. Neighbours: one user added or removed.
     Distribution
         Two histograms over public buckets, each entry plus its own N(0, sigma^2), rounded down on a public grid. In the
-        first a user with n_j of t pairs in bucket j adds floor(RESOLUTION n_j / t)/RESOLUTION to it, in the second 1 to
+        first a user with n_j of t pairs in bucket j adds n_j floor(RESOLUTION / t)/RESOLUTION to it, in the second 1 to
         the bucket of t.
     Symbols
         rho; sigma = 1/sqrt(rho), rounded up; buckets.

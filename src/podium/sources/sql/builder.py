@@ -196,24 +196,24 @@ class SqlBuilder:
         return exp.select(*named, copy=False).from_(self._pairs.sizes().subquery(_TALLIED, copy=False), copy=False)
 
     def value_sizes(self, buckets: int, resolution: int) -> exp.Select:
-        """For each bucket of pair values, the sum over users of floor(resolution * pairs in it / pairs of the user)."""
+        """For each bucket of pair values, the sum over its pairs of floor(resolution / pairs of the user)."""
         bucket = size_bucket(exp.Abs(this=column(VALUE)), buckets)
         keyed = exp.select(column(USER), bucket.as_(_BUCKET)).from_(self.pairs().subquery(PAIRS))
-        keys = [column(USER), column(_BUCKET)]
-        parts = exp.select(*keys, rows().as_(MEMBERS)).from_(keyed.subquery(PAIRS)).group_by(*keys)
-        sized = exp.select(column(_BUCKET), column(MEMBERS)).from_(parts.subquery(_COUNTED))
+        share = self._dialect.arithmetic.quotient(exp.Literal.number(resolution), column(SIZE))
         if self._dialect.computes_once:
             user = column(USER, PAIRS)
-            users = (
-                exp.select(user.as_(USER), rows().as_(SIZE)).from_(self.pairs().subquery(PAIRS)).group_by(user.copy())
-            )
+            users = exp.select(user.as_(USER), rows().as_(SIZE)).from_(self.pairs().subquery(PAIRS))
+            users = users.group_by(user.copy())
             same = column(USER, _COUNTED).eq(column(USER, _RANKED))
-            sized = sized.select(column(SIZE)).join(users.subquery(_RANKED), on=same)
+            sized = exp.select(column(_BUCKET), column(SIZE)).from_(keyed.subquery(_COUNTED))
+            sized = sized.join(users.subquery(_RANKED), on=same)
         else:
-            size = exp.Window(this=exp.Sum(this=column(MEMBERS)), partition_by=[column(USER)])
-            sized = sized.select(size.as_(SIZE))
-        number = exp.Mul(this=column(MEMBERS), expression=exp.Literal.number(resolution))
-        share = self._dialect.arithmetic.quotient(number, column(SIZE))
+            # A user has few buckets: less to sort for the window.
+            keys = [column(USER), column(_BUCKET)]
+            parts = exp.select(*keys, rows().as_(MEMBERS)).from_(keyed.subquery(PAIRS)).group_by(*keys)
+            size = exp.Window(this=exp.Sum(this=column(MEMBERS)), partition_by=[column(USER)]).as_(SIZE)
+            sized = exp.select(column(_BUCKET), column(MEMBERS), size).from_(parts.subquery(_COUNTED))
+            share = exp.Mul(this=column(MEMBERS), expression=exp.paren(self._dialect.arithmetic.narrow(share)))
         summed = exp.select(column(_BUCKET), self._dialect.total(share).as_(COUNT)).from_(sized.subquery(_TALLIED))
         return summed.group_by(column(_BUCKET))
 
