@@ -127,10 +127,17 @@ MUTANTS = (
     ),
     Mutant(
         "privacy/gaussian/chains.py",
-        "    for step in _noise_first(steps):\n",
-        "    for step in steps:\n",
+        "wanted = _noise_first(steps)",
+        "wanted = list(steps)",
         "noise never runs before the place at which it is reserved",
         (f"{_TESTS}/test_chains.py::test_lists_for_groups_cost_as_many_selections_as_ran_whichever_list_they_are_of",),
+    ),
+    Mutant(
+        "privacy/gaussian/chains.py",
+        "one_shot = one_shot and not _comes_back(wanted)",
+        "one_shot = bool(one_shot)",
+        "lists of unequal steps for several groups need prices that hold in any order",
+        (f"{_TESTS}/test_chains.py::test_lists_of_unequal_steps_for_groups_are_priced_at_node_zero",),
     ),
     Mutant(
         "privacy/gaussian/gaussian_limits.py",

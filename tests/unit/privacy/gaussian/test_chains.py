@@ -140,7 +140,7 @@ def test_lists_for_groups_cost_as_many_selections_as_ran_whichever_list_they_are
     assert short_and_long < found.charge([selections, noise, selections.times(2), noise])
 
 
-def test_lists_of_unequal_steps_for_several_groups_have_prices_that_hold_in_any_order() -> None:
+def test_lists_of_unequal_steps_for_groups_are_priced_at_node_zero() -> None:
     """Settled is the costliest list, and another may have run: at higher nodes its places could cost more."""
     first, second = Step.bounded_range("0.1"), Step.bounded_range("0.2")
     one = some_chain(first, second)
