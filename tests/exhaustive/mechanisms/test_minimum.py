@@ -85,18 +85,25 @@ def worst(distribution: DistributionOf, lift: Mapping[str, int]) -> float:
     return largest
 
 
-def test_having_before_the_noise_is_rejected() -> None:
-    mechanism = LimitedDomain(1, 1, LOG_2, "0.1")
+@pytest.mark.parametrize(
+    ("epsilon", "least", "found"),
+    [(LOG_2, 8, 0.927536), (Fraction(11, 10), 6, 0.960737), (HALF, 12, 0.960737)],
+)
+def test_having_before_the_noise_is_rejected(epsilon: Fraction, least: int, found: float) -> None:
+    mechanism = LimitedDomain(1, 1, epsilon, "0.1")
     claimed = float(mechanism.guarantee.cost.delta)
     assert claimed == pytest.approx(1 / 11)
-    # One item with just too few users: with one more it appears, and is far above bottom.
-    broken = filtered_first(mechanism, 8)
-    assert worst(broken, {"a": 7}) == pytest.approx(0.92754, abs=1e-4)
+    # One item with just too few users: with one more it appears, and is far above bottom. Nothing of that has a chance
+    # on the other side, so it counts in full whatever epsilon is.
+    lift = {"a": least - 1}
+    broken = filtered_first(mechanism, least)
+    assert worst(broken, lift) == pytest.approx(found, abs=1e-6)
     with pytest.raises(AssertionError, match="above"):
-        check_world(lifted(broken, {"a": 7}), mechanism.guarantee, items=("a",), largest=1)
-    sound = LimitedDomain(1, 1, LOG_2, "0.1", at_least=8)
-    assert worst(distribution_of(sound, known=False), {"a": 7}) <= claimed
-    check_world(lifted(distribution_of(sound, known=False), {"a": 7}), sound.guarantee, items=("a",), largest=1)
+        check_world(lifted(broken, lift), mechanism.guarantee, items=("a",), largest=1)
+    sound = LimitedDomain(1, 1, epsilon, "0.1", at_least=least)
+    check_world(lifted(distribution_of(sound, known=False), lift), sound.guarantee, items=("a",), largest=1)
+    if epsilon == LOG_2:
+        assert worst(distribution_of(sound, known=False), lift) <= claimed
 
 
 def test_the_published_distribution_of_a_minimum() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.support.command_line import ASK, create_budget, document, podium, succeeded
 
+from podium.cli.budget import expected_use
 from podium.ledger import open_ledger
 from podium.privacy import Selection
 from podium.storage.processes import this_process
@@ -39,6 +40,45 @@ def test_a_dry_run_registers_nothing() -> None:
         "at most  200 questions, each for rho 2.197e-6 or more\n"
     )
     assert not Path("ledger.db").exists()
+
+
+def planned(*extra: str, text: str | None = None) -> tuple[str, str]:
+    """The plan of a budget, and what is said and asked on stderr."""
+    asked = ("budget", "create", "views", *LEDGER, "--source", "views.parquet", "--user", "user_id", "--dry-run")
+    ran = podium(*asked, "--epsilon", "3", "--delta", "1e-6", *extra, text=text)
+    assert ran.exit_code == 0, ran.stderr
+    return next(line for line in ran.stdout.splitlines() if line.startswith("plan")), ran.stderr
+
+
+def test_without_a_terminal_the_default_plan_is_taken_and_said() -> None:
+    plan, said = planned()
+    assert plan == "plan     100 items in 10 questions"
+    assert said.startswith("The budget is planned for 100 items in 10 lists.")
+    assert planned("--quiet") == (plan, "")
+    assert planned("--items", "30") == ("plan     30 items in 10 questions", "")
+    assert planned("--questions", "4") == ("plan     100 items in 4 questions", "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "plan"),
+    [
+        ("\n\n", "100 items in 10 questions"),
+        ("20\n5\n", "100 items in 20 questions"),
+        ("none\n0\n-3\n4\n1,000\n", "4000 items in 4 questions"),
+    ],
+)
+def test_at_a_terminal_it_is_asked_how_many_lists_are_expected(
+    monkeypatch: pytest.MonkeyPatch, typed: str, plan: str
+) -> None:
+    monkeypatch.setattr(expected_use, "sits_at_a_terminal", lambda: True)
+    found, said = planned(text=typed)
+    assert found.removeprefix("plan     ") == plan
+    assert "How many lists do you expect?" in said
+    assert "Of how many items each?" in said
+    items, _, lists, _ = (word.replace(",", "") for word in plan.replace(" in", "").split())
+    assert f"The same without questions: --items {items} --questions {lists}" in said
+    # What is stated is not asked.
+    assert planned("--items", "40", "--questions", "4")[1] == ""
 
 
 def test_registering_the_same_again_changes_nothing() -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import podium
+from podium.cli.budget.expected_use import expected_use
 from podium.cli.budget.printing import DatasetArgument, Filter, RequiredLedger, print_status, print_totals
 from podium.cli.options import (
     BadLines,
@@ -40,9 +41,12 @@ def create(
         str, typer.Option("--delta", metavar="NUMBER", help="Total delta; 0 allows only known domains.")
     ] = "0",
     items: Annotated[
-        int, typer.Option("--items", metavar="N", help="How many items do you expect in all lists together?")
-    ] = 100,
-    questions: Annotated[int, typer.Option("--questions", metavar="N", help="How many lists do you expect?")] = 10,
+        int | None,
+        typer.Option("--items", metavar="N", help="How many items do you expect in all lists together? Default 100."),
+    ] = None,
+    questions: Annotated[
+        int | None, typer.Option("--questions", metavar="N", help="How many lists do you expect? Default 10.")
+    ] = None,
     max_questions: Annotated[
         int | None,
         typer.Option(
@@ -76,7 +80,9 @@ def create(
 ) -> None:
     """Register a data set with the total that all answers share.
 
-    The total cannot be lowered afterwards: the guarantee rests on it. --dry-run shows what a plan allows.
+    The total cannot be lowered afterwards: the guarantee rests on it. --dry-run shows what a plan allows. Without
+    --items and --questions you are asked how many lists of how many items you expect; where nobody sits at a terminal,
+    the plan is 100 items in 10 lists.
 
     Tables with the same users belong into one data set: budgets of two data sets add up for whoever is in both.
 
@@ -92,8 +98,9 @@ def create(
     from podium.ledger import Totals
     from podium.user_columns import user_columns
 
+    planned_items, planned_lists = expected_use(items, questions)
     budget = podium.Budget(
-        epsilon=epsilon, delta=delta, items=items, questions=questions,
+        epsilon=epsilon, delta=delta, items=planned_items, questions=planned_lists,
         epsilon_per_analyst=epsilon_per_analyst, delta_per_analyst=delta_per_analyst, max_questions=max_questions,
         filter=filter_.value,
     )  # fmt: skip
