@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
 from podium.curator.answer import answer, strip_origin
+from podium.curator.asked_about import asked_about
 from podium.curator.check_joined import check_joined
 from podium.curator.curator_view import CuratorView
 from podium.curator.one_question import OneQuestion
@@ -28,14 +29,7 @@ from podium.curator.stated import StatedGroups, state_groups
 from podium.curator.timing import period_of
 from podium.errors import InvalidArgument, QuestionForfeited, interruption_note, settlement_note
 from podium.exact import Number
-from podium.query import (
-    CheckedQuestion,
-    Question,
-    QuestionOptions,
-    RankingOptions,
-    RankingQuestion,
-    Schema,
-)
+from podium.query import CheckedQuestion, Question, QuestionOptions, RankingOptions, RankingQuestion, Schema
 from podium.query.batch_question import AnyQuestion, batch_questions
 from podium.query.spelled_options import QUESTION_DEFAULTS, RANKING_DEFAULTS, SQL_DEFAULTS, spell_out
 from podium.release import Release
@@ -343,6 +337,7 @@ class Curator(CuratorView):
         groups: StatedGroups | None = None,
     ) -> PlannedQuestion:
         budget: Mapping[str, str] = {}
+        alone = isinstance(self._account, OneQuestion)
         with hint_at_list_only(checked):
             if isinstance(self._account, OneQuestion):
                 strategy = self._account.strategy(facts)
@@ -352,6 +347,7 @@ class Curator(CuratorView):
             checked, strategy, domain, table.user, budget, None if ranking is None else ranking.describe(),
             max_clip=kept_clip(source, checked.measure, strategy.mechanism.first_weights),
             groups=groups, table=table.name, joins=accepted.joins,
+            asked=asked_about(ranking or checked.asked, source.name if alone else table.name or self._dataset),
         )  # fmt: skip
         require_readable(source, planned, accepted)
         return planned

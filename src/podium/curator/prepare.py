@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.measures.norm_weights import NormWeights
     from podium.planning.question_plan import Plan
     from podium.release import Release
+    from podium.release.asked import Asked
 
 __all__ = [
     "PLACEHOLDER_SALT",
@@ -70,6 +71,8 @@ class PlannedQuestion:
     """The table that is read, where the data set has several."""
     joins: tuple[JoinedTable, ...] = ()
     """What is joined, with the rows of public tables."""
+    asked: Asked | None = None
+    """The question as a release shows it."""
 
     def pairs_query(self, salt: str | None = None) -> CountQuery:
         """The pairs that all rounds share, of which none is cut; with groups, those of the groups that users keep."""
@@ -106,8 +109,11 @@ class PlannedQuestion:
         )
 
     def name_values(self, release: Release) -> Release:
-        """What SQL calls the values is not part of the question: others may ask for them under another name."""
-        return replace(release, value_name=self.question.value_name)
+        """What SQL calls the values is not part of the question: others may ask for them under another name.
+
+        Nor is how it was put, or when.
+        """
+        return replace(release, value_name=self.question.value_name, asked=self.asked)
 
     def plan(self, source: Source, shown_as: str | None = None) -> Plan:
         """The plan with its SQL, in which ``shown_as`` stands for the table."""

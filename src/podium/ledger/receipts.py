@@ -119,13 +119,17 @@ def _compare(document: Mapping[str, Any], settled: Entry, reservation: Entry | N
         # Releases did not always name the column of the users; their questions did.
         stored = replace(stored, user=asked.user)
     expected, told = _as_presented(stored, presented, asked)
+    # How a question was put is not settled: the same answer may be asked for in other words.
+    expected = replace(expected, asked=presented.asked)
+    told = told if presented.asked is None else f"{told}, but for how it was asked"
     wanted = json.loads(replace(expected, paid=replace(expected.paid, entry=settled.hash)).to_json())
     if asked is not None and asked.schedule:
         wanted["period"] = asked.schedule["period"]
     # Read and written again, so that older spellings compare equal; unknown fields stay as they are.
-    written = {**document, **json.loads(presented.to_json()), "complete": document.get("complete", wanted["complete"])}
+    derived = {name: document.get(name, wanted[name]) for name in ("complete", "decimals")}
+    written = {**document, **json.loads(presented.to_json()), **derived}
     missing = set(wanted) - set(written) - {"period"}
-    differing = missing | {name for name in written if _text(written[name]) != _text(wanted.get(name))}
+    differing = missing | {name for name in written if not _is_same(name, written[name], wanted.get(name))}
     if differing:
         raise Contradiction(f"a release differs from the one that was settled, in {', '.join(sorted(differing))}")
     return told
@@ -191,6 +195,13 @@ def _spellings(moment: str) -> list[dict[str, str]]:
         return []
     forms = [{"timestamp": time.isoformat(timespec="microseconds")}]
     return [*forms, {"date": time.date().isoformat()}] if time.time() == dt.time() else forms
+
+
+def _is_same(name: str, written: Any, wanted: Any) -> bool:
+    if name == "decimals":
+        # Plain numbers, which other programs may write in another way: 1.0 as 1.
+        written, wanted = (json.loads(_text(value), parse_int=float) for value in (written, wanted))
+    return _text(written) == _text(wanted)
 
 
 def _text(value: Any) -> str:

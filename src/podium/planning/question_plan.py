@@ -51,8 +51,8 @@ class Plan:
         measure = strategy.measure
         return cls(
             mechanism=type(strategy.mechanism).__name__,
-            parameters=describe(strategy.mechanism),
-            counts=None if measure is None else describe(measure),
+            parameters=_stated(describe(strategy.mechanism)),
+            counts=None if measure is None else _stated(describe(measure)),
             why=strategy.why,
             k=strategy.facts.k,
             rows=strategy.rows,
@@ -153,3 +153,8 @@ class Plan:
         from podium.present.notebook import plan_html  # noqa: PLC0415 - presenting is above this package
 
         return plan_html(self)
+
+
+def _stated(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Without what was not stated."""
+    return {name: value for name, value in parameters.items() if value != "None"}

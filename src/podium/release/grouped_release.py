@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 from podium.errors import InvalidArgument
 from podium.histogram import Item
+from podium.release.decimals import value_decimals
 from podium.release.groups import Group, GroupLists, RankedList
 from podium.release.item_json import ValueKind, decode_columns, decode_item, decode_values, encode_item, of_type
 from podium.release.outcome import BOTTOM
@@ -51,6 +52,7 @@ class GroupedRelease(Release):
         if type(self.lists) is not GroupLists:
             object.__setattr__(self, "lists", GroupLists(self.lists))
         object.__setattr__(self, "guarantee", self.guarantee.stated)
+        self._keep_stated()
 
     @property
     def nothing(self) -> RankedList:
@@ -83,6 +85,9 @@ class GroupedRelease(Release):
             "lists": [self._list_to_dict(group, found) for group, found in self.lists.items()],
             "complete": self.complete,
             "value_kind": self.value_kind,
+            "decimals": self._decimals(
+                None if self.value_kind is None else [value_decimals(found.values) for found in self.lists.values()]
+            ),
             **self._tail(),
         }
 

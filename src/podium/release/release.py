@@ -16,7 +16,9 @@ from podium.privacy.costs import Cost, actual_cost
 from podium.privacy.encoding import decode_events, encode_event
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
+from podium.release.asked import Asked
 from podium.release.beside import Beside
+from podium.release.decimals import cost_decimals, value_decimals
 from podium.release.item_json import (
     LONGEST_TEXT,
     ValueKind,
@@ -92,6 +94,7 @@ class Release:
     column whose values it protects, or several whose values together are one user, ``columns`` are those of the items;
     None for a mechanism that was run without a table. ``value_name`` is what the question calls the values, where it is
     SQL. ``beside`` says what is not in the list, and how much there is in all, where that was asked for.
+    ``asked`` is the question as its asker put it; releases are equal whoever asked for them.
     """
 
     mechanism: str
@@ -107,6 +110,7 @@ class Release:
     columns: tuple[str, ...] | None = None
     value_name: str | None = None
     beside: Beside | None = None
+    asked: Asked | None = field(default=None, compare=False)
 
     @property
     def promise(self) -> str:
@@ -120,6 +124,13 @@ class Release:
         if self.values is not None:
             object.__setattr__(self, "values", tuple(map(ShownFraction, self.values)))
         object.__setattr__(self, "guarantee", self.guarantee.stated)
+        self._keep_stated()
+
+    def _keep_stated(self) -> None:
+        """Leave out parameters that were not stated: descriptions, and older documents, have the text "None"."""
+        stated = {name: value for name, value in self.parameters.items() if value != "None"}
+        if len(stated) < len(self.parameters):
+            object.__setattr__(self, "parameters", stated)
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -145,7 +156,7 @@ class Release:
         return len(self.items) >= self.k
 
     def to_dict(self) -> dict[str, Any]:
-        """The release as a JSON object; exact numbers are text."""
+        """The release as a JSON object; exact numbers are text, and ``decimals`` has them again as plain numbers."""
         return {
             "format": _FORMAT,
             **self._head(),
@@ -153,8 +164,14 @@ class Release:
             "complete": self.complete,
             "values": None if self.values is None else [str(value) for value in self.values],
             "value_kind": self.value_kind,
+            "decimals": self._decimals(value_decimals(self.values)),
             **self._tail(),
         }
+
+    def _decimals(self, values: list[Any] | None) -> dict[str, Any]:
+        """The numbers of the release for readers that have no fractions; of none of them anything is read back."""
+        told = {"guarantee": cost_decimals(self.guarantee.cost), "paid": cost_decimals(self.paid.cost)}
+        return {**told, "values": values}
 
     def _head(self) -> dict[str, Any]:
         """What stands before the lists, in every format."""
@@ -171,6 +188,7 @@ class Release:
             **({} if self.columns is None else {"columns": list(self.columns)}),
             **({} if self.value_name is None else {"value_name": self.value_name}),
             **({} if self.beside is None else {"beside": self.beside.to_dict()}),
+            **({} if self.asked is None else {"asked": self.asked.to_dict()}),
             # What a ledger is given to settle has none yet.
             **({} if self.paid.entry is None else {"entry": self.paid.entry}),
         }
@@ -316,6 +334,7 @@ class Release:
             "columns": decode_columns(raw.get("columns")),
             "value_name": optional_text(raw, "value_name"),
             "beside": Beside.from_dict(raw.get("beside")),
+            "asked": Asked.from_dict(raw.get("asked")),
         }
 
 

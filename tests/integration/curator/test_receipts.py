@@ -53,9 +53,9 @@ def test_what_was_told_is_genuine_and_says_what_was_compared(ledger: Ledger, cur
     report = ledger.verify(receipts=[first, again, shorter, str(first.paid.entry)])
     assert report.problem is None
     assert [one.compared for one in report.receipts] == [
-        "the whole release",
-        "the whole release, told again free of charge",
-        "its first 2 of 3 places, told again free of charge",
+        "the whole release, but for how it was asked",
+        "the whole release, told again free of charge, but for how it was asked",
+        "its first 2 of 3 places, told again free of charge, but for how it was asked",
         "its hash",
     ]
     assert {(one.dataset, one.sequence, one.kind) for one in report.receipts} == {("orders", 3, "settled")}
@@ -81,8 +81,9 @@ def test_no_part_of_a_release_can_be_forged(ledger: Ledger, curator: Curator) ->
             "columns": [["customer"], ["item", "customer"], None],
             "period": ["2026-01-01"],
             "note": ["audited"],
+            "decimals": [{}, {**told["decimals"], "values": [1.0, 2.0]}, None],
         }
-        assert set(told) <= {*others, "format", "entry"}
+        assert set(told) <= {*others, "format", "entry", "asked"}
         for name, values in others.items():
             for value in values:
                 if value != told.get(name) or isinstance(value, bool) != isinstance(told.get(name), bool):
@@ -124,7 +125,7 @@ def test_a_set_has_no_first_places(ledger: Ledger, curator: Curator) -> None:
     cost = release.paid.cost
     entry = ledger.settle(ledger.reserve("orders", cost, "a set"), chosen.to_json(), cost)
     told = document(replace(chosen, paid=Receipt(release.paid.events, entry=entry.hash)))
-    assert judged(ledger, told) == "the whole release"
+    assert judged(ledger, told) == "the whole release, but for how it was asked"
     for fewer in (["a"], ["b"]):
         for ordered in (False, True):
             forged = {**told, "k": 1, "ordered": ordered, "outcome": fewer}

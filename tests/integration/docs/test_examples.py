@@ -28,7 +28,7 @@ def test_all_examples_are_run_here() -> None:
     here = {"make_orders.py", "nightly.py", "top_of_csv.py"}
     in_a_kernel = {"analyst.ipynb", "epsilons.ipynb", "owner.ipynb"}
     on_spark = {"spark_job.py"}
-    by_a_page = {"make_plays.py", "make_visits.py", "make_votes.py"}
+    by_a_page = {"make_messy.py", "make_plays.py", "make_visits.py", "make_votes.py"}
     assert {path.name for path in EXAMPLES.iterdir() if path.is_file()} == here | in_a_kernel | on_spark | by_a_page
 
 

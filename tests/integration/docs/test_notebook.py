@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
+from tools.pages import blocks_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 WITHOUT_WIDGETS = """
@@ -85,3 +87,16 @@ def test_every_cell_runs_and_every_picture_appears(
 
 def test_all_notebooks_are_run_here() -> None:
     assert {path.name for path in EXAMPLES.glob("*.ipynb")} == {"analyst.ipynb", "owner.ipynb", "epsilons.ipynb"}
+
+
+def test_the_notebook_of_the_first_minutes_says_what_the_page_shows(
+    kernel: BlockingKernelClient, tmp_path: Path
+) -> None:
+    page = (EXAMPLES.parent / "docs" / "first-minutes.md").read_text(encoding="utf-8")
+    run = [sys.executable, str(EXAMPLES / "make_messy.py"), str(tmp_path / "export.csv"), "utf-8-sig"]
+    subprocess.run(run, check=True, timeout=120)
+    shown(kernel, f"%reset -f\n%cd -q {tmp_path}\n{WITHOUT_WIDGETS}")
+    blocks = [block for block in blocks_of(page) if block.language == "python" or block.marker == "output"]
+    assert [block.language for block in blocks] == ["python", "text"] * 3
+    for cell, output in zip(blocks[::2], blocks[1::2], strict=True):
+        assert shown(kernel, cell.text) == {"stdout": output.text}

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from podium.release import GroupedRelease, ItemSet, Release
+from podium.release.decimals import value_decimals
 
 __all__ = ["REAL", "Entries", "Look", "Raised", "SeenRelease", "look"]
 
@@ -217,9 +218,13 @@ def _without(release: Release, write: Callable[[Release], str]) -> str:
         text = write(release)
     except Exception as error:  # noqa: BLE001 - to a caller it is an answer
         return repr(Raised.of(error))
-    for hidden in (*_values_of(release), release.paid.entry):
+    # The second in which a question was asked, before any row was read, would make every draw an outcome of its own.
+    moment = None if release.asked is None else release.asked.at
+    for hidden in (*_values_of(release), release.paid.entry, moment):
         if hidden is not None:
             text = text.replace(repr(hidden), "#").replace(_render(hidden), "#")
+        if isinstance(hidden, tuple):
+            text = text.replace(json.dumps(value_decimals(hidden)), "#")
     return text
 
 
