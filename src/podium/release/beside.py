@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer, positive_fraction
+from podium.privacy.rounding import decimal_repr
 from podium.release.item_json import of_type
 
 __all__ = ["Beside", "BesideNoise"]
@@ -27,6 +28,8 @@ class Beside:
     Where events or sums rank, ``others`` is what users add to all other items together, each of them at most
     ``ceiling``; ``total`` is the sum of the values of the list and of ``others``. Noise of this scale is on ``others``.
     """
+
+    __repr__ = decimal_repr
 
     others: Fraction
     total: Fraction

@@ -218,9 +218,10 @@ def _without(release: Release, write: Callable[[Release], str]) -> str:
         text = write(release)
     except Exception as error:  # noqa: BLE001 - to a caller it is an answer
         return repr(Raised.of(error))
-    # The second in which a question was asked, before any row was read, would make every draw an outcome of its own.
-    moment = None if release.asked is None else release.asked.at
-    for hidden in (*_values_of(release), release.paid.entry, moment):
+    if release.asked is not None:
+        # The caller's own words, and where and when they were said, before any row was read: each draw has its own.
+        text = text.replace(json.dumps(release.asked.to_dict(), ensure_ascii=False), "#")
+    for hidden in (*_values_of(release), release.paid.entry):
         if hidden is not None:
             text = text.replace(repr(hidden), "#").replace(_render(hidden), "#")
         if isinstance(hidden, tuple):
