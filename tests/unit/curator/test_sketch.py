@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from podium.ledger import Budget
 from podium.ledger.bookkeeping.held import Charged
 from podium.privacy import Event
 from podium.query import Question
+from podium.query.join import Join
 from podium.sources.duckdb.source import DuckDBSource
 
 QUESTIONS: list[tuple[dict[str, Any], str | None]] = [
@@ -92,3 +94,20 @@ def test_mistakes_are_those_of_the_plan(curator: Curator) -> None:
         sketch_plan(curator, Question(item=("article",)), epsilon="1e-9")
     with pytest.raises(QuestionRefused, match="DE"):
         sketch_plan(curator, Question(item=("article",), where=("country = DE",)))
+
+
+def test_a_question_that_joins_has_no_sketch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The columns of what is joined may have to be looked up."""
+    views(tmp_path / "views.parquet", users=20)
+    (tmp_path / "topics.csv").write_text("article,topic\na0,news\na1,sport\n", encoding="utf-8")
+    joined = Join(str(tmp_path / "topics.csv"), "article", public=True)
+    with Curator(
+        tmp_path / "views.parquet", dataset="views", user="user_id", ledger=tmp_path / "ledger.db",
+        budget=Budget(epsilon=3, delta="1e-6"), joins=joined,
+    ) as opened:  # fmt: skip
+        question = Question(item=("topic",), k=1, join=("topics",))
+        assert opened.plan_question(question).k == 1
+        for name in ("check", "joined_schema", "joined_tables", "schema_beside"):
+            monkeypatch.setattr(DuckDBSource, name, _never)
+        with pytest.raises(QuestionRefused, match="JOIN"):
+            sketch_plan(opened, question)
