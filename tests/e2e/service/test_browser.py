@@ -148,6 +148,30 @@ def test_a_mistake_keeps_what_was_written(server: Running, browser: Browser) -> 
         expect(page.get_by_label("Only rows where")).to_have_value("country = DE")
 
 
+def test_the_form_says_what_a_question_would_cost(server: Running, browser: Browser) -> None:
+    with tab(browser) as page:
+        sign_in(page, server, new_token(server, "typist"))
+        page.goto(f"{server.url}/datasets/views/ask")
+        told = page.locator(".live").first
+        expect(told).to_contain_text("uses 5 % · ")
+        page.get_by_label("How many (k)").fill("40")
+        expect(told).to_contain_text("uses 20 % · ")
+        expect(told).to_contain_text("You could still afford k = ")
+        page.get_by_label("How many (k)").fill("400")
+        expect(told).to_contain_text("needs 200 % · only ")
+        page.get_by_label("How many (k)").fill("1")
+        where = page.get_by_label("Only rows where")
+        where.focus()
+        page.get_by_role("button", name="country text").click()
+        page.keyboard.type(" = DE")
+        expect(where).to_have_value("country = DE")
+        expect(told).to_contain_text("DE")
+        page.keyboard.press("Backspace")
+        page.keyboard.press("Backspace")
+        page.keyboard.type("'DE'")
+        expect(told).to_contain_text("uses 5 % · ")
+
+
 def test_the_keyboard_is_enough(server: Running, browser: Browser) -> None:
     with tab(browser) as page:
         page.goto(f"{server.url}/")
@@ -172,6 +196,12 @@ def test_the_keyboard_is_enough(server: Running, browser: Browser) -> None:
         assert outline == "solid"
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("top 10 of article")
+        page.get_by_label("Receipt", exact=True).first.focus()
+        expect(page.get_by_text("of the budget", exact=False).first).to_be_visible()
+        page.keyboard.press("ArrowRight")
+        expect(page.get_by_text("theorem", exact=True)).to_be_visible()
+        page.keyboard.press("ArrowLeft")
+        expect(page.get_by_text("theorem", exact=True)).to_be_hidden()
         _tab_to(page, "Sign out")
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")

@@ -59,7 +59,8 @@ def test_the_first_run_makes_everything_and_the_second_opens_it(file: Path, monk
     # From elsewhere, through a link, and with nothing stated again: the same ledger.
     monkeypatch.chdir("/")
     (file.parent / "link.parquet").symlink_to(file)
-    again = _open(file.parent / "link.parquet", Stated())
+    assert _open(file.parent / "link.parquet").config == made.config
+    again = _open(file, Stated())
     assert (again.config, again.settings.ledger) == (made.config, made.settings.ledger)
     assert _open(file).config.read_text(encoding="utf-8") == text
     assert dict(check(again.settings))["data sets"] == "views"

@@ -54,6 +54,7 @@ class Local(Browser):
 def test_a_link_signs_in_once_and_leads_on(here: World) -> None:
     code = _code(here)
     first = Local(here)
+    assert first.use(f"{int(code, 16) ^ 1:064x}").status_code == 401
     answer = first.use(code)
     assert (answer.status_code, answer.headers["location"]) == (303, "/datasets/views/ask")
     assert first.get("/owner").status_code == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,11 @@ from podium.service.http.negotiation import prefers_page
 from podium.service.pages.cookies import current_session
 from podium.service.pages.rendering import page
 from podium.service.pages.snippets import in_curl, in_python
+from podium.service.store.sessions import SignedIn
 from podium.wire.request import QuestionRequest
 
 __all__ = ["router"]
 
-_EXAMPLE = "DATASET"
 _OWN = ("/tokens", "/total", "/data-version", "/unlock")
 _ASK = ("/plan", "/releases", "/batch", "/jobs")
 
@@ -52,9 +53,8 @@ def api(request: Request) -> Response:
     except PodiumError:
         signed = None
     url = service(request).settings.server.public_url or str(request.base_url).rstrip("/")
-    names = [] if signed is None else service(request).datasets.visible(signed.token)
-    dataset = names[0] if names else _EXAMPLE
-    asked = QuestionRequest.of(item="article", k=10)
+    dataset, item = _example(request, signed)
+    asked = QuestionRequest.of(item=item, k=10)
     return page(
         request, "api.html", signed, groups=_grouped(request.app.openapi()),
         python="import podium\n\ntoken = \"podium_...\"\n" + in_python(asked, url, dataset),
@@ -62,8 +62,18 @@ def api(request: Request) -> Response:
     )  # fmt: skip
 
 
+def _example(request: Request, signed: SignedIn | None) -> tuple[str, str]:
+    """A data set of the reader and a column of it, where there is one."""
+    datasets = service(request).datasets
+    for name in [] if signed is None else datasets.visible(signed.token):
+        with suppress(PodiumError):
+            for column in datasets.get(name).tables[0].item_columns:
+                return name, column
+    return "DATASET", "COLUMN"
+
+
 def _grouped(document: dict[str, Any]) -> list[tuple[str, list[_Address]]]:
-    found: dict[str, list[_Address]] = {"Ask": [], "Look up": [], "Own": []}
+    found: dict[str, list[_Address]] = {"Ask": [], "Look up": [], "For owners": []}
     for path, methods in document["paths"].items():
         for method, told in methods.items():
             if path.startswith("/v1"):
@@ -73,5 +83,5 @@ def _grouped(document: dict[str, Any]) -> list[tuple[str, list[_Address]]]:
 
 def _title(method: str, path: str) -> str:
     if any(part in path for part in _OWN) or (method == "post" and path == "/v1/datasets"):
-        return "Own"
+        return "For owners"
     return "Ask" if method != "get" and any(part in path for part in _ASK) else "Look up"
