@@ -3,6 +3,8 @@
 Certificates take a good part of a second. So they are not made while a question waits: any other epsilon is charged as
 the next larger one of the list, which has every decimal of two digits and enough in between that none is more than
 2.5 percent away. The file keeps in how many cells each claim was proved; tests prove a sample of them again.
+
+Ledgers are verified by computing their prices again. So what the list has may change with the ledger's rules only.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ NODES = tuple(1 << power for power in range(7))
 SLACK = Fraction(1, 1 << 16)
 """How much more than the exact price is charged, relatively."""
 
-SMALLEST, LARGEST = Fraction(1, 1000), Fraction(5)
+SMALLEST, LARGEST = Fraction(1, 10000), Fraction(5)
 
 _MANTISSAS = (*range(100, 200, 2), *range(200, 500, 5), *range(500, 1000, 10))
 

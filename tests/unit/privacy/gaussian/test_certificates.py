@@ -15,7 +15,7 @@ from podium.privacy.gaussian.prices import exact_price
 HALF = Fraction(1, 20)
 
 
-@pytest.mark.parametrize("epsilon", ["1/1000", "1/20", "9/10"])
+@pytest.mark.parametrize("epsilon", ["1/10000", "1/20", "9/10"])
 def test_the_list_is_what_is_proved(epsilon: str) -> None:
     assert cells_of(Fraction(epsilon)) == certified_cells(Fraction(epsilon))
 
@@ -25,7 +25,7 @@ def test_every_epsilon_of_the_grid_is_listed_for_every_node() -> None:
     assert (listed[0], listed[-1]) == (SMALLEST, LARGEST)
     assert all(len(certified_cells(epsilon)) == len(NODES) for epsilon in listed)
     assert max(after / before for before, after in pairwise(listed)) == Fraction(41, 40)
-    two_digits = [Fraction(digits, 10**places) for digits in range(10, 100) for places in (2, 3, 4)]
+    two_digits = [Fraction(digits, 10**places) for digits in range(10, 100) for places in (2, 3, 4, 5)]
     assert all(certified_epsilon(epsilon) == epsilon for epsilon in two_digits if SMALLEST <= epsilon <= LARGEST)
     assert certified_epsilon(LARGEST + 1) is None
 
