@@ -12,6 +12,7 @@ import pytest
 from tests.support.serving import World, world
 
 from podium import Histogram
+from podium.ledger.bookkeeping.held import Sum
 from podium.mechanisms import LimitedDomain
 from podium.present.tables import release_in
 from podium.release import Release
@@ -52,7 +53,7 @@ def test_the_sql_of_a_plan_names_the_data_set_and_not_where_it_is(here: World, q
 def test_a_downloaded_csv_holds_no_formula() -> None:
     mechanism = LimitedDomain(1, 1, 1, "0.01")
     release = mechanism.release(Histogram.top_rows(["=cmd|'/C calc'!A0"], [9000], next_count=1))
-    record = Record("views", "0" * 64, "now", '{"items": ["article"]}', "1", release)
+    record = Record("views", "0" * 64, "now", '{"items": ["article"]}', "1", release, Sum())
     assert render_release(record, Form.CSV).body == b'"rank","article"\n1,"\'=cmd|\'/C calc\'!A0"\n'
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.serving import BUDGET, World, world
+from tests.support.serving import BUDGET, World, views, world
 from tests.unit.service.test_pages import Browser, signed_in
 
 from podium.service.pages.budget_bar import BudgetBar, bar_of
@@ -65,6 +65,47 @@ def test_every_page_about_a_budget_has_its_bar(tmp_path: Path) -> None:
         asked = here.call("POST", "/v1/datasets/views/releases", {"item": "article", "k": 2}).json()
         (answered,) = _bars(browser, f"/datasets/views/releases/{asked['entry']}").values()
         assert answered == ["Of the budget: 5 % used · 95 % left"]
+
+
+def test_budgets_with_a_gaussian_filter_have_bars_and_prices(tmp_path: Path) -> None:
+    with world(tmp_path, budget={**BUDGET, "delta": "1e-4", "filter": "gaussian"}) as here:
+        browser = signed_in(here, "analyst")
+        assert here.service.datasets.status("views").totals.books.filter == "gaussian"
+        (planned,) = _bars(browser, "/datasets/views/preview?item=article&k=8").values()
+        live = browser.get("/datasets/views/live?item=article&k=8").text
+        used = re.search(r"uses (\d+) %", planned[0])
+        assert used is not None
+        assert used[0] in live
+        afford = re.search(r"afford k = (\d+)", live)
+        assert afford is not None
+        most = browser.get(f"/datasets/views/live?item=article&k={afford[1]}").text
+        assert "uses" in most
+        assert "needs" in browser.get(f"/datasets/views/live?item=article&k={int(afford[1]) + 1}").text
+        asked = here.call("POST", "/v1/datasets/views/releases", {"item": "article", "k": 8}).json()
+        page = browser.get(f"/datasets/views/releases/{asked['entry']}").text
+        price = re.search(r"<dt>price</dt><dd>(\d+) % of the budget", page)
+        assert price is not None
+        assert 0 < int(price[1]) <= int(used[1])
+        (left,) = _bars(browser, "/datasets/views").values()
+        assert left == [f"Of the budget: {price[1]} % used · {100 - int(price[1])} % left"]
+        assert browser.get("/datasets/views/ledger").status_code == 200
+
+
+def test_several_tables_share_one_bar(tmp_path: Path) -> None:
+    views(tmp_path / "views.parquet", users=300)
+    views(tmp_path / "more.parquet", users=200)
+    tables = {name: {"source": f"{name}.parquet"} for name in ("views", "more")}
+    datasets = {"shop": {"user": "user_id", "tables": tables, "budget": BUDGET}}
+    with world(tmp_path, datasets=datasets) as here:
+        browser = signed_in(here, "owner")
+        question = "item=article&k=2&table=more"
+        shown = _bars(browser, "/datasets", "/datasets/shop", "/datasets/shop/ask?table=more", "/owner/datasets/shop",
+                      "/datasets/shop/rank?table=more", "/datasets/shop/ledger")  # fmt: skip
+        assert {text for texts in shown.values() for text in texts} == {"Of the budget: 0 % used · 100 % left"}
+        (live, preview) = _bars(
+            browser, f"/datasets/shop/live?{question}", f"/datasets/shop/preview?{question}"
+        ).values()
+        assert live == preview == ["Of the budget: 0 % used before; this question uses 5 % · 95 % left"]
 
 
 def _bars(browser: Browser, *paths: str) -> dict[str, list[str]]:

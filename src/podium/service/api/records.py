@@ -15,6 +15,8 @@ from typing import Any
 
 from podium.errors import LedgerTampered
 from podium.ledger import Entry, Kind, Status
+from podium.ledger.account import recorded_sum
+from podium.ledger.bookkeeping.held import Sum
 from podium.present.text.accounts import left_sentence
 from podium.release import Receipt, Release
 from podium.release.release import read_stored
@@ -38,6 +40,8 @@ class Record:
     question: str
     data_version: str
     release: Release
+    charged: Sum
+    """What it was charged, in every measure of the budget."""
 
     @property
     def question_document(self) -> dict[str, Any]:
@@ -190,6 +194,7 @@ def _record(settled: Entry, entries: tuple[Entry, ...]) -> Record:
         asked.question or "{}",
         asked.data_version or "",
         replace(release, paid=Receipt(release.paid.events, entry=settled.hash)),
+        recorded_sum(settled),
     )
 
 

@@ -9,14 +9,12 @@ from fastapi.responses import Response
 
 from podium.errors import InvalidArgument, PodiumError
 from podium.ledger import Status
-from podium.ledger.bookkeeping.held import Sum
 from podium.present.json import json_text
 from podium.present.plots import plot_release
 from podium.present.text.group_lines import group_remarks
 from podium.present.text.names import why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
 from podium.present.user_shares import list_remarks
-from podium.privacy.costs import actual_cost
 from podium.release import GroupedRelease, Release
 from podium.service.api.records import Record
 from podium.service.api.routes import EntryHash, render_release
@@ -74,17 +72,15 @@ def release(request: Request, granted: Viewing, entry: EntryHash) -> Response:
         sentence=question_sentence(record.question), headline=headline(status), table=table,
         bar=bar_of(status, granted.signed.token), remarks=_remarks(found),
         margin="" if table.margin is None else table.margin.sentence, promise=found.promise,
-        price=_price(found, status), paid=paid_sentence(found), mechanism=mechanism_text(found),
+        price=_price(record, status), paid=paid_sentence(found), mechanism=mechanism_text(found),
         theorems=theorem_texts(found), card=json_text(found.card().to_dict(), indent=2),
         same=_snippets(request, granted, record, str(status.totals.epsilon_per_item)),
     )  # fmt: skip
 
 
-def _price(found: Release, status: Status) -> str:
-    """What the answer cost, as part of the total; its worst case may have been more."""
-    if not found.paid.events:
-        return "nothing, because it was paid for before"
-    return f"{percent_above(status.totals.whole.share(Sum.of(actual_cost(found.paid.events))))} of the budget"
+def _price(record: Record, status: Status) -> str:
+    """What the answer was charged, as part of the total; its worst case may have been more."""
+    return f"{percent_above(status.totals.whole.share(record.charged))} of the budget"
 
 
 def _remarks(found: Release) -> list[str]:
