@@ -86,11 +86,11 @@ class Strategy:
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
-        """The events to reserve before data is read."""
+        """The events to reserve before data is read, in an order that no answer leaves: one list is counted last."""
         counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
         groups = 1 if self.facts.groups is None else self.facts.groups.most
         beside = () if self.others is None else self.others.events
-        return (*self.mechanism.worst_case, *counts * groups, *beside)
+        return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside)
 
     @property
     def rows(self) -> int | None:
