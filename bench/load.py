@@ -2,9 +2,10 @@
 
     python -m bench.load [--quick]
 
-Three storms of mixed questions: on an undisturbed service; on SQLite while workers are killed with -9; on PostgreSQL
-while workers are killed and the database is stopped and started. After each the books are checked: nothing overspent,
-every answer paid for exactly once, nothing shown that was not settled, the chain verifies.
+Three storms of mixed questions: on an undisturbed service; on SQLite while workers are killed with -9; on PostgreSQL,
+to an account with a Gaussian filter, while workers are killed and the database is stopped and started. After each the
+books are checked: nothing overspent, every answer paid for exactly once, nothing shown that was not settled, the chain
+verifies.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = ["disturbed", "kill_a_worker", "main", "undisturbed"]
 
 BUDGET = "epsilon = 3\ndelta = 1e-6\nitems = 80\nquestions = 25"
 """Too little for all that is asked: some must be refused."""
+GAUSSIAN = f'{BUDGET}\nfilter = "gaussian"'
 ANALYSTS = 64
 CALM = frozenset({200, 409})
 """An answer, or not enough budget."""
@@ -73,7 +75,7 @@ def undisturbed(folder: Path, analysts: int, seconds: float) -> tuple[Seen, Book
 def disturbed(folder: Path, ledger: str, database: Server | None, analysts: int, seconds: float) -> tuple[Seen, Books]:
     """Connections to workers that were killed are lost; while the database is away there are clear refusals."""
     address = ledger if "://" in ledger else str(folder / ledger)
-    with running(folder, ledger=ledger, budget=BUDGET) as server:
+    with running(folder, ledger=ledger, budget=BUDGET if database is None else GAUSSIAN) as server:
 
         def trouble() -> None:
             for _ in range(2):

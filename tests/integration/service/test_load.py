@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from bench.postgresql import postgresql
 from bench.service.storm import Seen, audit_books
 from tests.support.serving import GENEROUS, views, world
 
+from podium.errors import BudgetExceeded
 from podium.ledger import Budget, Kind, open_ledger
 from podium.privacy import Cost, Selection
+from podium.privacy.gaussian import price, steps_of
 from podium.wire.request import QuestionRequest
 
 ANALYSTS = 64
@@ -33,11 +36,34 @@ def test_workers_are_killed_and_the_database_goes_away_under_load(tmp_path: Path
     views(tmp_path / "views.parquet", users=300)
     with postgresql() as server:
         seen, books = disturbed(tmp_path, server.url, server, ANALYSTS, 4.0)
+        left, price_of_one = spend_the_rest(server.url)
+    assert 0 <= left < price_of_one
     assert seen.statuses[200] > 0
     assert books.settled > 0
     # InvalidArgument: the key of an attempt that was forfeited with its worker.
     refused = {"LedgerUnavailable", "LedgerLocked", "BudgetExceeded", "DatasetLocked", "InvalidArgument"}
     assert set(seen.errors) <= refused
+
+
+def spend_the_rest(url: str) -> tuple[Fraction, Fraction]:
+    """All that the storm left of a Gaussian filter, in selections: what is left then, and what one would cost."""
+    with open_ledger(url) as ledger:
+        if ledger.status("views").locked:
+            ledger.unlock("views")
+        totals, size = ledger.status("views").totals, 64
+        one = Selection(totals.epsilon_per_item)
+        while size:
+            try:
+                # Of a schedule, so that the limit on questions does not come first.
+                reservation = ledger.reserve("views", [one] * size, "the rest", analyst="auditor", schedule="rest")
+            except BudgetExceeded:
+                size //= 2
+            else:
+                ledger.settle(reservation, "{}", [one] * size)
+        assert ledger.verify().sound
+        whole, held = totals.whole.mu_squared, ledger.status("views").held
+        assert whole is not None
+        return whole - held.mu_squared, price(steps_of([one])[0], 0)
 
 
 def test_one_who_asks_all_the_time_at_most_doubles_the_wait_of_another(tmp_path: Path) -> None:

@@ -267,3 +267,24 @@ def test_recover_gives_up_what_another_machine_left_open(monkeypatch: pytest.Mon
     )
     (status,) = document("budget", "budget", "show", "views", *LEDGER)["datasets"]
     assert (status["failures"], status["open_reservations"]) == (1, 0)
+
+
+def test_the_kind_of_filter_is_chosen_once_and_says_why() -> None:
+    arguments = ("budget", "create", "views", *LEDGER, "--source", "views.parquet", "--user", "user_id")
+    budget = ("--epsilon", "3", "--delta", "1e-6", "--items", "200", "--questions", "20", "--filter", "auto")
+    told = "chosen   gaussian: holds 223 of the planned items where sums of rho hold 200"
+    assert succeeded(*arguments, *budget, "--dry-run").splitlines()[-1] == told
+    limits = document("budget-plan", *arguments, *budget, "--dry-run")["limits"]
+    assert set(limits) == {"epsilon", "delta", "delta_for_calls", "mu_squared"}
+    created = dict(re.split(r"  +", line, maxsplit=1) for line in succeeded(*arguments, *budget).splitlines())
+    assert created["chosen"] == told.removeprefix("chosen   ")
+    ask()
+    shown = succeeded("budget", "show", *LEDGER, "--verbose")
+    assert re.search(r"^filter +gaussian, kept as mu\^2 ", shown, flags=re.MULTILINE)
+    (status,) = document("budget", "budget", "show", *LEDGER)["datasets"]
+    assert Fraction(status["spent"]["mu_squared"]) > 0
+    raised = succeeded("budget", "raise", "views", *LEDGER, "--epsilon", "4", "--verbose")
+    assert "total" in raised
+    assert re.search(r"^filter +gaussian", raised, flags=re.MULTILINE)
+    document("history", "budget", "history", "views", *LEDGER)
+    assert succeeded("budget", "verify", *LEDGER).startswith("sound")
