@@ -105,7 +105,7 @@ def _with_planned_others(totals: Totals, facts: Facts) -> Strategy:
         beside = MeasureOthers(epsilon=2 * single)
     elif totals.budget.filter == "gaussian":
         # Discrete Gaussian noise has no price there. Laplace noise of half the epsilon costs what a selection costs.
-        beside = MeasureOthers(epsilon=single)
+        beside = MeasureOthers(epsilon=single, amounts=facts.measure is not None)
     else:
         sigma = calibrate_sigma(bounded_range_rho(single))
         beside = MeasureOthers(sigma=sigma, amounts=facts.measure is not None)

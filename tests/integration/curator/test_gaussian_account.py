@@ -35,7 +35,7 @@ WAYS: list[dict[str, Any]] = [
     {"k": 3, **GROUPS, "counts": True},
     {"k": 3, **GROUPS, "by": "sum(minutes)", "clip": 3, "counts": True},
     {"k": 3, "by": "sum(minutes)", "clip": (-3, 5), "counts": True},
-    {"k": 3, "by": "events"},
+    {"k": 3, "by": "events", "clip": 3, "others": True},
 ]
 
 
