@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ UNDEFINED = re.compile(
 )
 FIRST_SCREEN = 45
 LEDGER = ("--ledger", "ledger.db", "--dataset", "views")
+SOURCE = ("--source", "views.parquet", "--user", "user_id")
 SQL = "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 2"
 BUDGET = (
     "--ledger",
@@ -46,6 +48,8 @@ COMMANDS = {
     "ledger": ("top", "views.parquet", *ASK, *LEDGER, "-k", "3"),
     "counts under a ledger": ("top", "views.parquet", *ASK, *LEDGER, "-k", "3", "--counts"),
     "plan under a ledger": ("top", "views.parquet", *ASK, *LEDGER, "-k", "3", "--dry-run"),
+    "batch": ("batch", "questions.json", *SOURCE, *LEDGER),
+    "plan of a batch": ("batch", "questions.json", *SOURCE, *LEDGER, "--dry-run"),
     "sql": ("sql", SQL, "--source", "views.parquet", "--user", "user_id", *TOTAL),
     "sql under a ledger": ("sql", SQL, "--source", "views.parquet", "--user", "user_id", *LEDGER),
     "rank": (
@@ -91,6 +95,8 @@ def prepare() -> None:
     write_parquet({"user_id": users, "article": ["news", "sport"] * 75, "at": days}, Path("timed.parquet"))
     write_parquet({"user_id": users, "better": ["a"] * 150, "worse": ["b"] * 150}, Path("votes.parquet"))
     Path("items.csv").write_text("item\na\nb\nc\n", encoding="utf-8")
+    asked = [{"item": "article", "k": 3}, {"item": "article", "k": 2}, {"item": "country", "k": 2, "counts": True}]
+    Path("questions.json").write_text(json.dumps(asked), encoding="utf-8")
     create_budget()
     succeeded("top", "views.parquet", *ASK, *LEDGER, "-k", "3")
 
@@ -103,7 +109,15 @@ def test_the_plain_answer_of_a_command_needs_no_theory(name: str) -> None:
 
 
 def test_the_search_finds_what_it_looks_for() -> None:
-    for name in ("ledger", "plan under a ledger", "budget show", "budget history", "plan of a schedule"):
+    for name in (
+        "ledger",
+        "plan under a ledger",
+        "batch",
+        "plan of a batch",
+        "budget show",
+        "budget history",
+        "plan of a schedule",
+    ):
         assert UNDEFINED.search(succeeded(*COMMANDS[name], "--verbose")), name
 
 

@@ -10,7 +10,7 @@ import typer
 
 from podium.cli.ask import type_groups
 from podium.cli.budget.printing import RequiredLedger
-from podium.cli.console import print_result, progress, say
+from podium.cli.console import print_result, progress, say, settings
 from podium.cli.exit_codes import exit_code_of
 from podium.cli.failures import failure_text
 from podium.cli.options import (
@@ -27,11 +27,14 @@ from podium.cli.options import (
     User,
     parse_types,
 )
+from podium.cli.output import print_facts
 from podium.cli.table_options import SourceOrTables, TablesOption, parse_places
 from podium.errors import InvalidArgument, PodiumError
 
 if TYPE_CHECKING:
     from podium import Curator
+    from podium.ledger import Status
+    from podium.planning.batch_plan import BatchPlan
     from podium.query.batch_question import BatchQuestion
     from podium.release.batch_answers import BatchAnswers
 
@@ -85,15 +88,15 @@ def batch(
     ):  # fmt: skip
         asked = curator.batch(_read(questions, curator))
         if dry_run:
-            plan = asked.plan()
-            print_result(_json(plan.to_dict()) if form is Format.JSON else str(plan))
+            _print_plan(asked.plan(), curator.status, form)
             return
         titles, answers = asked.plan().questions, asked.ask()
         status = curator.status
-    print_result(_json(answers.to_dict()) if form is Format.JSON else _text(titles, answers))
-    from podium.present.text.accounts import left_sentence
+    print_result(_json(answers.to_dict()) if form is Format.JSON else _text(titles, answers, status))
+    if settings().verbose:
+        from podium.present.text.accounts import left_sentence
 
-    say(f"{status.dataset}: {left_sentence(status)}")
+        say(f"{status.dataset}: {left_sentence(status)}")
     for error in list(answers.errors.values())[:1]:
         raise typer.Exit(exit_code_of(error))
 
@@ -123,15 +126,27 @@ def _read(path: Path, curator: Curator) -> list[BatchQuestion]:
     return read
 
 
-def _text(titles: tuple[str, ...], answers: BatchAnswers) -> str:
-    """Each answer under its question."""
-    from podium.present.text.release_text import answer_text
+def _print_plan(plan: BatchPlan, status: Status, form: Format) -> None:
+    if form is Format.JSON:
+        print_result(_json(plan.to_dict()))
+        return
+    from podium.present.text.plain import plain_batch
 
+    print_facts(plan.facts if settings().verbose else plain_batch(plan, status))
+
+
+def _text(titles: tuple[str, ...], answers: BatchAnswers, status: Status) -> str:
+    """Each answer under its question, and one line for all; or what holds for each of them in full."""
+    from podium.present.text.closing import budget_line
+    from podium.present.text.release_text import list_text, release_text
+
+    verbose = settings().verbose
     parts = []
     for place, (title, outcome) in enumerate(zip(titles, answers.outcomes, strict=True), start=1):
-        told = failure_text(outcome) if isinstance(outcome, PodiumError) else answer_text(outcome)
+        shown = release_text if verbose else list_text
+        told = failure_text(outcome) if isinstance(outcome, PodiumError) else shown(outcome)
         parts.append(f"{place}. {title}\n\n{told}")
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *([] if verbose else [budget_line(status, more="podium explain")])])
 
 
 def _json(document: dict[str, Any]) -> str:

@@ -42,10 +42,11 @@ class BatchPlan:
         for place, (question, plan) in enumerate(zip(self.questions, self.plans, strict=True)):
             same = self.same_as[place]
             lines.append((str(place + 1), f"{question}: {plan.cost if same == place else f'paid with {same + 1}'}"))
-        return [*lines, ("together", _amount(self.at_most)), ("promise", self.promise), ("fits", self._verdict)]
+        return [*lines, ("together", _amount(self.at_most)), ("promise", self.promise), ("fits", self.verdict)]
 
     @property
-    def _verdict(self) -> str:
+    def verdict(self) -> str:
+        """Whether all of it fits into the budget, and what to do if not."""
         return "yes" if self.fits else "no: all questions are admitted together, or none; take some out"
 
     def to_dict(self) -> dict[str, Any]:

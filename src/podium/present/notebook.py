@@ -70,8 +70,12 @@ def ledger_html(ledger: Ledger) -> str:
 
 
 def batch_plan_html(plan: BatchPlan) -> str:
-    """What several questions would cost together."""
-    return frame(fact_rows(plan.facts, "Plan of a batch: nothing was read or charged"))
+    """What several questions would promise together, and whether they fit; their prices on request."""
+    users = {one.user for one in plan.plans}
+    together = protection(plan.guarantee, users.pop() if len(users) == 1 else None)
+    asked = [(str(place), question) for place, question in enumerate(plan.questions, start=1)]
+    plain = [*asked, ("together", together), ("fits", plan.verdict)]
+    return frame(fact_rows(plain, "Plan of a batch: nothing was read or charged"), details(fact_rows(plan.facts)))
 
 
 def batch_html(answers: BatchAnswers) -> str:

@@ -287,7 +287,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     Path("questions.json").write_text(json.dumps([LISTS[0], THREE[1], {**LISTS[0], "k": 1}]), encoding="utf-8")
     here = ("--source", "views.parquet", "--user", "user_id", "--ledger", "ledger.db", "--dataset", "views")
     planned = succeeded("batch", "questions.json", *here, "--dry-run")
-    assert "3          top 1 of article: paid with 1\n" in planned
+    assert "3         top 1 of article: paid with 1\n" in planned
     told = succeeded("batch", "questions.json", *here)
     assert [f"{place}. top" in told for place in (1, 2, 3)] == [True] * 3
     answers = json.loads(succeeded("batch", "questions.json", *here, "--format", "json"))["answers"]

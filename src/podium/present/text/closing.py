@@ -15,7 +15,16 @@ from podium.user_columns import UserColumns
 if TYPE_CHECKING:
     from podium.ledger import Status
 
-__all__ = ["budget_sentence", "closing_line", "closing_sentence", "loss_text", "protected", "protection", "used_share"]
+__all__ = [
+    "budget_line",
+    "budget_sentence",
+    "closing_line",
+    "closing_sentence",
+    "loss_text",
+    "protected",
+    "protection",
+    "used_share",
+]
 
 _SEPARATOR = " · "
 _PERCENT = Fraction(1, 100)
@@ -34,6 +43,13 @@ def closing_line(release: Release, *, status: Status | None = None, more: str = 
     if status is not None:
         parts.append(budget_sentence(status))
     return _SEPARATOR.join([*parts, *([more] if more else [])])
+
+
+def budget_line(status: Status, *, more: str = "") -> str:
+    """The line below several answers that one budget paid for."""
+    budget = status.totals.budget
+    whom = f"{protected(status.user)}: {loss_text(budget.epsilon, budget.delta)} for all answers together"
+    return _SEPARATOR.join([whom, budget_sentence(status), *([more] if more else [])])
 
 
 def closing_sentence(release: Release) -> str:

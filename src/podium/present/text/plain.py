@@ -23,9 +23,10 @@ from podium.user_columns import UserColumns
 
 if TYPE_CHECKING:
     from podium.ledger import Entry, Status, Totals
+    from podium.planning.batch_plan import BatchPlan
     from podium.planning.question_plan import Plan
 
-__all__ = ["plain_history", "plain_plan", "plain_status", "plain_totals", "plan_share"]
+__all__ = ["plain_batch", "plain_history", "plain_plan", "plain_status", "plain_totals", "plan_share"]
 
 _BAR = 20
 
@@ -37,6 +38,25 @@ def plain_plan(plan: Plan, status: Status | None = None) -> list[tuple[str, str]
         ("private", _plan_promise(plan, status)),
         ("cost", _plan_cost(plan, status)),
         ("reach", plan.reach_sentence),
+    ]
+
+
+def plain_batch(plan: BatchPlan, status: Status) -> list[tuple[str, str]]:
+    """What each question of a batch would cost, what all of them would, and whether that is left."""
+    budget, books, whole = status.totals.budget, status.totals.books, status.totals.whole
+    lines, added = [], Sum()
+    for place, (question, one) in enumerate(zip(plan.questions, plan.plans, strict=True)):
+        price = f"paid with {plan.same_as[place] + 1}"
+        if plan.same_as[place] == place:
+            charge = Charged.of(one.strategy.worst_case, reserve=True)
+            step = Sum.of(charge.cost, books.reserve(charge, status.held + added))
+            added, price = added + step, f"at most {_percent(whole, step)} of the budget"
+        lines.append((str(place + 1), f"{question}: {price}"))
+    return [
+        *lines,
+        ("private", _everything(status.user, budget.epsilon, budget.delta)),
+        ("together", f"at most {_percent(whole, added)} of the budget; so far {budget_sentence(status)}"),
+        ("fits", plan.verdict),
     ]
 
 

@@ -11,6 +11,7 @@ from podium.present.text.columns import ranking_lines
 from podium.present.text.group_lines import group_remarks, grouped_ranking_lines
 from podium.present.text.names import NO_ORDER, printable, why_fewer
 from podium.present.user_shares import list_remarks
+from podium.privacy import Cost
 from podium.privacy.events import BottomEvent, HiddenItems, Selection
 from podium.privacy.rounding import display
 from podium.release import GroupedRelease, Release
@@ -18,7 +19,7 @@ from podium.release import GroupedRelease, Release
 if TYPE_CHECKING:
     from podium.ledger import Status
 
-__all__ = ["answer_text", "mechanism_text", "paid_sentence", "release_text", "theorem_texts"]
+__all__ = ["answer_text", "list_text", "mechanism_text", "paid_sentence", "release_text", "theorem_texts"]
 
 
 def release_text(release: Release, *, heading: str | None = None) -> str:
@@ -29,6 +30,12 @@ def release_text(release: Release, *, heading: str | None = None) -> str:
 def answer_text(release: Release, *, heading: str | None = None, status: Status | None = None, more: str = "") -> str:
     """Ranked items, and one line in plain words: who is protected, how well, and what is left of the budget."""
     return "\n".join([*_list_lines(release, heading), "", closing_line(release, status=status, more=more)])
+
+
+def list_text(release: Release) -> str:
+    """Ranked items alone, where one sentence stands for several answers; one that was free says so."""
+    free = not release.paid.events and release.guarantee.cost != Cost.nothing()
+    return "\n".join([*_list_lines(release, None), *(["", "Free, because it was asked before."] if free else [])])
 
 
 def _list_lines(release: Release, heading: str | None) -> list[str]:
