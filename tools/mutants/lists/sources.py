@@ -25,10 +25,24 @@ MUTANTS = (
     ),
     Mutant(
         "sources/sql/contribution_bounding.py",
-        "where(column(_PLACE, _RANKED) <= self.max_items,",
-        "where(column(_PLACE, _RANKED) <= self.max_items + 1,",
+        "else at > self.max_items,",
+        "else at > self.max_items + 1,",
         "a user keeps no more items than stated",
         ("integration/curator/test_answers.py::test_each_user_adds_to_so_many_items",),
+    ),
+    Mutant(
+        "sources/sql/contribution_bounding.py",
+        "where(at <= self.max_items if keep",
+        "where(at <= self.max_items + 1 if keep",
+        "a user keeps no more items than stated where items have weights",
+        ("golden/sources/test_sql.py::test_the_sql_is_the_one_we_mean",),
+    ),
+    Mutant(
+        "sources/sql/contribution_bounding.py",
+        "return counted.having(total.copy() > 0)",
+        "return counted",
+        "an item that nobody keeps is not listed",
+        ("unit/sources/test_cut_items.py::test_an_item_that_nobody_keeps_is_not_listed",),
     ),
     Mutant(
         "sources/sql/contribution_bounding.py",

@@ -36,6 +36,11 @@ _TEMPORARY_FIRST = (
     "SELECT pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_temp', "
     "nullif(pg_catalog.current_setting('search_path'), '')), true)"
 )
+# Memory for what a question keeps, in blocks of 8 kB: a table that fits is not written to files and read again.
+_TEMPORARY_MEMORY = (
+    "SELECT pg_catalog.set_config('temp_buffers', greatest(setting::bigint, 16384)::text, true) "
+    "FROM pg_catalog.pg_settings WHERE name = 'temp_buffers'"
+)
 _TYPES = {
     Kind.TEXT: "TEXT",
     Kind.INTEGER: "BIGINT",
@@ -167,10 +172,20 @@ class PostgreSQLSession:
             for row in rows:
                 copy.write_row(row)
 
+    def _enlarge_temporary_memory(self) -> None:
+        """As long as nobody used temporary tables on this connection, which a pooler may share; later it is refused."""
+        self._connection.execute(b"SAVEPOINT podium_memory")
+        try:
+            self._connection.execute(_TEMPORARY_MEMORY.encode())
+        except psycopg.Error:
+            self._connection.execute(b"ROLLBACK TO SAVEPOINT podium_memory")
+
     def _execute(self, statement: str, access: str) -> psycopg.Cursor[tuple[Any, ...]]:
         if not self._begun:
             self._connection.execute(self._begin(access))
             self._begun = True
+            if access == "READ WRITE":
+                self._enlarge_temporary_memory()
         return self._connection.execute(statement.encode())
 
 

@@ -20,7 +20,7 @@ from sqlglot import exp
 from podium.query.schema import Column
 from podium.sources.pair_norm import PairNorm
 from podium.sources.protocol import CountQuery, DomainSize
-from podium.sources.sql.contribution_bounding import bounded_pairs, weight_by_size
+from podium.sources.sql.contribution_bounding import bounded_counts, bounded_pairs, weight_by_size
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import (
     COUNT,
@@ -143,6 +143,13 @@ class SqlBuilder:
         """Whether users with their numbers of items, of all kept pairs, are worth a table."""
         plain = self.query.value is None and self.query.groups is None and not self.query.without
         return plain and self.named is None and self._dialect.computes_once
+
+    @property
+    def counts_cut_pairs(self) -> bool:
+        """Whether items are counted by all pairs less those that are cut: pairs are read three times, and kept."""
+        query = self.query
+        plain = query.value is None and query.groups is None and query.weights is None
+        return plain and query.max_items_per_user is not None and self._dialect.computes_once
 
     def users(self) -> exp.Select:
         """Users and their number of items: what several queries join."""
@@ -305,6 +312,8 @@ class SqlBuilder:
     def counts(self, *, within: bool = True) -> exp.Select:
         """Every item with its count; with ``within`` only items of a listed domain."""
         norm, most, value = self.query.norm, self.query.max_items_per_user, self.query.value
+        if self.counts_cut_pairs and most is not None:
+            return bounded_counts(self._pairs, most)
         if norm is not None and most is not None:
             pairs: exp.Query = NormedPairs(self._pairs, norm, most).query()
         else:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from podium.sources.sql.expressions import ROWS, SIZE, USER, WEIGHT, column, row_number, rows
+from podium.sources.sql.expressions import COUNT, PAIRS, ROWS, SIZE, USER, WEIGHT, column, row_number, rows
 from podium.sources.sql.pairs import Pairs
 from podium.sources.sql.salted_hash import hash_of
 
-__all__ = ["HASH", "bounded_pairs", "salted_hash", "weight_by_size", "with_hash"]
+__all__ = ["HASH", "bounded_counts", "bounded_pairs", "salted_hash", "weight_by_size", "with_hash"]
 
 _SIZED, _RANKED = "sized", "ranked"
 # The names of common table expressions must differ from the tables that the query reads.
@@ -36,6 +36,14 @@ def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
     if pairs.dialect.computes_once:
         return bound.by_join()
     return bound.by_kept_sizes() if pairs.has_sizes else bound.by_window()
+
+
+def bounded_counts(pairs: Pairs, max_items: int) -> exp.Select:
+    """Every item with the number of users who keep it, on engines that compute a named subquery once.
+
+    All its pairs less those that are cut, which are few: the others need not be found among all pairs first.
+    """
+    return _ContributionBound(pairs, max_items).counts()
 
 
 def weight_by_size(size: exp.Expr, weights: Sequence[tuple[int, int]]) -> exp.Expr:
@@ -71,14 +79,32 @@ class _ContributionBound:
 
     def by_join(self) -> exp.Query:
         """A join with the users' sizes: nothing is hashed or sorted for users who keep all their items."""
-        few, many = self._items_of_uncut_users(), self._pairs_of_cut_users()
-        hashed = with_hash(self.pairs, many, self._columns(_SIZED, user=True))
-        cut = self._cut(hashed, column(HASH, _SIZED), self._last_weight())
-        every = exp.union(few, cut, distinct=False, copy=False)
+        every = exp.union(self._items_of_uncut_users(), self._cut_hashed(), distinct=False, copy=False)
+        return self._with_users(every)
+
+    def counts(self) -> exp.Select:
+        """How many pairs each item has, less how many of them are cut."""
+        items = [column(place) for place in self.pairs.places]
+        every = exp.select(*items, rows().as_(COUNT)).from_(_KEPT).group_by(*items)
+        cut = exp.select(*items, exp.Neg(this=rows()).as_(COUNT))
+        cut = cut.from_(self._cut_hashed(keep=False).subquery(PAIRS, copy=False), copy=False).group_by(*items)
+        both = self._with_users(exp.union(every, cut, distinct=False, copy=False)).subquery(PAIRS, copy=False)
+        total = self.pairs.dialect.total(column(COUNT))
+        counted = exp.select(*items, total.as_(COUNT)).from_(both, copy=False).group_by(*items)
+        # An item that nobody keeps is not there.
+        return counted.having(total.copy() > 0)
+
+    def _with_users(self, query: exp.Query) -> exp.Query:
+        """The query, with all pairs and the users that it names."""
         # Pairs that a table keeps already are not copied.
         kept = self.pairs.kept is not None and self.pairs.without is None and self.pairs.named is None
-        pairs = every.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)
+        pairs = query.with_(_KEPT, as_=self._distinct(), materialized=not kept, copy=False)
         return pairs.with_(_USERS, as_=self._users(), materialized=True, copy=False)
+
+    def _cut_hashed(self, *, keep: bool = True) -> exp.Select:
+        """What users with too many items keep, or the rest."""
+        hashed = with_hash(self.pairs, self._pairs_of_cut_users(), self._columns(_SIZED, user=True))
+        return self._cut(hashed, column(HASH, _SIZED), self._last_weight(), keep=keep)
 
     def _users(self) -> exp.Select:
         """Users, their number of items, and their weight; without weights only those who are cut, who are few."""
@@ -109,15 +135,16 @@ class _ContributionBound:
         pairs = exp.select(*self._columns(_KEPT, user=True)).from_(_KEPT).join(_USERS, on=self._same_owner())
         return pairs.where(column(SIZE, _USERS) > self.max_items)
 
-    def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None) -> exp.Select:
-        """At most ``max_items`` items of each user, the smallest in ``order``."""
+    def _cut(self, pairs: exp.Select, order: exp.Expr, weight: exp.Expr | None, *, keep: bool = True) -> exp.Select:
+        """At most ``max_items`` items of each user, the smallest in ``order``; or all others."""
         keys = [order, *(column(place, _SIZED) for place in self.pairs.places)]
         kept = self._weighted_columns(weight)
         place = row_number([column(name, _SIZED) for name in self.pairs.owner], keys).as_(_PLACE)
         ranked = exp.select(*kept, place, copy=False).from_(pairs.subquery(_SIZED, copy=False), copy=False)
         names = (column(value.alias, _RANKED).as_(value.alias) for value in kept)
         placed = exp.select(*names).from_(ranked.subquery(_RANKED, copy=False), copy=False)
-        return placed.where(column(_PLACE, _RANKED) <= self.max_items, copy=False)
+        at = column(_PLACE, _RANKED)
+        return placed.where(at <= self.max_items if keep else at > self.max_items, copy=False)
 
     def _distinct(self) -> exp.Select:
         return self.pairs.within(user_first=True)

@@ -170,9 +170,9 @@ class SqlSource(JoiningSource):
         """
         self._check_query(query, domain)
         builder, first = self._fenced_builder(query, domain, shown_as)
-        if keep_pairs:
+        if keep_pairs or builder.counts_cut_pairs:
             first, builder = {**first, KEPT_PAIRS: builder.pairs_to_keep()}, builder.reading_kept(KEPT_PAIRS)
-            if builder.keeps_users:
+            if keep_pairs and builder.keeps_users:
                 first, builder = {**first, KEPT_USERS: builder.users()}, replace(builder, kept_users=KEPT_USERS)
         sent: list[exp.Expr] = [self.sql_dialect.keep(table, select) for table, select in first.items()]
         if edges is not None:
@@ -265,7 +265,11 @@ class SqlSource(JoiningSource):
         """A view of the data for one question."""
         self._check_query(query, domain)
         with self._counting_session(query, domain) as (builder, session):
-            yield GroupedSqlSnapshot(builder, session)
+            counting = builder
+            if builder.counts_cut_pairs:
+                session.keep(KEPT_PAIRS, builder.pairs_to_keep(), pairs=True)
+                counting = builder.reading_kept(KEPT_PAIRS)
+            yield GroupedSqlSnapshot(counting, session)
 
     @contextmanager
     def keep_pairs(self, query: CountQuery, *, domain: Domain | None = None) -> Iterator[SqlKeptPairs]:
