@@ -118,6 +118,11 @@ class SparkQuestion:
 
 def _moved_by_user(pairs: exp.Query) -> exp.Query:
     """Distinct pairs, made after all rows of a user are in one place: rows move once, and not once more by pair."""
+    source = pairs.args.get("from_")
+    if source and isinstance(source.this, exp.Subquery) and pairs.find(exp.Window):
+        # What is numbered within users, such as how many items they have, is numbered where their pairs are.
+        source.this.set("this", _moved_by_user(source.this.this))
+        return pairs
     moved = exp.Distribute(expressions=[column(USER)])
     if pairs.find(exp.Group):
         # Pairs with values: their sums move, which are fewer than the rows.

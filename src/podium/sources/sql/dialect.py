@@ -40,6 +40,9 @@ class Dialect:
     computes_once = False
     """Whether a subquery with a name is computed once, and a join with it is cheaper than a window."""
 
+    materializes = False
+    """Whether a subquery with a name can be told to be computed once, and joins with it are planned well."""
+
     keeps_sizes = False
     """Whether kept pairs have their user's number of items, because a window costs less then than in a later query."""
 
@@ -220,6 +223,7 @@ class DuckDB(Dialect):
     name = "duckdb"
     arithmetic = sums.DuckDBArithmetic()
     computes_once = True
+    materializes = True
     holds_nul = True
 
     def opaque(self, value: exp.Expr) -> exp.Expr:
@@ -251,6 +255,7 @@ class Postgres(Dialect):
     name = "postgres"
     arithmetic = sums.PostgresArithmetic()
     decimal_digits = None
+    materializes = True
     keeps_sizes = True
 
     def total_of_weights(self, weight: exp.Expr, largest: int) -> exp.Expr:
@@ -291,6 +296,7 @@ class Spark(Dialect):
     name = "spark"
     arithmetic = sums.SparkArithmetic()
     holds_nul = True
+    keeps_sizes = True
 
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text, grouped, compared and ordered by its bytes."""

@@ -77,10 +77,7 @@ class NormedPairs:
 
     def query(self) -> exp.Query:
         """One row per user and item, without the user."""
-        dialect = self.pairs.dialect
-        # Lists of items, where they are cheap, are where subqueries with a name are computed each time.
-        joins = dialect.computes_once or (dialect.keeps_sizes and not dialect.collects_items)
-        return self._by_join() if joins else self._by_window()
+        return self._by_join() if self.pairs.dialect.materializes else self._by_window()
 
     def _parts(self) -> exp.Select:
         held = (USER, *self.pairs.places)
