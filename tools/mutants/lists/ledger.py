@@ -147,9 +147,9 @@ MUTANTS = (
         ("unit/ledger/test_budget.py::test_bad_caps",),
     ),
     Mutant(
-        "ledger/budget.py",
-        "calls=self.questions, fixed_in_advance=False",
-        "calls=self.questions, fixed_in_advance=True",
+        "ledger/bookkeeping/plans.py",
+        "calls=planned.questions, fixed_in_advance=False",
+        "calls=planned.questions, fixed_in_advance=True",
         "the plan of a ledger is one that sums keep",
         ("unit/ledger/test_budget.py::test_the_plan_fits_its_own_limits",),
     ),
