@@ -143,8 +143,8 @@ MUTANTS = (
     ),
     Mutant(
         "planning/strategy.py",
-        "*counts * groups, *beside)",
-        "*counts, *beside)",
+        "return (*counts * (groups - 1), *self",
+        "return (*counts[:0], *self",
         "the counts of all groups of a user are reserved",
         (f"{_CURATOR}::test_the_counts_of_a_group_are_paid_for",),
     ),

@@ -241,7 +241,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/receipts.py",
-        "if _text(written[name]) != _text(wanted.get(name))}",
+        "if not _is_same(name, written[name], wanted.get(name))}",
         "if written[name] != wanted.get(name)}",
         "True is not the item 1",
         ("integration/curator/test_receipts.py::test_a_number_is_not_a_truth_value",),
