@@ -88,11 +88,17 @@ class BadLines(StrEnum):
 
 
 class Mechanism(StrEnum):
-    """Mechanisms for an unknown domain; by default the planner chooses."""
+    """Mechanisms by name; by default the planner chooses, and only the first three go with a ledger."""
 
     AUTO = "auto"
     LIMITED_DOMAIN = "limited-domain"
     ADAPTIVE = "adaptive"
+    LAPLACE = "limited-domain-laplace"
+    STRICT = "limited-domain-strict"
+    PRIVATE_K_BAR = "limited-domain-private-k-bar"
+    FIXED_THRESHOLD = "fixed-threshold"
+    HYBRID = "hybrid"
+    HYBRID_ESTIMATES = "hybrid-estimates"
 
 
 def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -173,7 +179,7 @@ MechanismOption = Annotated[
     Mechanism,
     typer.Option(
         "--mechanism",
-        help="Mechanism to use if the items are unknown.",
+        help="Mechanism to use; by default the planner chooses. Hybrids are for known items, the others for unknown.",
     ),
 ]
 Unordered = Annotated[

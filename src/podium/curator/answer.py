@@ -71,6 +71,9 @@ def keep_at_least(release: Release, least: int | None) -> Release:
     if least is None:
         return release
     release = replace(release, parameters={"at_least": str(least), **release.parameters})
+    if release.value_kind == "gaps":
+        # They say by how much the threshold was passed: it decided already.
+        return release
     if isinstance(release, GroupedRelease):
         lists = [
             (group, replace(found, **_large_enough(found.outcome, found.values, least)))

@@ -18,6 +18,7 @@ from podium.planning.question_budget import (
     RoundsBudget,
     divided_budget,
     question_budget,
+    require_delta,
     require_delta_for_rounds,
 )
 from podium.planning.strategy import Strategy, strategy_for
@@ -44,6 +45,10 @@ def single_strategy(facts: AnyFacts, *, epsilon: Number, delta: Number) -> Strat
     """The strategy of a question that is (epsilon, delta)-private by itself."""
     if isinstance(facts, Facts) and facts.others:
         return _with_others(facts, epsilon, lambda rest, less: single_strategy(rest, epsilon=less, delta=delta), delta)
+    if isinstance(facts, Facts) and facts.named:
+        from podium.planning.by_name import named_strategy  # noqa: PLC0415 - nearly no question names one
+
+        return named_strategy(facts, require_delta(facts, epsilon, delta))
     # The scores of a ranking are no counts, and rounds are for counts only.
     budget = question_budget if isinstance(facts, Facts) else divided_budget
     return _choose(facts, budget(_question_facts(facts), epsilon=epsilon, delta=delta))
@@ -51,6 +56,7 @@ def single_strategy(facts: AnyFacts, *, epsilon: Number, delta: Number) -> Strat
 
 def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> Strategy:
     """The strategy within what a ledger allows; raises with a sufficient epsilon if it is below the minimum price."""
+    _require_planned(facts)
     if epsilon is None:
         # The plan gives each item more than the minimum price.
         return _strategy_within(totals, facts, None)
@@ -67,6 +73,15 @@ def ledger_strategy(totals: Totals, facts: AnyFacts, epsilon: Number | None) -> 
         hint=f"A question about this data set costs at least {measure} {display(totals.minimum_price)}, {part} of what "
         "its owner's plan has for one item.",
     )
+
+
+def _require_planned(facts: AnyFacts) -> None:
+    """Raise if the question names a mechanism that no ledger plans for."""
+    if isinstance(facts, Facts) and facts.named:
+        raise InvalidArgument(
+            "mechanism", facts.mechanism, allowed="'auto', 'limited-domain' or 'adaptive' with a ledger",
+            hint="The mechanisms of the papers answer single questions: podium.top, or 'podium top' without --ledger.",
+        )  # fmt: skip
 
 
 def selections_strategy(facts: Facts, requested: Mapping[str, str]) -> Strategy:

@@ -15,6 +15,7 @@ __all__ = [
     "MAX_MAX_ITEMS_PER_USER",
     "MAX_SHORT_LIST",
     "MECHANISMS",
+    "NAMED",
     "Facts",
     "GroupFacts",
     "MeasureFacts",
@@ -24,7 +25,12 @@ MAX_K = 10_000
 MAX_K_BAR = 1_000_000
 MAX_AT_LEAST = 2**62
 MAX_MAX_ITEMS_PER_USER = 1_000_000
-MECHANISMS = ("auto", "limited-domain", "adaptive")
+_HYBRIDS = ("hybrid", "hybrid-estimates")
+NAMED = (
+    "limited-domain-laplace", "limited-domain-strict", "limited-domain-private-k-bar", "fixed-threshold", *_HYBRIDS,
+)  # fmt: skip
+"""Mechanisms of the papers that a single question may name; the planner never chooses them."""
+MECHANISMS = ("auto", "limited-domain", "adaptive", *NAMED)
 MAX_SHORT_LIST = 2
 """Up to this k, successive selections find the most, need one query, and cost only what they return."""
 MAX_SHORT_KNOWN_LIST = 10
@@ -104,10 +110,33 @@ class Facts:
         self._check_least()
         if self.groups is not None:
             self._check_groups(self.groups)
+        if self.named:
+            self._check_named()
         if self.domain_size is None:
             self._check_unknown()
         else:
             self._check_known(self.domain_size)
+
+    def _check_named(self) -> None:
+        """Raise unless a mechanism of a paper answers this: users of one list, which it ranks and does not measure."""
+        hybrid = self.mechanism in _HYBRIDS
+        refused: tuple[tuple[str, object, bool], ...] = (
+            ("by", None if self.measure is None else self.measure.by, self.measure is not None),
+            ("per", "a column", self.groups is not None),
+            ("counts", True, self.counts),
+            ("others", True, self.others),
+            ("at_least", self.at_least, self.at_least is not None and not hybrid),
+            ("domain", None, self.domain_size is None and hybrid),
+            ("domain", "a known domain", self.domain_size is not None and not hybrid),
+            ("ordered", False, not self.ordered and self.mechanism != "fixed-threshold"),
+        )
+        for name, value, wrong in refused:
+            if wrong:
+                known = "a known domain" if name == "domain" and hybrid else "its default"
+                raise InvalidArgument(
+                    name, value, allowed=f"{known} with mechanism={self.mechanism!r}",
+                    hint="mechanism='auto' leaves it to the planner.",
+                )  # fmt: skip
 
     def _check_known(self, domain_size: int) -> None:
         if self.mechanism == "limited-domain":
@@ -213,6 +242,11 @@ class Facts:
         return self.domain_size is None or self.groups.known is None or self.measure is not None
 
     @property
+    def named(self) -> bool:
+        """Whether the question names a mechanism of a paper."""
+        return self.mechanism in NAMED
+
+    @property
     def adaptive(self) -> bool:
         """Whether a ledger's question is answered in rounds, which read more and find more: see docs/planner.md."""
         if self.groups is not None and self.groups.per_user is None:
@@ -222,7 +256,7 @@ class Facts:
         if self.domain_size is not None and self.groups is None:
             return self.mechanism == "adaptive"
         signed = self.measure is not None and self.measure.floor < 0
-        if self.mechanism == "limited-domain" or self.k_bar is not None or signed:
+        if self.mechanism == "limited-domain" or self.named or self.k_bar is not None or signed:
             return False
         return self.mechanism == "adaptive" or self.k > MAX_SHORT_LIST
 

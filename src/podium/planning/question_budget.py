@@ -21,7 +21,9 @@ __all__ = [
     "WholeBudget",
     "divided_budget",
     "question_budget",
+    "require_delta",
     "require_delta_for_rounds",
+    "selections_budget",
 ]
 
 _MAX_BASIC = 3
@@ -74,7 +76,7 @@ AnyBudget: TypeAlias = QuestionBudget | RoundsBudget | WholeBudget
 
 def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> AnyBudget:
     """The budget with which a single question is (epsilon, delta)-private by itself."""
-    guarantee = _require_delta(facts, epsilon, delta)
+    guarantee = require_delta(facts, epsilon, delta)
     if facts.undecided:
         return WholeBudget(epsilon=guarantee.epsilon(), delta=guarantee.cost.delta)
     if facts.long_and_known and guarantee.cost.delta:
@@ -89,13 +91,19 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> AnyBudge
 
 def divided_budget(facts: Facts, *, epsilon: Number, delta: Number) -> QuestionBudget | RoundsBudget:
     """The same in parts that a ledger adds up as rho: what is cheap in epsilon and dear in rho is not used."""
-    guarantee = _require_delta(facts, epsilon, delta)
+    guarantee = require_delta(facts, epsilon, delta)
     if facts.adaptive:
         return _rounds_budget(facts, guarantee)
     return _calibrate(facts.selections, facts.counts, facts.hides, guarantee)
 
 
-def _require_delta(facts: Facts, epsilon: Number, delta: Number) -> Guarantee:
+def selections_budget(number: int, guarantee: Guarantee) -> QuestionBudget:
+    """The budget of so many selections from unknown items, without counts."""
+    return _calibrate(number, False, True, guarantee)
+
+
+def require_delta(facts: Facts, epsilon: Number, delta: Number) -> Guarantee:
+    """What is promised for a question, which needs a delta if its items are unknown."""
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and facts.hides:
         raise InvalidArgument(

@@ -6,7 +6,30 @@ from tools.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS"]
 
+_NAMED = "integration/curator/test_by_name.py::test_the_whole_of_it_is_as_private_as_it_was_asked"
+
 MUTANTS = (
+    Mutant(
+        "planning/by_name.py",
+        "selections_budget(facts.k if strict else facts.k + 1, guarantee)",
+        "selections_budget(facts.k, guarantee)",
+        "the choice of k_bar is paid too",
+        ("integration/curator/test_by_name.py::test_each_name_is_its_mechanism",),
+    ),
+    Mutant(
+        "planning/by_name.py",
+        "single = guarantee.epsilon() / facts.k",
+        "single = guarantee.epsilon()",
+        "decisions share the epsilon",
+        (f"{_NAMED}[fixed-threshold]",),
+    ),
+    Mutant(
+        "planning/by_name.py",
+        "single = guarantee.epsilon() / most",
+        "single = guarantee.epsilon()",
+        "the items of a user share the epsilon",
+        (f"{_NAMED}[limited-domain-laplace]",),
+    ),
     Mutant(
         "planning/question_budget.py",
         "half, delta = guarantee.epsilon() / (2 * k), guarantee.cost.delta",
