@@ -28,6 +28,7 @@ BENCHES = {
     "service": "bench.service.run",
     "load": "bench.load",
     "timing": "bench.timing",
+    "groups": "bench.groups",
     "monitor": "bench.monitor.run",
     "scale": "bench.scale.run",
     "startup": "bench.startup",

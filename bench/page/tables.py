@@ -83,6 +83,26 @@ def _startup(report: Report) -> list[Shown]:
     return [Shown(caption, ("what", "/ python -c pass", "seconds"), rows)]
 
 
+def _groups(report: Report) -> list[Shown]:
+    rows = [
+        [
+            cell["mechanism"],
+            cell["way"],
+            f"{cell['together']:.3f}",
+            f"{cell['alone']:.3f}",
+            f"{cell['difference']:+.3f} ±{cell['error']:.3f}",
+            f"{cell['lists']:,}",
+        ]
+        for cell in report["cells"]
+    ]
+    told = report["settings"]
+    caption = (
+        f"The share of each country's true top {told['k']}: {told['countries']} countries of {told['users']:,} users, "
+        f"epsilon {told['epsilon']}, {told['runs']} runs."
+    )
+    return [Shown(caption, ("mechanism", "asked", "per country", "alone", "difference", "lists"), rows)]
+
+
 def _engines(report: Report) -> list[Shown]:
     times = [
         [
@@ -275,6 +295,13 @@ SECTIONS = (
         "Engines: the same query without privacy",
         "A private top k and the query that anybody would write, on the same engine with its usual settings.",
         _engines,
+    ),
+    Section(
+        "groups",
+        "A list for each group: the same recall as one list",
+        "One question about fifty countries, and a question about each country alone, which costs as much as all of "
+        "them together: asked in the same way, and by podium's default for a single list.",
+        _groups,
     ),
     Section(
         "utility",

@@ -14,14 +14,14 @@ encoding below (``Dialect.encode``), and ``decode`` reads it back.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
 from podium.histogram import Item
 from podium.query.schema import Column, Kind
 
-__all__ = ["COUNTABLE", "decode", "decode_item", "element_of"]
+__all__ = ["COUNTABLE", "decode", "decode_item", "decode_items", "element_of"]
 
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - podium's timestamps are without zone and mean UTC
 
@@ -47,6 +47,14 @@ def decode_item(columns: tuple[Column, ...], texts: tuple[Any, ...]) -> Item:
     """One item: a value, or a tuple of values if there are several item columns."""
     parts = tuple(decode(column.kind, text) for column, text in zip(columns, texts, strict=True))
     return parts[0] if len(parts) == 1 else parts
+
+
+def decode_items(columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> list[Item]:
+    """The same for many rows."""
+    if len(columns) == 1:
+        read = _DECODERS[columns[0].kind]
+        return [read(text) for (text,) in rows]
+    return [decode_item(columns, row) for row in rows]
 
 
 def element_of(column: Column) -> Column:

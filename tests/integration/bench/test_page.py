@@ -88,6 +88,24 @@ ENGINES = {
 }
 
 
+GROUPS = {
+    "machine": MACHINE,
+    "settings": {"mode": "full", "k": 10, "countries": 50, "users": 1000, "epsilon": 0.5, "runs": 3},
+    "cells": [
+        {
+            "mechanism": "adaptive",
+            "way": "alone, alike",
+            "together": 0.75,
+            "alone": 0.5,
+            "difference": 0.25,
+            "error": 0.125,
+            "lists": 1150,
+        }
+    ],
+    "goals": [],
+}
+
+
 def utility_cell(data: str, podium: float, other: float) -> dict[str, Any]:
     columns = {"Laplace threshold": {"recall": {"mean": other}}}
     return {
@@ -226,6 +244,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "ledger": LEDGER,
     "limited_domain": LIMITED_DOMAIN,
     "engines": ENGINES,
+    "groups": GROUPS,
     "utility": UTILITY,
     "utility_regimes": REGIMES,
     "known": KNOWN,
@@ -250,6 +269,7 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
         "| 10 | 1 | 7.500 | 0.200 |",
         "| 100 | 1.500 | 1.000 |",
         "| DuckDB | podium.top | 50,000,000 | 1.050 | - | - | 9 of 10 |",
+        "| adaptive | alone, alike | 0.750 | 0.500 | +0.250 ±0.125 | 1,150 |",
         "| Spark | podium.top, k=1000 | 2,000,000 | 2.500 | - | 1 | 978 of 1,000 |",
         "| top rows | 100,000 | 2 |",
         "| 1 | 10 | 0.750 | 0.375 | 0.250 | 0.500 |",

@@ -210,7 +210,8 @@ class SqlNamedPairs:
             raise InvalidArgument("norm", norm.named, allowed="the number of the items, of pairs that have a value")
 
     def _in_order(self, rows: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
-        found = {decoded(self.builder.columns, tuple(row[:-1])): int(row[-1]) for row in rows}
+        columns = self.builder.columns
+        found = {decoded(columns, tuple(row[:-1])): int(row[-1]) for row in rows}
         return tuple(found.get(item, 0) for item in self.items)
 
     def require_exact(self, weight: int, clip: int | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from podium.errors import InvalidArgument, SourceFailure
 from podium.exact import positive_integer
 from podium.histogram import Histogram, Item
 from podium.query.schema import Column
-from podium.sources.item_text import decode_item
+from podium.sources.item_text import decode_item, decode_items
 from podium.sources.protocol import DomainSize
 from podium.sources.sql.builder import SqlBuilder
 
@@ -139,6 +139,14 @@ class SqlSnapshot:
 
     def _item(self, texts: tuple[Any, ...]) -> Item:
         return decoded(self._builder.columns, texts)
+
+
+def all_decoded(columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> list[Item]:
+    """The items of many rows."""
+    try:
+        return decode_items(columns, rows)
+    except (ValueError, ArithmeticError, TypeError):
+        raise SourceFailure from None
 
 
 def decoded(columns: tuple[Column, ...], texts: tuple[Any, ...]) -> Item:

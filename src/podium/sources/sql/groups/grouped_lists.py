@@ -21,7 +21,7 @@ from podium.sources.sql.expressions import COUNT
 from podium.sources.sql.groups.queries import NUMBER, RANK, GroupedSql
 from podium.sources.sql.loaded_items import loaded_groups
 from podium.sources.sql.relation import ItemTable
-from podium.sources.sql.snapshot import COUNTS, Session, SqlSnapshot, decoded
+from podium.sources.sql.snapshot import COUNTS, Session, SqlSnapshot, all_decoded, decoded
 
 __all__ = ["GroupedSqlSnapshot"]
 
@@ -38,6 +38,8 @@ class GroupedSqlSnapshot(SqlSnapshot):
         super().__init__(builder, session, table=table, keep_users=keep_users)
         self._grouped = GroupedSql(builder)
         self._width = len(builder.group_places)
+        # Built once: there may be a million rows.
+        self._group_columns, self._item_columns = builder.columns[: self._width], builder.columns[self._width :]
         self._numbers = count(1)
         self._limit: int | None = None
 
@@ -89,7 +91,7 @@ class GroupedSqlSnapshot(SqlSnapshot):
         self._require_grouped()
         self._keep()
         wanted = f"{self._table}_places_{next(self._numbers)}"
-        columns = self._builder.columns[: self._width]
+        columns = self._group_columns
         keys = dict(zip(places, item_rows(places, columns, "groups", self._dialect), strict=True))
         rows = [(*keys[group], *place) for group, some in places.items() for place in sorted(set(some))]
         self._session.load(wanted, loaded_groups(columns, COUNT, RANK), rows)
@@ -166,14 +168,14 @@ class GroupedSqlSnapshot(SqlSnapshot):
     def _histogram(self, rows: Sequence[_Row], limit: int) -> tuple[Group, Histogram]:
         counts = [int(row[-2]) for row in rows]
         more = counts[limit] if len(counts) > limit else 0
-        items = [self._decoded(row[:-2])[1] for row in rows[:limit]]
+        items = all_decoded(self._item_columns, (row[self._width : -2] for row in rows[:limit]))
         return self._group(rows[0]), Histogram.top_rows(items, counts[:limit], next_count=more)
 
     def _decoded(self, texts: Sequence[Any]) -> tuple[Group, Item]:
-        return self._group(texts), decoded(self._builder.columns[self._width :], tuple(texts[self._width :]))
+        return self._group(texts), decoded(self._item_columns, tuple(texts[self._width :]))
 
     def _group(self, texts: Sequence[Any]) -> Group:
-        return decoded(self._builder.columns[: self._width], tuple(texts[: self._width]))
+        return decoded(self._group_columns, tuple(texts[: self._width]))
 
     def _require_grouped(self) -> None:
         if not self._width:

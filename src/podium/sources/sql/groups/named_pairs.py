@@ -32,6 +32,9 @@ class SqlGroupedPairs:
         self._builder = named.builder
         self._grouped = GroupedSql(named.builder)
         self._width = len(named.builder.group_places)
+        # Built once: there may be many rows.
+        self._group_columns = named.builder.columns[: self._width]
+        self._item_columns = named.builder.columns[self._width :]
 
     def sizes(self, edges: Sequence[int]) -> dict[Group, tuple[int, ...]]:
         """For each group and edge, the users with at least ``edge`` of its items and fewer than the next edge."""
@@ -52,7 +55,7 @@ class SqlGroupedPairs:
             if group not in self._items or steps[-1][0] < len(self._items[group]):
                 raise InvalidArgument("weights", tuple(steps), allowed="steps that reach all items of a named group")
             self._named.require_exact(steps[0][1], clip)
-        by_size, columns = self._named.by_size_at(clip), self._builder.columns[: self._width]
+        by_size, columns = self._named.by_size_at(clip), self._group_columns
         keys = item_rows(weights, columns, "weights", self._builder.relation.dialect)
         rows = [
             (*key, size, weight)
@@ -63,12 +66,12 @@ class SqlGroupedPairs:
         self._named.session.load(table, loaded_groups(columns, SIZE, WEIGHT), rows)
         found: dict[tuple[Group, Item], int] = {}
         for *texts, total in self._fetch(self._grouped.weighted_sums(by_size, table)):
-            item = decoded(self._builder.columns[self._width :], tuple(texts[self._width :]))
+            item = decoded(self._item_columns, tuple(texts[self._width :]))
             found[self._group(texts), item] = int(total)
         return {group: tuple(found.get((group, item), 0) for item in self._items[group]) for group in weights}
 
     def _group(self, texts: Sequence[Any]) -> Group:
-        return decoded(self._builder.columns[: self._width], tuple(texts[: self._width]))
+        return decoded(self._group_columns, tuple(texts[: self._width]))
 
     def _fetch(self, query: exp.Query) -> Sequence[tuple[Any, ...]]:
         return self._named.session.fetch(self._builder.relation.dialect.sql(query))
