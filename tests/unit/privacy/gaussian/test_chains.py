@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.errors import InvalidArgument
-from podium.privacy.gaussian import Chain, Step, chain, chains, price, prices, required_remainder
+from podium.mechanisms.groups.costliest import costliest
+from podium.privacy import Event, GaussianNoise, Selection
+from podium.privacy.gaussian import Chain, Step, chain, chains, price, prices, required_remainder, steps_of
 
 TOTAL = Fraction(1, 4)
 
@@ -138,6 +141,25 @@ def test_lists_for_groups_cost_as_many_selections_as_ran_whichever_list_they_are
     assert short_and_long == found.charge([selections, noise, selections.times(1), noise])
     assert short_and_long == found.charge([selections.times(6), noise, noise])
     assert short_and_long < found.charge([selections, noise, selections.times(2), noise])
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_no_user_s_lists_cost_more_than_the_costliest(counted: bool) -> None:
+    """Three groups, of which a user is in any two: what is settled covers the places that their lists take."""
+
+    def own(length: int) -> tuple[Event, ...]:
+        return (Selection("0.1"),) * length + ((GaussianNoise(9, sensitivity_squared=length),) if counted else ())
+
+    longest = 4
+    found = some_chain(*steps_of(own(longest) * 2), free=Fraction(1))
+    assert not found.any_order
+    for lengths in product(range(1, longest + 1), repeat=3):
+        lists = dict(zip("abc", map(own, lengths), strict=True))
+        settled = found.charge(steps_of(costliest(lists, 2)))
+        for first, second in permutations("abc", 2):
+            assert found.charge(steps_of(lists[first] + lists[second])) <= settled
+    # The largest refund is that of the shortest lists.
+    assert found.charge(steps_of(own(1) * 2)) < found.charge(steps_of(own(longest) * 2)) == found.total
 
 
 def test_lists_of_unequal_steps_for_groups_are_priced_at_node_zero() -> None:
