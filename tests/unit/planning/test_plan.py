@@ -222,22 +222,13 @@ def test_numbers_of_other_libraries_become_pythons_own() -> None:
             {"k": 5, "domain_size": 9, "k_bar": 7},
             "k_bar=7 is not valid. Allowed: None where the domain is known: all of it competes.",
         ),
-        (
-            {"k": 5, "mechanism": "rounds"},
-            f"mechanism='rounds' is not valid. Allowed: {NAMES}.",
-        ),
-        (
-            {"k": 5, "mechanism": None},
-            f"mechanism=None is not valid. Allowed: {NAMES}.",
-        ),
+        ({"k": 5, "mechanism": "rounds"}, f"mechanism='rounds' is not valid. Allowed: {NAMES}."),
+        ({"k": 5, "mechanism": None}, f"mechanism=None is not valid. Allowed: {NAMES}."),
         (
             {"k": 5, "domain_size": 9, "mechanism": "limited-domain"},
             "mechanism='limited-domain' is not valid. Allowed: 'auto' or 'adaptive' where the domain is known.",
         ),
-        (
-            {"k": 5, "mechanism": "set"},
-            f"mechanism='set' is not valid. Allowed: {NAMES}.",
-        ),
+        ({"k": 5, "mechanism": "set"}, f"mechanism='set' is not valid. Allowed: {NAMES}."),
         (
             {"k": 5, "k_bar": 7, "mechanism": "adaptive"},
             (
