@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,7 @@ import typer
 
 from podium.cli import USUAL_COLLECTION
 from podium.cli.console import print_result, say
+from podium.cli.missing import MissingOptions
 from podium.cli.options import BadLines, BadLinesOption, Encoding, NoHeader
 from podium.cli.output import print_facts
 from podium.errors import InvalidArgument, MissingLibrary
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["Config", "require_service", "serve", "settings_in"]
 
 _USUAL_PORT = 8000
+_SAYS = {
+    "user": "--user COL is the column that tells whose row it is",
+    "epsilon": "--epsilon is the total for everything that is ever released about the file (a common choice is 3)",
+    "delta": "--delta is the probability that this bound fails (below one over the number of people, such as 1e-6)",
+}
+"""What the first run for a file must say."""
 _CONFIG = typer.Option(
     "--config", "-c", metavar="FILE", envvar="PODIUM_CONFIG", show_envvar=True, help="Settings, a TOML file."
 )
@@ -31,6 +38,7 @@ Config = Annotated[Path, _CONFIG]
 
 
 def serve(
+    context: typer.Context,
     source: Annotated[
         str | None, typer.Argument(metavar="SOURCE", help="A file to serve on this computer, without settings.")
     ] = None,
@@ -80,23 +88,38 @@ def serve(
       podium serve --config podium.toml
     """
     require_service()
-    if source is not None:
-        from podium.service.one_file import Stated, open_file
-
-        stated = Stated(
-            user=tuple(users or ()), epsilon=epsilon, delta=delta, items=items, questions=questions,
-            bad_lines=bad_lines.value, encoding=encoding, header=not no_header,
-        )  # fmt: skip
-        made = open_file(source, stated, port=_free_port() if port is None else port)
-        _run(made.settings, made.config, check=check, on_listening=lambda: _print_link(made))
+    given = {"user": users, "epsilon": epsilon, "delta": delta, "items": items, "questions": questions, "port": port}
+    if source is None:
+        _serve_settings(config, given, check=check)
         return
+    if config is not None and _is_written(context, "config"):
+        raise InvalidArgument(
+            "config", str(config), allowed="nothing beside a file to serve",
+            hint="The settings of a file are in the folder beside it.",
+        )  # fmt: skip
+    from podium.service.one_file import Stated, is_served, open_file
+
+    missing = [name for name in _SAYS if not given[name]]
+    if missing and not is_served(source):
+        raise MissingOptions([f"--{name}" for name in missing], [_SAYS[name] for name in missing], "podium serve")
+    stated = Stated(
+        user=tuple(users or ()), epsilon=epsilon, delta=delta, items=items, questions=questions,
+        bad_lines=bad_lines.value, encoding=encoding, header=not no_header,
+    )  # fmt: skip
+    made = open_file(source, stated, port=_free_port() if port is None else port)
+    if not check:
+        made.use_environment()
+    _run(made.settings, made.config, check=check, on_listening=lambda: _print_link(made))
+
+
+def _serve_settings(config: Path | None, given: Mapping[str, object], *, check: bool) -> None:
+    """Serve what a file of settings says; what is said of a single file has no place beside it."""
     if config is None:
         raise InvalidArgument(
             "source", None, allowed="a file to serve on this computer, or settings with --config",
             hint="For example: podium serve orders.csv --user customer --epsilon 3 --delta 1e-6",
         )  # fmt: skip
-    for name, value in (("user", users), ("epsilon", epsilon), ("delta", delta), ("items", items),
-                        ("questions", questions), ("port", port)):  # fmt: skip
+    for name, value in given.items():
         if value is not None:
             raise InvalidArgument(name, value, allowed="nothing beside --config", hint="The settings say it.")
     settings = settings_in(config)
@@ -113,6 +136,12 @@ def _run(settings: Settings, config: Path, *, check: bool, on_listening: Callabl
         print_facts(server.check(settings))
         return
     server.serve(settings, config, on_listening=on_listening)
+
+
+def _is_written(context: typer.Context, name: str) -> bool:
+    """Whether an option is on the command line, and not only in the environment."""
+    found = context.get_parameter_source(name)
+    return found is not None and found.name == "COMMANDLINE"
 
 
 def _print_link(made: FileService) -> None:

@@ -23,7 +23,7 @@ from podium.service.store.sign_in_links import SignInLinks
 from podium.service.store.tokens import EVERYTHING, Role, Tokens
 from podium.user_columns import same_users, user_columns
 
-__all__ = ["FileService", "Stated", "open_file"]
+__all__ = ["FileService", "Stated", "is_served", "open_file"]
 
 _FOLDER = ".podium"
 _OWNER = "owner"
@@ -52,6 +52,12 @@ class FileService:
     dataset: str
     settings: Settings
 
+    def use_environment(self) -> None:
+        """Let workers find this service: what the environment says about other services is not about this one."""
+        for variable in OVERRIDES:
+            os.environ.pop(variable, None)
+        os.environ.update(_environment(self.settings.server.port))
+
     def sign_in_link(self) -> str:
         """A link that signs the owner in, once."""
         state = open_state(self.settings.state)
@@ -68,14 +74,18 @@ class FileService:
         return f"http://127.0.0.1:{self.settings.server.port}/sign-in/link?code={code}"
 
 
+def is_served(source: str) -> bool:
+    """Whether an earlier run made the service of a file."""
+    return _config(_file(source)).exists()
+
+
 def open_file(source: str, stated: Stated, *, port: int) -> FileService:
     """Open the service of a file, which is made and registered if it is not there yet."""
     file = _file(source)
-    folder = file.with_name(f"{file.name}{_FOLDER}")
-    config, dataset = folder / "podium.toml", _dataset_name(file)
-    _use_environment(port)
+    config, dataset = _config(file), _dataset_name(file)
+    folder, environment = config.parent, _environment(port)
     if config.exists():
-        return _reopen(FileService(config, dataset, load(config)), stated)
+        return _reopen(FileService(config, dataset, load(config, environment=environment)), stated)
     budget = _budget(stated)
     if not stated.user:
         raise InvalidArgument(
@@ -86,7 +96,7 @@ def open_file(source: str, stated: Stated, *, port: int) -> FileService:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         config.write_text(_toml(file, dataset, stated), encoding="utf-8")
-        made = FileService(config, dataset, load(config))
+        made = FileService(config, dataset, load(config, environment=environment))
         _register(made, budget)
     except OSError:
         raise InvalidArgument(
@@ -101,11 +111,9 @@ def open_file(source: str, stated: Stated, *, port: int) -> FileService:
     return made
 
 
-def _use_environment(port: int) -> None:
-    """Listen on this computer only; what the environment says about other services is not about this one."""
-    for variable in OVERRIDES:
-        os.environ.pop(variable, None)
-    os.environ |= {"PODIUM_HOST": "127.0.0.1", "PODIUM_PORT": str(port)}
+def _environment(port: int) -> dict[str, str]:
+    """Listen on this computer only, whatever the settings say."""
+    return {"PODIUM_HOST": "127.0.0.1", "PODIUM_PORT": str(port)}
 
 
 def _reopen(found: FileService, stated: Stated) -> FileService:
@@ -167,6 +175,10 @@ def _file(source: str) -> Path:
         )  # fmt: skip
     # One file has one ledger, by whatever link it is reached.
     return file.resolve()
+
+
+def _config(file: Path) -> Path:
+    return file.with_name(f"{file.name}{_FOLDER}") / "podium.toml"
 
 
 def _dataset_name(file: Path) -> str:

@@ -182,3 +182,24 @@ def test_the_shell_completes_columns_of_files_and_never_asks_a_server(line: str,
 def test_a_column_is_suggested_whatever_its_case() -> None:
     assert "Did you mean 'Produkt'?" in str(UnknownColumn("item", "PRODUKT", ("Kunde", "Produkt")))
     assert "Did you mean" not in str(UnknownColumn("item", "weather", ("Kunde", "Produkt")))
+
+
+def test_a_file_is_served_only_with_all_that_its_first_run_needs() -> None:
+    """Nothing is made before everything is said; later runs need nothing, and say nothing else."""
+    refused = podium("serve", "views.parquet", "--user", "user_id")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("Usage: Missing --epsilon, --delta.")
+    assert not Path("views.parquet.podium").exists()
+    stated = ("--user", "user_id", "--epsilon", "3", "--delta", "1e-6")
+    assert "data sets  views" in succeeded("serve", "views.parquet", *stated, "--check")
+    assert "data sets  views" in succeeded("serve", "views.parquet", "--check")
+    for arguments, text in (
+        (("views.parquet", "--config", "podium.toml"), "nothing beside a file to serve"),
+        (("--config", "podium.toml", "--epsilon", "3"), "nothing beside --config"),
+        (("views.parquet", "--epsilon", "4"), "3, as it was registered"),
+        ((), "a file to serve on this computer, or settings with --config"),
+        (("nothing.csv",), "are served with settings in a TOML file"),
+    ):
+        refused = podium("serve", *arguments)
+        assert refused.exit_code == 2
+        assert text in refused.stderr, arguments

@@ -14,6 +14,7 @@ from podium.errors import InvalidArgument, PodiumError, UnknownColumn
 from podium.ledger import open_ledger
 from podium.service.one_file import FileService, Stated, open_file
 from podium.service.server import check
+from podium.service.settings import load
 from podium.service.store.database import open_state
 from podium.service.store.sign_in_links import SignInLinks
 from podium.service.store.tokens import Tokens
@@ -75,6 +76,10 @@ def test_what_the_environment_says_is_about_other_services(file: Path, monkeypat
     assert made.settings.server.public_url is None
     assert Path(made.settings.ledger).parent == made.config.parent
     assert Path(made.settings.state).parent == made.config.parent
+    assert os.environ["PODIUM_LEDGER"] == "elsewhere.db"
+    # Workers, which have nothing but the environment, find the same.
+    made.use_environment()
+    assert load(made.config) == made.settings
 
 
 @pytest.mark.parametrize(
@@ -128,7 +133,6 @@ def test_names_and_columns_cannot_write_settings(tmp_path: Path) -> None:
     assert list(made.settings.datasets) == [made.dataset]
     place = made.settings.datasets[made.dataset]
     assert (Path(place.source).resolve(), place.user) == (file, column)
-    assert os.environ["PODIUM_HOST"] == "127.0.0.1"
 
 
 def test_the_link_is_for_an_owner_whose_token_nobody_has(file: Path) -> None:

@@ -226,8 +226,8 @@ MUTANTS = (
     ),
     Mutant(
         "service/one_file.py",
-        "        os.environ.pop(variable, None)",
-        "        pass",
+        "            os.environ.pop(variable, None)",
+        "            pass",
         "one file has its own ledger, whatever the environment says",
         ("unit/service/test_one_file.py::test_what_the_environment_says_is_about_other_services",),
     ),
