@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -11,6 +12,7 @@ from podium.errors import PodiumError
 from podium.service.api.job_routes import JobId, events_of
 from podium.service.http.access import require_role, service
 from podium.service.ops.jobs import Job, JobState
+from podium.service.pages.budget_bar import BudgetBar, bar_of
 from podium.service.pages.cookies import CurrentSession, PostedForm
 from podium.service.pages.rendering import page
 from podium.service.store.tokens import Role
@@ -50,7 +52,15 @@ def job(request: Request, id_: JobId, signed: CurrentSession) -> Response:
         return RedirectResponse(place_of(found), 303)
     lines = () if found.problem is None else PodiumError(found.problem["detail"]).lines
     status = 200 if found.problem is None else int(found.problem["status"])
-    return page(request, "job.html", signed, job=found, lines=lines, status=status)
+    bar = None if found.problem is None else _bar(request, found)
+    return page(request, "job.html", signed, job=found, lines=lines, bar=bar, status=status)
+
+
+def _bar(request: Request, failed: Job) -> BudgetBar | None:
+    """What is left, where somebody is told that it was not enough; None while the ledger cannot be read."""
+    with suppress(PodiumError):
+        return bar_of(service(request).records.status(failed.dataset), failed.token)
+    return None
 
 
 @router.post("/jobs/{id_}/cancel")
