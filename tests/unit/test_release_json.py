@@ -16,6 +16,7 @@ from tests.support.pictures import made
 import podium
 from podium import Budget, Curator, Release
 from podium.curator.asked_about import asked_about
+from podium.curator.one_question import OneQuestion
 from podium.errors import InvalidArgument
 from podium.ledger.receipts import Claim
 from podium.query import Question
@@ -44,6 +45,17 @@ def test_a_release_says_what_was_asked_of_what_and_when(orders: Path) -> None:
     assert Release.from_json(release.to_json()) == release
     assert Release.from_json(release.to_json()).asked == release.asked
     assert replace(release, asked=None) == release
+
+
+def test_the_time_is_that_of_the_plan_to_the_second(orders: Path) -> None:
+    """Before a row is read, so that how long the answer took is not in it."""
+    account = OneQuestion(1, "1e-6")
+    with Curator(orders, dataset="orders", user="customer", ledger=account) as curator:
+        planned = curator._prepare(Question.of(item="product", k=2), None)
+        assert planned.asked is not None
+        assert len(planned.asked.at) == len("2026-11-19T04:10:00+00:00")
+        release = curator.ask(Question.of(item="product", k=2))
+    assert planned.name_values(replace(release, asked=None)).asked is planned.asked
 
 
 def test_under_a_ledger_the_source_is_the_data_set_and_each_asker_has_words_of_their_own(orders: Path) -> None:

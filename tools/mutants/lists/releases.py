@@ -147,4 +147,32 @@ MUTANTS = (
         "a plan names the data set, and not where it is",
         ("unit/service/test_api.py::test_the_sql_of_a_plan_names_the_data_set_and_not_where_it_is",),
     ),
+    Mutant(
+        "curator/asked_about.py",
+        "return Asked.now(told, Path(source).name)",
+        "return Asked.now(told, source)",
+        "a release names its source without the folders of its owner",
+        ("unit/test_release_json.py::test_a_release_says_what_was_asked_of_what_and_when",),
+    ),
+    Mutant(
+        "curator/asked_about.py",
+        "if isinstance(value, Path) or (isinstance(value, str) and name in _FILES):",
+        "if isinstance(value, Path):",
+        "nor does it name the folders of a list of items",
+        ("unit/test_release_json.py::test_files_are_told_by_name_and_long_lists_by_length",),
+    ),
+    Mutant(
+        "release/asked.py",
+        "dt.datetime.now(dt.UTC).replace(microsecond=0).isoformat()",
+        "dt.datetime.now(dt.UTC).isoformat()",
+        "a release says the second in which it was asked for, and no part of it",
+        ("unit/test_release_json.py::test_the_time_is_that_of_the_plan_to_the_second",),
+    ),
+    Mutant(
+        "ledger/receipts.py",
+        'for name in ("complete", "decimals")',
+        'for name in ("complete",)',
+        "plain numbers of a receipt are those that follow from the exact ones",
+        ("integration/curator/test_receipts.py::test_no_part_of_a_release_can_be_forged",),
+    ),
 )

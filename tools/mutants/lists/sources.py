@@ -163,4 +163,11 @@ MUTANTS = (
         "weights count the items of one group",
         ("unit/sources/test_count_query.py::test_weights_count_the_items_of_one_group",),
     ),
+    Mutant(
+        "sources/nearly_tables.py",
+        "collected = None\n",
+        'raise SourceUnavailable("source=a lazy frame could not be worked out")\n',
+        "what a lazy frame fails with may quote a value",
+        ("integration/sources/test_frames.py::test_a_lazy_frame_that_fails_is_not_quoted",),
+    ),
 )
