@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from podium.errors import DatasetExists, InvalidArgument
@@ -89,10 +89,11 @@ def _registered_already(store: Store, record: DatasetRecord, wanted: Registratio
 
 def new_totals(present: Totals, budget: Budget) -> Totals:
     """The totals of a raised budget, under the data set's rules; refused if it lowers one."""
-    kind, wanted = present.budget.filter, budget.with_filter_of(present.budget)
-    if wanted.filter != kind:
+    kind = present.budget.filter
+    if budget.filter == "gaussian" != kind:
         raise InvalidArgument("filter", budget.filter, allowed=f"{kind!r}, which was chosen at registration, or 'auto'")
-    totals = Totals.of(wanted, rules=present.rules)
+    # A budget that says nothing else has the default kind; a raise changes amounts, and never the kind.
+    totals = Totals.of(replace(budget, filter=kind), rules=present.rules)
     if not totals.cover(present):
         raise InvalidArgument(
             "budget",

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from podium.errors import BudgetMismatch
 from podium.ledger.account import Account, Contradiction, is_session, own_terms, recorded_charge
 from podium.ledger.bookkeeping.books import Books
 from podium.ledger.bookkeeping.held import Terms
@@ -226,6 +227,8 @@ def _walk(raw: RawDataset, wanted: AbstractSet[str]) -> _Walk:
                 walk.follow(entry)
         except Contradiction as contradiction:
             raise _Found(Problem(raw.dataset, expected, str(contradiction))) from None
+        except BudgetMismatch:
+            raise _Found(Problem(raw.dataset, expected, "its events have no price in this account")) from None
         except UNREADABLE:
             raise _Found(Problem(raw.dataset, expected, "its details cannot be read")) from None
     if walk is None:

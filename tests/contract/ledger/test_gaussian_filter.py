@@ -202,9 +202,15 @@ def test_a_raise_lowers_neither_mu_nor_what_failures_may_add_up_to(account: Ledg
     assert "assumes that raising it did not depend on answers" in status.promise
     with unchanged(account), pytest.raises(InvalidArgument, match="same kind, not smaller"):
         account.raise_total("clicks", BUDGET)
-    with unchanged(account), pytest.raises(InvalidArgument, match="chosen at registration"):
-        account.raise_total("clicks", larger(epsilon=3, filter="zcdp"))
+    account.raise_total("clicks", larger(epsilon=3, delta="2e-6", filter="zcdp"))
+    assert account.status("clicks").totals.budget.filter == "gaussian"
     assert account.verify().sound
+
+
+def test_a_raise_does_not_change_the_kind(ledger: Ledger) -> None:
+    ledger.register("clicks", larger(filter="zcdp"), source="s")
+    with unchanged(ledger), pytest.raises(InvalidArgument, match="chosen at registration"):
+        ledger.raise_total("clicks", larger(epsilon=3))
 
 
 def larger(**changes: Any) -> Budget:

@@ -20,7 +20,7 @@ from podium.ledger import Budget, Entry, Kind, Ledger, open_ledger
 from podium.ledger.entries import canonical_json
 from podium.ledger.reservation_request import key_of
 from podium.ledger.tables.rows import ENTRY_COLUMNS, entry_to_row
-from podium.privacy import Cost, PureMechanism, Selection
+from podium.privacy import Cost, GaussianNoise, PureMechanism, Selection
 from podium.storage.processes import this_process
 
 KEYS = {
@@ -269,32 +269,47 @@ def test_an_entry_that_commits_to_other_sums_is_found(url: str, ledger: Ledger) 
     assert str(problem) == "'clicks', entry 10: the sums that it commits to do not follow from the entries"
 
 
+CAPPED = Budget(
+    epsilon=1, delta="1e-6", items=77, questions=77, epsilon_per_analyst="0.5", max_questions=99, filter="gaussian"
+)
+
+
+def forge(url: str, last: Entry, facts: dict[str, Any]) -> None:
+    """Other details in the last entry, and hashes to go with them."""
+    forged = replace(last, details=canonical_json(facts))
+    forged = replace(forged, hash=forged.computed_hash())
+    with intruder(url) as raw:
+        where = f"WHERE dataset_id = 1 AND sequence = {last.sequence}"
+        raw.run(f"UPDATE entries SET details = ?, hash = ? {where}", forged.details, forged.hash)
+        raw.run("UPDATE datasets SET head = ? WHERE id = 1", forged.hash)
+
+
 @pytest.mark.parametrize("terms", ["filter", "filter_of_analyst"])
 @pytest.mark.parametrize("kind", [Kind.RESERVED, Kind.SETTLED])
 def test_a_chain_of_prices_that_does_not_follow_is_found(url: str, terms: str, kind: Kind) -> None:
     """All hashes are right, and the sums follow from the entries: the prices are not those of what was free."""
-    budget = Budget(
-        epsilon=1, delta="1e-6", items=77, questions=77, epsilon_per_analyst="0.5", max_questions=99, filter="gaussian"
-    )
     with open_ledger(url) as opened:
-        opened.register("clicks", budget, source="s")
+        opened.register("clicks", CAPPED, source="s")
         reservation = opened.reserve("clicks", [Selection("0.1")] * 3, "q", analyst="ann")
         if kind is Kind.SETTLED:
             opened.settle(reservation, "{}", [Selection("0.1")])
         assert opened.verify().sound
-        last = opened.history("clicks")[-1]
-        facts = last.facts
+        facts = opened.history("clicks")[-1].facts
         assert Fraction(facts[terms]["mu_squared"]) > Fraction(1, 1000)
         facts[terms]["mu_squared"] = "1/1000"
-        forged = replace(last, details=canonical_json(facts))
-        forged = replace(forged, hash=forged.computed_hash())
-        with intruder(url) as raw:
-            where = f"WHERE dataset_id = 1 AND sequence = {last.sequence}"
-            raw.run(f"UPDATE entries SET details = ?, hash = ? {where}", forged.details, forged.hash)
-            raw.run("UPDATE datasets SET head = ? WHERE id = 1", forged.hash)
+        forge(url, opened.history("clicks")[-1], facts)
         whose = "its terms" if terms == "filter" else "the terms of its analyst"
-        assert opened.verify().problem is not None
         assert str(opened.verify().problem).endswith(f"{whose} are not those of its events")
+
+
+def test_events_that_no_such_account_carries_are_found(url: str) -> None:
+    with open_ledger(url) as opened:
+        opened.register("clicks", CAPPED, source="s")
+        opened.reserve("clicks", [GaussianNoise(10)], "q", analyst="ann")
+        facts = opened.history("clicks")[-1].facts
+        facts["events"][0]["discrete"] = True
+        forge(url, opened.history("clicks")[-1], facts)
+        assert str(opened.verify().problem).endswith("its events have no price in this account")
 
 
 def test_a_curator_reserves_and_reads_nothing_on_changed_sums(url: str, tmp_path: Path) -> None:

@@ -308,6 +308,23 @@ def test_what_is_previewed_can_be_confirmed(here: World) -> None:
     assert "a number without a sign" in signed.text
 
 
+def test_an_account_with_a_gaussian_filter_has_pages_like_any_other(tmp_path: Path) -> None:
+    with world(tmp_path, budget={**BUDGET, "filter": "gaussian"}) as here:
+        browser = signed_in(here, "owner")
+        asked = browser.get("/datasets/views/preview?item=article&k=2")
+        assert re.search(r"<dt>charged at most</dt><dd>mu\^2 [0-9.e-]+ and delta [0-9.e-]+</dd>", asked.text)
+        assert re.search(r"<dt>left now</dt><dd>mu\^2 [0-9.e-]+ and delta ", asked.text)
+        answer = here.call("POST", "/v1/datasets/views/releases", {"item": "article", "k": 2})
+        assert answer.status_code == 200
+        status = here.call("GET", "/v1/datasets/views/budget", who="olga").json()
+        assert set(status["spent"]) == {"mu_squared", "delta"}
+        assert "mu^2" in browser.get("/datasets/views/ledger").text
+        fields = {name: str(value) for name, value in BUDGET.items()}
+        raised = browser.post("/owner/datasets/views/total", browser.csrf, **{**fields, "epsilon": "9"})
+        assert raised.status_code == 303
+        assert "gaussian" in json.dumps(here.call("GET", "/v1/datasets/views/budget", who="olga").json()["total"])
+
+
 def test_one_data_set_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path) -> None:
     """The totals in the file were changed by hand: its registration says otherwise."""
     datasets = {"views": {"source": "views.parquet", "user": "user_id", "budget": BUDGET}}

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from podium.errors import BudgetExceeded, BudgetMismatch
@@ -56,14 +57,14 @@ class GaussianBooks:
         if held.delta + charge.cost.delta > most:
             return BudgetExceeded("delta", charge.cost.delta, max(Fraction(0), most - held.delta))
         steps, free = steps_of(charge.events), self._free(held)
-        if chain(steps, free, one_shot=not session) is not None or self._adds_up(charge, held):
+        if _chain(steps, free, session) is not None or self._adds_up(charge, held):
             return None
         return BudgetExceeded("mu_squared", Chain.at_zero(steps).total, max(Fraction(0), free))
 
     def reserve(self, charge: Charged, held: Sum, *, session: bool = False) -> Terms:
         """The chain; at prices that hold beside whatever is left, if only the epsilons fit or if it is a session."""
         steps = steps_of(charge.events)
-        found = chain(steps, self._free(held), one_shot=not session) or Chain.at_zero(steps)
+        found = _chain(steps, self._free(held), session) or Chain.at_zero(steps)
         return {
             "mu_squared": str(found.total),
             "chain": json.loads(found.to_json()),
@@ -127,6 +128,12 @@ class GaussianBooks:
     def _adds_up(self, charge: Charged, held: Sum) -> bool:
         epsilon, before = charge.cost.epsilon, held.cost.epsilon
         return epsilon is not None and before is not None and before + epsilon <= self.limits.epsilon
+
+
+@lru_cache(maxsize=64)
+def _chain(steps: tuple[Step, ...], free: Fraction, session: bool) -> Chain | None:
+    """The chain, kept: what is reserved is priced, admitted, written and checked, each by itself."""
+    return chain(steps, free, one_shot=not session)
 
 
 def _fits(steps: Iterable[Step], free: Fraction) -> bool:
