@@ -32,6 +32,7 @@ from podium.mechanisms.limited_domain.private_k_bar import k_bar_distribution
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import limited_domain_events
 from podium.privacy.guarantee import Guarantee, total
+from podium.release import BOTTOM
 
 ITEMS = ("a", "b", "c", "d")
 HALF, ONE = Fraction(1, 2), Fraction(1)
@@ -81,6 +82,30 @@ def test_laplace_noise_without_the_bound_on_items_is_rejected() -> None:
     distribution = distribution_of(mechanism, known=False)
     check_world(distribution, mechanism.guarantee, items=ITEMS, largest=1, max_items=1)
     rejected(lambda: check_world(distribution, mechanism.guarantee, items=ITEMS, largest=1))
+
+
+# Algorithm 1: min(Delta, k_bar, d - k_bar) where the number d of possible items is public.
+
+
+@pytest.mark.parametrize("k_bar", [2, 3])
+def test_the_items_outside_the_domain_do_not_bound_those_that_leave_it(k_bar: int) -> None:
+    """One further item is possible, but items without users do not exist: what leaves makes room for nothing."""
+    delta = Fraction(1, 10)
+    sound = LimitedDomain(1, k_bar, ONE, delta)
+
+    def printed(counts: SmallHistogram) -> SmallDistribution:
+        items, scores, next_count = top(counts, k_bar)
+        outside = 1
+        bottom = next_count + 1 + logarithm(outside / delta)
+        return peeling_distribution(items, scores, ONE, 1, bottom=bottom)
+
+    names = ITEMS[: k_bar + 1]
+    check_world(distribution_of(sound, known=False), sound.guarantee, items=names, largest=1)
+    rejected(lambda: check_world(printed, sound.guarantee, items=names, largest=1))
+    # One user alone has all of them: they come out with k_bar delta/(1 + k_bar delta) instead of delta/(1 + delta).
+    alone = dict.fromkeys(names[:k_bar], 1)
+    found = 1 - float(next(chance for outcome, chance in printed(alone).items() if outcome == (BOTTOM,)).mid())
+    assert found == pytest.approx(k_bar / (k_bar + 10))
 
 
 # Algorithm 8: the test against the threshold before noise is added.
