@@ -19,9 +19,9 @@ __all__ = ["declared_beside", "described_joins", "joined_schema", "joined_tables
 
 def joins_of(question: Question, declared: Sequence[Join], *, table: str) -> tuple[Join, ...]:
     """The declared tables that a question names."""
-    names = question.join
+    names, using = question.join, dict[str, tuple[str, ...]]()
     if question.sql is not None:
-        from podium.query.parse.join_clauses import joined_in  # noqa: PLC0415 - other questions are not parsed
+        from podium.query.parse.join_clauses import joined_in, using_in  # noqa: PLC0415 - others are not parsed
 
         written = joined_in(question.sql)
         if written and names and {name.casefold() for name in written} != {name.casefold() for name in names}:
@@ -30,7 +30,8 @@ def joins_of(question: Question, declared: Sequence[Join], *, table: str) -> tup
                 hint="Name the tables in the statement or beside it.",
             )  # fmt: skip
         names = written or names
-    found = tuple(join_named(name, declared, table=table) for name in names)
+        using = {name: using_in(question.sql, name) for name in names}
+    found = tuple(join_named(name, declared, table=table, using=using.get(name, ())) for name in names)
     if len({join.name for join in found}) != len(found):
         raise InvalidArgument("join", names, allowed="each table once")
     return found

@@ -152,15 +152,16 @@ def join_names(value: object) -> tuple[str, ...]:
     return names
 
 
-def join_named(name: str, declared: Sequence[Join], *, table: str) -> Join:
-    """The declared table of that name; in SQL capital letters do not matter."""
+def join_named(name: str, declared: Sequence[Join], *, table: str, using: Sequence[str] = ()) -> Join:
+    """The declared table of that name; in SQL capital letters do not matter. ``using`` is for what a refusal says."""
     for join in declared:
         if join.name.casefold() == name.casefold():
             return join
     known = ", ".join(join.name for join in declared)
     raise InvalidArgument(
         "join", name, allowed=f"one of {known}" if known else f"no table: none is declared beside {table!r}",
-        hint=f"The owner declares a table with the columns that rows are matched by: '{name}=TABLE USING (COLUMN)' in "
+        hint="The owner declares a table with the columns that rows are matched by: "
+        f"'{name}=TABLE USING ({', '.join(using) or 'COLUMN'})' in "
         "join= (--join) of a single question, in joins= of a Curator, in 'podium budget create --join', or in the "
         "service's configuration.",
     )  # fmt: skip

@@ -11,7 +11,7 @@ from podium.query.join import Join
 from podium.query.parse.syntax import parse_statement
 from podium.query.parse.where import has_only
 
-__all__ = ["JOIN_SHAPE", "check_joins", "joined_in"]
+__all__ = ["JOIN_SHAPE", "check_joins", "joined_in", "using_in"]
 
 JOIN_SHAPE = "Write: FROM table JOIN declared_table USING (column, ...) WHERE ..."
 _PARTS = {"this", "kind", "using"}
@@ -23,6 +23,14 @@ def joined_in(text: str) -> tuple[str, ...]:
     nodes = statement.args.get("joins") or [] if type(statement) is exp.Select else []
     tables = [node.this for node in nodes if type(node.this) is exp.Table and type(node.this.this) is exp.Identifier]
     return tuple(table.name for table in tables)
+
+
+def using_in(text: str, name: str) -> tuple[str, ...]:
+    """The columns by which a statement joins the table of that name; none if it says them in another way."""
+    for node in parse_statement(text).args.get("joins") or []:
+        if type(node.this) is exp.Table and node.this.name == name:
+            return tuple(column.name for column in node.args.get("using") or [])
+    return ()
 
 
 def check_joins(statement: exp.Select, joins: Sequence[Join]) -> tuple[str, ...]:
