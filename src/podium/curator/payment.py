@@ -13,7 +13,6 @@ from podium.curator.reuse import Reusable, older_key, record_of
 from podium.errors import InvalidArgument, PodiumError, ReservationClosed
 from podium.exact import Number, positive_fraction
 from podium.ledger import Ledger, Reason, Reservation, StoredRelease, Totals
-from podium.ledger.bookkeeping.held import Charged
 from podium.ledger.reservation_request import Request, new_request
 from podium.planning.strategy import Strategy
 
@@ -32,8 +31,6 @@ class LedgerAccount:
     def strategy(self, totals: Totals, facts: AnyFacts, epsilon: Number | None) -> tuple[Strategy, Mapping[str, str]]:
         """The strategy within what the ledger allows, and the budget that was requested."""
         strategy = ledger_strategy(totals, facts, epsilon)
-        # What this kind of total can never carry is refused with the plan, not only when it is reserved.
-        totals.books.check_kind(Charged.of(strategy.worst_case, reserve=True))
         # No threshold hides items of a known domain, so questions about it do not differ by the delta of calls.
         delta = str(totals.delta_per_call) if strategy.facts.hides else "0"
         if epsilon is None:

@@ -137,7 +137,7 @@ def _strategy_within(totals: Totals, facts: AnyFacts, epsilon: Number | None) ->
     in_rounds = question.long_and_known and isinstance(facts, Facts) and not totals.budget.pure
     if in_rounds and (epsilon is not None or _is_planned_beside_noise(totals)):
         question = replace(question, mechanism="adaptive")
-    return _choose(facts, _ledger_budget(totals, question, epsilon))
+    return _choose(facts, _without_discrete_noise(totals, question, _ledger_budget(totals, question, epsilon)))
 
 
 def _choose(facts: AnyFacts, budget: AnyBudget) -> Strategy:
@@ -167,6 +167,14 @@ def _ledger_budget(totals: Totals, facts: Facts, epsilon: Number | None) -> Ques
     if facts.adaptive and not _is_planned_beside_noise(totals) and not _is_long(facts):
         facts = replace(facts, mechanism="limited-domain")
     return _planned_budget(facts, totals.epsilon_per_item, totals.delta_per_call, pure=pure)
+
+
+def _without_discrete_noise(totals: Totals, facts: Facts, budget: AnyBudget) -> AnyBudget:
+    """Signed sums of groups would have discrete Gaussian noise; a Gaussian filter wants Laplace noise of its rho."""
+    signed = facts.groups is not None and facts.measure is not None and facts.measure.floor
+    if totals.budget.filter != "gaussian" or not signed or not isinstance(budget, QuestionBudget) or not budget.sigma:
+        return budget
+    return replace(budget, sigma=None, epsilon_per_count=1 / budget.sigma)
 
 
 def _is_planned_beside_noise(totals: Totals) -> bool:
