@@ -37,7 +37,10 @@ QUESTION_FIELDS: Final[dict[str, Any]] = {
         "description": 'What ranks items: "users" (distinct users, the default), "events" (rows) or "sum(COLUMN)".',
     },
     "per": {**_NAMES, "description": "A list for each value of this column; all lists together cost what one costs."},
-    "groups": {"type": "array", "items": _SCALAR, "maxItems": 10_000, "description": "The values of per, if known."},
+    "groups": {
+        "anyOf": [{"type": "array", "items": _SCALAR, "maxItems": 10_000}, {"type": "string", "maxLength": 200}],
+        "description": "The values of per, if known, or the name of a declared public table that lists them.",
+    },
     "where": {
         "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "maxItems": 20}],
         "description": "A condition on rows, such as country = 'DE'; of several, all must hold.",

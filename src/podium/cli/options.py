@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from podium.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from podium.query.group_columns import DeclaredTable
 
 __all__ = [
     "AnalystOption",
@@ -248,9 +251,9 @@ UserOfItem = Annotated[
 Groups = Annotated[
     str | None,
     typer.Option(
-        "--groups", metavar="LIST|FILE",
+        "--groups", metavar="LIST|FILE|@NAME",
         help="The values of --per, if known, all of which are shown: separated by commas, or a file that lists them in "
-        "a column named like --per.",
+        "a column named like --per, or @NAME for a declared public table with that column.",
     ),
 ]  # fmt: skip
 GroupsPerUser = Annotated[
@@ -319,10 +322,14 @@ def parse_clip(clip: str | None) -> str | tuple[str, ...] | None:
     return tuple(end.strip() for end in clip.split(",")) if clip is not None and "," in clip else clip
 
 
-def parse_groups(groups: str | None) -> Path | tuple[str, ...] | None:
-    """A file, which has an ending or a folder in its name, or values separated by commas."""
+def parse_groups(groups: str | None) -> DeclaredTable | Path | tuple[str, ...] | None:
+    """A file, which has an ending or a folder in its name, @ and a declared table, or values separated by commas."""
     if groups is None:
         return None
+    if groups.startswith("@") and "," not in groups:
+        from podium.query.group_columns import DeclaredTable
+
+        return DeclaredTable(groups[1:])
     path = Path(groups)
     if "," not in groups and (path.suffix or path.name != groups):
         return path

@@ -320,7 +320,7 @@ class Curator(CuratorView):
             return self._plan(source, table, checked, facts, domain, accepted, epsilon, question)
         checked, schema, joined = check_joined(question, table, source, self._dataset, dt.datetime.now(dt.UTC))
         domain = state_domain(question.domain, question.domain_size)
-        groups = state_groups(schema, checked)
+        groups = state_groups(schema, checked, source)
         facts, accepted = count_facts(source, checked, domain, table.user, groups, joined)
         return self._plan(source, table, checked, facts, domain, accepted, epsilon, groups=groups)
 

@@ -10,9 +10,11 @@ from podium.errors import InvalidArgument
 from podium.histogram import Item
 from podium.planning.facts import GroupFacts
 from podium.query import CheckedQuestion, Schema
+from podium.query.group_columns import DeclaredTable
 from podium.release.groups import group_key
-from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, GroupCut
+from podium.sources import Domain, DomainFile, DomainItems, DomainSize, DomainTable, GroupCut, Source
 from podium.sources.domains import listed_rows
+from podium.sources.sql.sql_source import SqlSource
 
 __all__ = ["StatedGroups", "state_domain", "state_groups"]
 
@@ -58,13 +60,13 @@ def state_domain(domain: object, domain_size: int | None) -> Domain | None:
     return DomainItems(tuple(domain))
 
 
-def state_groups(schema: Schema, question: CheckedQuestion) -> StatedGroups | None:
-    """The groups that the caller stated; None where there is one list. A file with groups is read here."""
+def state_groups(schema: Schema, question: CheckedQuestion, source: Source) -> StatedGroups | None:
+    """The groups that the caller stated; None where there is one list. A file or public table of them is read here."""
     asked = question.asked
     if asked is None or not question.per:
         return None
     per_user = None if isinstance(asked.groups_per_user, str) else asked.groups_per_user
-    groups = _as_listed(asked.groups)
+    groups = _of_declared(asked.groups, question.per, source) or _as_listed(asked.groups)
     if groups is None:
         return StatedGroups(question.per, per_user)
     columns = tuple(schema.column(name, role="per") for name in question.per)
@@ -85,3 +87,25 @@ def _as_listed(groups: object) -> DomainItems | DomainFile | None:
             "groups", type(groups).__name__, allowed="a list of groups, or the path of a file with one"
         )
     return DomainItems(tuple(groups))
+
+
+def _of_declared(groups: object, per: tuple[str, ...], source: Source) -> DomainItems | None:
+    """The groups in a public table that the owner declared under this name; None if no name of one is stated."""
+    declared = source.declared_joins if isinstance(source, SqlSource) else {}
+    public = [name for name, join in declared.items() if join.public]
+    name = groups.name if isinstance(groups, DeclaredTable) else groups
+    if not isinstance(name, str) or (name not in public and not isinstance(groups, DeclaredTable)):
+        return None
+    lookup = source.joined_tables([name], per)[0].lookup if name in public and isinstance(source, SqlSource) else None
+    places = [] if lookup is None else [column.name for column in lookup.columns]
+    if lookup is None or not set(per) <= set(places):
+        raise InvalidArgument(
+            "groups",
+            name,
+            allowed=f"a list of groups, or the name of a declared public table with the columns {', '.join(per)}",
+            hint=f"Declared public tables: {', '.join(public) or 'none'}. An owner declares one by "
+            f"PUBLIC {name}=FILE USING ({', '.join(per)}).",
+        )
+    rows = {tuple(row[places.index(column)] for column in per) for row in lookup.rows}
+    whole = [row for row in rows if None not in row]
+    return DomainItems(tuple(row if len(per) > 1 else row[0] for row in whole))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from podium.errors import InvalidArgument
@@ -14,6 +15,7 @@ from podium.user_columns import UserColumns, is_user_column
 __all__ = [
     "ALL_GROUPS",
     "TYPED",
+    "DeclaredTable",
     "check_groups",
     "groups_data",
     "groups_sentence",
@@ -21,6 +23,14 @@ __all__ = [
     "require_per",
     "typed_groups",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTable:
+    """The name of a public table that the owner declared: whoever asks names no path."""
+
+    name: str
+
 
 ALL_GROUPS = "all"
 """A user counts in every group that they have."""

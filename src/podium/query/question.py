@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from podium.errors import InvalidArgument
 from podium.exact import positive_fraction, positive_integer
-from podium.query.group_columns import groups_data, require_groups, require_per
+from podium.query.group_columns import DeclaredTable, groups_data, require_groups, require_per
 from podium.query.join import join_names
 from podium.query.predicate import Predicate
 from podium.query.ranked_by import USERS, Measure, number_text, require_measure
@@ -215,6 +215,8 @@ def as_values(listed: object) -> Any:
 
 def as_data(listed: object, name: str) -> Any:
     """What a caller lists, as plain data: a list, or the path of a file as text."""
+    if isinstance(listed, DeclaredTable):
+        return listed.name
     if listed is None or isinstance(listed, (str, Path)):
         return listed if listed is None else str(listed)
     if not isinstance(listed, tuple):

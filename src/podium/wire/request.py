@@ -9,7 +9,7 @@ from typing import Any
 
 from podium.errors import InvalidArgument
 from podium.exact import Number
-from podium.query.group_columns import groups_data
+from podium.query.group_columns import DeclaredTable, groups_data
 from podium.query.question import Question
 from podium.query.ranking_question import RankingQuestion
 
@@ -95,7 +95,9 @@ def _require_parts(given: Mapping[str, Any], *, ranking: bool) -> None:
             raise InvalidArgument(name, None, allowed=meaning)
 
 
-def _as_list(name: str, value: Any) -> list[Any]:
+def _as_list(name: str, value: Any) -> Any:
+    if name == "groups" and isinstance(value, str):
+        return DeclaredTable(value)
     # A string would be a path on the server; iterating over a data frame would yield its column names.
     if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__") or hasattr(value, "columns"):
         shown = value if isinstance(value, str) else type(value).__name__

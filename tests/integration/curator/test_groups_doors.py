@@ -18,7 +18,10 @@ from tests.support.serving import World, world
 
 import podium
 from podium.errors import InvalidArgument
+from podium.query.group_columns import DeclaredTable
 from podium.release import GroupedRelease, Release
+from podium.service.pages.snippets import in_shell
+from podium.wire.request import QuestionRequest
 
 COUNTRIES = [f"C{number:02}" for number in range(12)]
 ASK: dict[str, Any] = {"item": "article", "user": "user_id", "epsilon": 8, "delta": "1e-6"}
@@ -211,3 +214,64 @@ def test_a_schedule_says_how_to_ask_for_groups_every_period(folder: Path, tmp_pa
     assert items(first) == {"C0": ("a0", "a1"), "C1": ("a0", "a1")}
     every = podium.top(recent, per="day", groups_per_user="all", k=2, **{**ASK, "epsilon": 30})
     assert list(items(every).values()) == [("a0", "a1")] * 4
+
+
+@pytest.fixture
+def listed(folder: Path, tmp_path: Path) -> Path:
+    """A public list of countries, one of which nobody is in, beside the table."""
+    path = tmp_path / "nations.csv"
+    path.write_text("country,capital\nC03,x\nXX,y\nC01,\n,z\nC03,w\n", encoding="utf-8")
+    return path
+
+
+def test_groups_are_those_of_a_table_that_the_owner_declared(folder: Path, listed: Path, tmp_path: Path) -> None:
+    joins = [podium.Join(listed, "country", public=True), podium.Join(folder / "views.parquet", "user_id", "private")]
+    budget = podium.Budget(epsilon=60, delta="1e-6", items=200, questions=40)
+    place: dict[str, Any] = {"dataset": "views", "user": "user_id", "ledger": tmp_path / "ledger.db"}
+    with podium.Curator(folder / "views.parquet", joins=joins, budget=budget, **place) as curator:
+        release = curator.top("article", per="country", groups="nations", k=2)
+        assert items(release) == {**expected(["C01", "C03"]), "XX": ()}
+        spent = curator.status.spent
+        # It is the same question as with the list itself.
+        assert items(curator.top("article", per="country", groups=["C01", "XX", "C03"], k=2)) == items(release)
+        assert curator.status.spent == spent
+        # A table about users lists no groups: it would tell which there are.
+        for wrong in ("private", "nowhere"):
+            with pytest.raises(InvalidArgument, match="groups"):
+                curator.top("article", per="country", groups=DeclaredTable(wrong), k=2)
+        with pytest.raises(InvalidArgument, match="with the columns shop"):
+            curator.top("article", per="shop", groups="nations", k=2)
+        assert curator.status.spent == spent
+    ask = (
+        "top",
+        str(folder / "views.parquet"),
+        "--item",
+        "article",
+        "--user",
+        "user_id",
+        "-k",
+        "2",
+        "--per",
+        "country",
+    )
+    kept = ("--ledger", str(tmp_path / "ledger.db"), "--dataset", "views", "--groups", "@nations", "-f", "json")
+    told = command(*ask, *kept)
+    assert [one["group"] for one in json.loads(told.stdout)["lists"]] == [["C01"], ["C03"], ["XX"]], told.stderr
+
+
+def test_over_http_groups_are_a_list_or_a_declared_name_and_never_a_path(folder: Path, listed: Path) -> None:
+    budget = {"epsilon": 60, "delta": "1e-6", "items": 200, "questions": 40}
+    joins = {"nations": {"table": str(listed), "using": "country", "public": True}}
+    source = str(folder / "views.parquet")
+    settings = {"views": {"source": source, "user": "user_id", "budget": budget, "joins": joins}}
+    with world(folder, datasets=settings) as served:
+        asked: dict[str, Any] = {"item": "article", "per": "country", "k": 2}
+        for path in (str(listed), "nations.csv", "/etc/passwd", "people"):
+            refused = served.call("POST", "/v1/datasets/views/releases", {**asked, "groups": path})
+            assert refused.status_code == 422, path
+            assert "declared public table" in refused.text
+        named = QuestionRequest.of(**asked, groups="nations")
+        assert QuestionRequest.from_text(named.to_text()) == named
+        assert "--groups @nations" in in_shell(named, "views")
+        answer = served.call("POST", "/v1/datasets/views/releases", {**asked, "groups": "nations"}).json()
+        assert [one["group"] for one in answer["lists"]] == [["C01"], ["C03"], ["XX"]]

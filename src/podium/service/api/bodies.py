@@ -53,8 +53,10 @@ class QuestionBody(_Body):
     join: _Text | Annotated[list[_Text], Field(min_length=1, max_length=8)] | None = Field(
         None, description="Names of declared tables, whose columns the question may use; SQL says JOIN ... USING."
     )
-    groups: Annotated[list[_DomainItem], Field(min_length=1, max_length=100_000)] | None = Field(
-        None, description="The values of per, if they are known: each of them is shown. Dates are text."
+    groups: _Text | Annotated[list[_DomainItem], Field(min_length=1, max_length=100_000)] | None = Field(
+        None,
+        description="The values of per, if they are known: each of them is shown. Dates are text. Or the name of a "
+        "declared public table that lists them.",
     )
     groups_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | Literal["all"] | None = Field(
         None, description="In how many groups one user counts; default 1. All groups together cost as much."

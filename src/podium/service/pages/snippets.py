@@ -45,7 +45,7 @@ def in_shell(request: QuestionRequest, dataset: str) -> str:
             # The source says which table it is.
             continue
         if name in ("domain", "groups", "items", "pairs"):
-            words.append(f"{flag} FILE")
+            words.append(f"{flag} {shlex.quote('@' + value) if isinstance(value, str) else 'FILE'}")
         elif name == "ordered":
             words.append("--unordered")
         elif name == "clip" and isinstance(value, list):
