@@ -41,6 +41,13 @@ def test_the_more_noise_the_smaller_the_clip(noise: float, clip: int) -> None:
     assert amounts.clip_for_list(k=20, noise=noise) == clip == 1 << found.index(max(found))
 
 
+def test_no_noise_is_too_much() -> None:
+    """Nothing that rows decide may make a question fail that is paid."""
+    for amounts in (estimate_amounts(PAIRS, USERS, 10.0), estimate_totals(PAIRS, USERS, 10.0)):
+        assert amounts.clip_for_list(k=20, noise=1e250) <= 2**7
+        assert amounts.clip_for_list(k=20, noise=1e60) == 1
+
+
 def test_measuring_takes_a_larger_clip_than_selecting() -> None:
     """What is clipped is missing from a value in full, but from all places of a list alike."""
     amounts = estimate_amounts(PAIRS, USERS, 10.0)

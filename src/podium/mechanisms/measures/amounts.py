@@ -25,7 +25,7 @@ _LARGEST, _ALONE, _NEXT_TO_IT = 4.0, 5.0, 2.5
 """How many sigmas above 0 an entry must be: the largest one, any other, and one beside an entry that counts."""
 _PER_PLACE = 10
 """The k-th item has about 1/(10 k) of all that users add."""
-_STEEPNESS = 3
+_STEEPNESS, _HOPELESS = 3, 1e100
 _GUMBEL = 1.2825
 """The standard deviation of Gumbel noise of scale 1."""
 _OVER_DOMAIN, _OVER_ROUNDS = 5.0, 3.5
@@ -76,7 +76,9 @@ class Amounts:
         """
         kept = self.kept(clip)
         kth = kept * (1 + self._more_alike * (1 - kept)) * self.total / (_PER_PLACE * k)
-        return (1 - _CLIPPED_AWAY * (1 - kept) ** 2) / (1 + (noise * clip / kth) ** _STEEPNESS)
+        # No power may overflow: a question that is paid does not fail.
+        ratio = min(noise * clip / kth, _HOPELESS)
+        return (1 - _CLIPPED_AWAY * (1 - kept) ** 2) / (1 + ratio**_STEEPNESS)
 
     def error(self, clip: int, *, k: int, noise: float) -> float:
         """The squared error of the k-th value in units of what a clip leaves of it: noise and what was clipped."""
