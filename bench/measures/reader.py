@@ -26,14 +26,14 @@ class ArrayReader:
     table: Amounts
     clip: int | None = None
     _users: int = field(init=False)
+    amounts: Numbers = field(init=False)
+    """The clipped amounts."""
+    _parts_at: dict[tuple[int, int], Numbers] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_users", int(self.table.users.max()) + 1)
-
-    @property
-    def amounts(self) -> Numbers:
-        """The clipped amounts."""
-        return self.table.amounts if self.clip is None else np.minimum(self.table.amounts, self.clip)
+        put = object.__setattr__
+        put(self, "_users", int(self.table.users.max()) + 1)
+        put(self, "amounts", self.table.amounts if self.clip is None else np.minimum(self.table.amounts, self.clip))
 
     def at_clip(self, clip: int) -> ArrayReader:
         """The same table with a clip."""
@@ -59,7 +59,7 @@ class ArrayReader:
 
     def discover(self, stage: Any, without: tuple[Item, ...]) -> Release:
         """Run the stage on weighted parts."""
-        keep = ~np.isin(self.table.items, np.array(without, dtype=np.int64))
+        keep = ~self._among(without)
         sums = self._weighted(stage.weights, keep)
         some = np.flatnonzero(sums)
         counts = dict(zip(some.tolist(), sums[some].tolist(), strict=True))
@@ -67,14 +67,14 @@ class ArrayReader:
 
     def norm_sizes(self, items: tuple[Item, ...], weights: NormWeights, edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have which square among the items."""
-        keep = np.isin(self.table.items, np.array(items, dtype=np.int64))
+        keep = self._among(items)
         squares = self._squares(weights, keep, self._parts(weights))
         places = np.searchsorted(np.array(edges), squares[squares > 0], side="right") - 1
         return tuple(np.bincount(places[places >= 0], minlength=len(edges)).tolist())
 
     def norm_sums(self, items: tuple[Item, ...], weights: NormWeights) -> tuple[int, ...]:
         """The sums of what users add to the items in weighted parts."""
-        sums = self._weighted(weights, np.isin(self.table.items, np.array(items, dtype=np.int64)))
+        sums = self._weighted(weights, self._among(items))
         return tuple(int(sums[item]) for item in items)  # type: ignore[call-overload] # items are places
 
     def sums_of(self, items: tuple[Item, ...]) -> tuple[int, ...]:
@@ -89,12 +89,19 @@ class ArrayReader:
         rounded = {item: (int(total) << bits) // (self.clip or 1) for item, total in enumerate(sums.tolist())}
         return mechanism.release(Scores(rounded, rises_by=1 << bits))  # type: ignore[no-any-return]
 
+    def _among(self, items: tuple[Item, ...]) -> NDArray[np.bool_]:
+        named = np.zeros(self.table.names, dtype=np.bool_)
+        named[np.array(items, dtype=np.int64)] = True
+        found: NDArray[np.bool_] = named[self.table.items]
+        return found
+
     def _parts(self, weights: NormWeights) -> Numbers:
-        large = self.amounts >= weights.clip << weights.headroom
-        parts: Numbers = np.where(
-            large, weights.most, (np.minimum(self.amounts, 2**40) << weights.bits) // weights.clip
-        )
-        return parts
+        scale = weights.clip, weights.headroom
+        if scale not in self._parts_at:
+            large = self.amounts >= weights.clip << weights.headroom
+            parts = (np.minimum(self.amounts, 2**40) << weights.bits) // weights.clip
+            self._parts_at[scale] = np.where(large, weights.most, parts)
+        return self._parts_at[scale]
 
     def _squares(self, weights: NormWeights, keep: NDArray[np.bool_], parts: Numbers) -> Numbers:
         users, kept = self.table.users[keep], parts[keep]
