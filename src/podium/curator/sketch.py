@@ -44,21 +44,28 @@ class Sketch:
         """The largest k whose worst case fits, all else as asked; None where a ranking fixes what k may be."""
         if not isinstance(self.facts, Facts):
             return None
-        most = MAX_K if self.facts.domain_size is None else min(MAX_K, self.facts.domain_size)
-        enough, too_many = 0, 1
-        while too_many <= most and fits(self._price(replace(self.facts, k=too_many))):
+        facts = self.facts
+        most = MAX_K if facts.domain_size is None else min(MAX_K, facts.domain_size)
+
+        def is_enough(k: int) -> bool:
+            try:
+                strategy = ledger_strategy(self.totals, replace(facts, k=k), self.epsilon)
+            except InvalidArgument:
+                # An epsilon may be worth less than the least price once it is shared by so many.
+                return False
+            return fits(strategy.worst_case)
+
+        enough, too_many = 0, facts.k
+        while too_many <= most and is_enough(too_many):
             enough, too_many = too_many, 2 * too_many
         too_many = min(too_many, most + 1)
         while too_many - enough > 1:
             middle = (enough + too_many) // 2
-            if fits(self._price(replace(self.facts, k=middle))):
+            if is_enough(middle):
                 enough = middle
             else:
                 too_many = middle
         return enough
-
-    def _price(self, facts: Facts) -> tuple[Event, ...]:
-        return ledger_strategy(self.totals, facts, self.epsilon).worst_case
 
 
 def sketch_plan(curator: Curator, question: Question | RankingQuestion, *, epsilon: Number | None = None) -> Sketch:

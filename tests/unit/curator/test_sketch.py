@@ -87,6 +87,16 @@ def test_the_largest_k_is_the_largest(curator: Curator) -> None:
     assert sketch_plan(curator, Question(item=("article",))).affordable_k(lambda _: False) == 0
 
 
+def test_an_epsilon_may_be_too_little_for_longer_lists(curator: Curator) -> None:
+    """Shared by many items, it is worth less than the least price of a question."""
+    found = sketch_plan(curator, Question(item=("article",), k=1), epsilon="0.01").affordable_k(lambda _: True)
+    assert found is not None
+    assert 1 <= found < MAX_K
+    assert sketch_plan(curator, Question(item=("article",), k=found), epsilon="0.01").plan.k == found
+    with pytest.raises(InvalidArgument, match="epsilon"):
+        sketch_plan(curator, Question(item=("article",), k=found + 1), epsilon="0.01")
+
+
 def test_mistakes_are_those_of_the_plan(curator: Curator) -> None:
     with pytest.raises(UnknownColumn, match="articel"):
         sketch_plan(curator, Question(item=("articel",)))
