@@ -322,7 +322,7 @@ def test_the_database_interface_speaks_to_a_service(server: Running, client: Cli
     with dbapi.connect(server.url, token=token, dataset="views") as connection:
         cursor = connection.execute(statement)
         assert cursor.fetchall() == [(item,) for item in client.sql(statement).items]
-        with pytest.raises(dbapi.ProgrammingError, match="Write: SELECT item"):
+        with pytest.raises(dbapi.ProgrammingError, match="Write: SELECT article"):
             connection.execute("SELECT * FROM views")
     with pytest.raises(dbapi.OperationalError, match="token"):
         dbapi.connect(server.url, token="nobody")

@@ -47,11 +47,18 @@ def literal_for(column: Column, node: exp.Expr, now: dt.datetime | None) -> Lite
     value = _value(column, node)
     if value is None:
         raise QuestionRefused(
-            node.sql(),
+            _as_written(node),
             f"column {column.name!r} is {column.kind}, so it is compared with {_EXAMPLES[column.kind]}",
             hint=_hint(column, node),
         )
     return value
+
+
+def _as_written(node: exp.Expr) -> str:
+    """A constant as people write it: the parser reads DATE '2026-01-31' as a cast."""
+    if type(node) is exp.Cast and type(node.this) is exp.Literal and node.this.is_string:
+        return f"{node.to.sql()} {node.this.sql()}"
+    return node.sql()
 
 
 def _hint(column: Column, node: exp.Expr) -> str:
