@@ -242,3 +242,33 @@ def test_without_sound_floats_the_envelope_is_the_same_up_to_slack(monkeypatch: 
     assert [fast.ranges(i) for i in range(len(fast) - 1)] == [slow.ranges(i) for i in range(len(slow) - 1)]
     scale = math.exp(slow.top - fast.top)
     assert np.allclose(slow.weights * scale, fast.weights, rtol=2 * LOOSENESS, atol=4.0)
+
+
+@pytest.mark.parametrize("noise", ["gumbel", "exponential"])
+@pytest.mark.parametrize("gamma", ["1/4", "1/2", "1"])
+def test_a_set_loses_more_than_the_bound_as_rarely_as_stated(noise: Any, gamma: str) -> None:
+    """Shekelyan & Loukides 2022, Theorem 5.6, by the exact distribution; a quarter of the bound would be too little."""
+    mechanism, k = CanonicalTopK(2, 1, gamma=gamma, noise=noise), 2
+    exceeded = 0
+    for counts in ((9, 7, 6, 3, 1), (8, 8, 0, 0, 0), (5, 5, 5, 5, 5), (20, 12, 9, 4, 0), (6, 4, 3, 3, 3)):
+        scores = dict(zip("abcde", counts, strict=True))
+        law, kth = mechanism.distribution(Histogram(scores)), sorted(counts, reverse=True)[k - 1]
+        for failure in (0.5, 0.1, 0.01):
+            bound = mechanism.loss_bound(5, failure)
+            missed = [kth - min(scores[str(item)] for item in chosen) for chosen in law]
+            beyond = sum(p for p, lost in zip(law.values(), missed, strict=True) if lost >= bound)
+            assert beyond <= failure
+            exceeded += sum(p for p, lost in zip(law.values(), missed, strict=True) if lost >= bound / 4) > failure
+    assert exceeded > 0
+
+
+def test_the_bound_is_below_that_of_the_paper_and_needs_a_gamma() -> None:
+    for size, k, alpha in ((10, 3, 0.05), (1000, 10, 0.01), (100_000, 100, 0.1)):
+        mine = float(CanonicalTopK(k, 1, gamma=1).loss_bound(size, alpha))
+        assert mine <= 2 * (k * math.log(size / k) + math.log(1 / alpha) + k)
+        assert mine == pytest.approx(math.log(math.comb(size, k) - 1) - math.log(alpha), abs=1e-5)
+    both = CanonicalTopK(2, 1, gamma=1, monotone=False)
+    assert both.loss_bound(9, "0.1") == both.loss_bound(9, "0.1", span=2) > both.loss_bound(9, "0.1", span=1)
+    for mechanism, size in ((CanonicalTopK(2, 1, gamma=0), 9), (both, 2)):
+        with pytest.raises(InvalidArgument):
+            mechanism.loss_bound(size, "0.1")

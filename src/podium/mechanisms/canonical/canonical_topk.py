@@ -13,7 +13,17 @@ from typing import ClassVar, get_args
 import flint
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, ball, exact_fraction, positive_fraction, positive_integer
+from podium.exact import (
+    Number,
+    ball,
+    ball_precision,
+    dyadic_above,
+    exact_fraction,
+    positive_fraction,
+    positive_integer,
+    probability,
+    rational_bounds,
+)
 from podium.histogram import KnownDomain
 from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.canonical.classes import Loss, Ranking, block_size
@@ -27,6 +37,7 @@ from podium.release import Release
 __all__ = ["CanonicalTopK"]
 
 _HALF = Fraction(1, 2)
+_BOUND_PRECISION, _BOUND_BITS = 256, 20
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -104,6 +115,25 @@ class CanonicalTopK(Mechanism):
     def worst_case(self) -> tuple[Event, ...]:
         """One choice of a whole set."""
         return (SetSelection(self.epsilon) if self.noise == "gumbel" else PureMechanism(self.epsilon),)
+
+    def loss_bound(self, domain_size: int, failure: Number, *, span: Number | None = None) -> Fraction:
+        """How far the worst item of the set is below the k-th best, at most, but with this probability of failure.
+
+        Shekelyan & Loukides 2022, Theorem 5.6, as docs/proofs/canonical.md, section 9 has it; rounded up. ``span`` is
+        that of Scores, if those are ranked.
+        """
+        size = positive_integer(domain_size, "domain_size")
+        if size <= self.k:
+            raise InvalidArgument("domain_size", domain_size, allowed=f"more than k={self.k}")
+        if not self.gamma:
+            raise InvalidArgument(
+                "gamma", "0", allowed="a gamma above 0", hint="With 0 the worst item of a set does not count."
+            )
+        moves = Fraction(1 if self.monotone else 2) if span is None else positive_fraction(span, "span")
+        level = probability(failure, "failure")
+        with ball_precision(_BOUND_PRECISION):
+            loss = ball((math.comb(size, self.k) - 1) / level).log()
+            return dyadic_above(rational_bounds(loss * ball(moves / (self.gamma * self.epsilon)))[1], _BOUND_BITS)
 
     def release(self, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on a known domain."""
