@@ -35,6 +35,8 @@ MAX_SHORT_LIST = 2
 """Up to this k, successive selections find the most, need one query, and cost only what they return."""
 MAX_SHORT_KNOWN_LIST = 10
 """Up to this k, a ledger's selections tell known items apart as well as rounds, or better."""
+MAX_SHORT_COUNTED_KNOWN_LIST = 3
+"""The same for a single question with counts: what rounds measure to rank is part of their counts."""
 MAX_IN_TURN = 3
 """Up to this k, selections from a known domain are so good that numbers of users are not worth paying for."""
 _ROWS_PER_ITEM = 10
@@ -263,12 +265,20 @@ class Facts:
     @property
     def long_and_known(self) -> bool:
         """Whether a list of known items is so long that rounds find more of it, where selections are the other way."""
+        return self.ordered and self._is_known_beyond(MAX_SHORT_KNOWN_LIST)
+
+    @property
+    def long_known_and_counted(self) -> bool:
+        """The same where counts are wanted too, by which items have an order, for a question with its own budget."""
+        return self.counts and self.at_least is None and self._is_known_beyond(MAX_SHORT_COUNTED_KNOWN_LIST)
+
+    def _is_known_beyond(self, shorter: int) -> bool:
         plain = self.measure is None and self.groups is None
-        if self.domain_size is None or self.mechanism != "auto" or not self.ordered or not plain:
+        if self.domain_size is None or self.mechanism != "auto" or not plain:
             return False
         if self.at_least is not None and not self.counts:
             return False
-        return MAX_SHORT_KNOWN_LIST < self.k < self.domain_size
+        return shorter < self.k < self.domain_size
 
     @property
     def undecided(self) -> bool:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from podium.mechanisms import ExponentialTopK, NoisyTopK, RisingTopK
 from podium.mechanisms.tested import TestedTopK
 from podium.planning.facts import Facts
-from podium.planning.mechanism_choice import Choice
+from podium.planning.mechanism_choice import ORDERED_BY_COUNTS, Choice
 from podium.planning.question_budget import QuestionBudget
 from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, rising_reach, round_up
 from podium.privacy import Guarantee
@@ -80,7 +80,7 @@ def _why_in_order(facts: Facts, budget: QuestionBudget) -> str:
     if facts.ordered:
         return ""
     if facts.counts:
-        return " No order was asked for; counts are measured too, so the items come in order."
+        return ORDERED_BY_COUNTS
     if budget.guarantee is not None:
         return ""
     if budget.pure:

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from podium.mechanisms.base import Mechanism
 
-__all__ = ["Choice"]
+__all__ = ["ORDERED_BY_COUNTS", "Choice"]
+
+ORDERED_BY_COUNTS = " No order was asked for; counts are measured too, so the items come in order."
 
 
 class Choice(NamedTuple):

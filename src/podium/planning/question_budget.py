@@ -79,7 +79,7 @@ def question_budget(facts: Facts, *, epsilon: Number, delta: Number) -> AnyBudge
     guarantee = require_delta(facts, epsilon, delta)
     if facts.undecided:
         return WholeBudget(epsilon=guarantee.epsilon(), delta=guarantee.cost.delta)
-    if facts.long_and_known and guarantee.cost.delta:
+    if (facts.long_and_known or facts.long_known_and_counted) and guarantee.cost.delta:
         return _rounds_budget(facts, guarantee)
     budget = divided_budget(facts, epsilon=epsilon, delta=delta)
     if facts.measure is not None or facts.groups is not None or isinstance(budget, RoundsBudget):

@@ -14,9 +14,9 @@ from podium.exact import dyadic_above
 from podium.mechanisms.base import Mechanism, describe
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.reader import Reads
-from podium.planning.facts import Facts
+from podium.planning.facts import MAX_SHORT_KNOWN_LIST, Facts
 from podium.planning.limits import require_noise
-from podium.planning.mechanism_choice import Choice
+from podium.planning.mechanism_choice import ORDERED_BY_COUNTS, Choice
 from podium.planning.question_budget import AnyBudget, QuestionBudget, RoundsBudget, WholeBudget
 from podium.planning.reach import MISS_PROBABILITY, REACH_BITS, log_over, round_up
 from podium.privacy import Event, GaussianNoise, Guarantee, Theorem, bounded_range_rho, total, worst_case
@@ -327,13 +327,14 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
     )
     # Two standard deviations of a difference, if everything were spent on it.
     reach = dyadic_above(mechanism.stage(Fraction(1)).count_sigma * Fraction(283, 100), REACH_BITS)
+    reason = "counts are wanted" if facts.counts and facts.k <= MAX_SHORT_KNOWN_LIST else "the list is long"
     return _strategy_in_rounds(
         facts,
         budget,
         mechanism,
         why=(
-            "The domain is known and the list is long: Gaussian noise ranks all items roughly, and then only the "
-            "border of the list is measured again."
+            f"The domain is known and {reason}: Gaussian noise ranks all items roughly, and then only the "
+            f"border of the list is measured again.{'' if facts.ordered else ORDERED_BY_COUNTS}"
         ),
         reach=reach,
         reach_sentence=(

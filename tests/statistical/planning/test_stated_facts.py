@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from podium.mechanisms import RefinedTopK, RisingTopK
+from podium.mechanisms import ExponentialTopK, RefinedTopK, RisingTopK
 from podium.mechanisms.reader import Reads
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
 from podium.planning.prediction import recall
-from podium.planning.question_budget import question_budget
+from podium.planning.question_budget import divided_budget, question_budget
 from podium.planning.strategy import strategy_for
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
@@ -53,17 +53,27 @@ GRID = (
 )
 
 
+COUNTED = (
+    Shape(3000, 1, 300, 10, "1"),
+    Shape(2000, 2, 200, 6, "1"),
+    Shape(800, 8, 200, 4, "1"),
+    Shape(300, 100, 120, 5, "1"),
+)
+
+
 class Asked(NamedTuple):
     """What is stated."""
 
     domain: bool = False
     bound: bool = False
+    counts: bool = False
 
     def facts(self, shape: Shape) -> Facts:
         return Facts(
             k=shape.k,
             domain_size=shape.size if self.domain else None,
             max_items_per_user=shape.each if self.bound else None,
+            counts=self.counts,
         )
 
 
@@ -104,12 +114,27 @@ def shortfall(more: tuple[float, ...], less: tuple[float, ...]) -> float:
 
 
 PLAIN, DOMAIN, BOUND, BOTH = Asked(), Asked(domain=True), Asked(bound=True), Asked(domain=True, bound=True)
+COUNTS, DOMAIN_COUNTS = Asked(counts=True), Asked(domain=True, counts=True)
 
 
 @pytest.mark.parametrize("shape", GRID)
 def test_what_is_true_never_makes_the_answer_worse(shape: Shape) -> None:
     for more, less in ((DOMAIN, PLAIN), (BOUND, PLAIN), (BOTH, BOUND), (BOTH, DOMAIN)):
         assert shortfall(recalls(shape, more), recalls(shape, less)) <= LIMIT, (more, less)
+
+
+@pytest.mark.parametrize("shape", COUNTED)
+def test_a_domain_never_makes_a_list_with_counts_worse(shape: Shape) -> None:
+    assert shortfall(recalls(shape, DOMAIN_COUNTS), recalls(shape, COUNTS)) <= LIMIT
+
+
+def test_selections_with_counts_are_caught() -> None:
+    """Negative control: they find fewer of these items than a question that does not state the domain."""
+    shape = COUNTED[0]
+    facts = DOMAIN_COUNTS.facts(shape)
+    selections = strategy_for(facts, divided_budget(facts, epsilon=shape.epsilon, delta="1e-6")).mechanism
+    assert isinstance(selections, ExponentialTopK)
+    assert shortfall(recalls(shape, DOMAIN_COUNTS, selections), recalls(shape, COUNTS)) > LIMIT
 
 
 def test_a_domain_gains_on_average() -> None:

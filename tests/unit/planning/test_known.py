@@ -113,9 +113,18 @@ def test_a_stated_bound_reaches_every_branch() -> None:
 
 
 def test_counts_need_an_order() -> None:
-    facts = Facts(k=5, domain_size=50, counts=True)
+    facts = Facts(k=3, domain_size=50, counts=True)
     assert isinstance(_planned(facts, epsilon=1, delta=0)[0], NoisyTopK)
     assert isinstance(_planned(facts, epsilon=1, delta="1e-6")[0], ExponentialTopK)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_lists_with_counts_come_from_rounds_unless_they_are_very_short(ordered: bool) -> None:
+    for k, expected in ((3, ExponentialTopK), (4, RefinedTopK), (10, RefinedTopK), (50, ExponentialTopK)):
+        facts = Facts(k=k, domain_size=50, counts=True, ordered=ordered)
+        assert isinstance(strategy_for(facts, question_budget(facts, epsilon=1, delta="1e-6")).mechanism, expected), k
+    least = Facts(k=5, domain_size=50, counts=True, at_least=20)
+    assert isinstance(_planned(least, epsilon=1, delta="1e-6")[0], ExponentialTopK)
 
 
 def test_a_ledger_that_adds_up_rho_gets_selections_in_turn() -> None:
@@ -142,15 +151,20 @@ def test_who_asks_for_a_set_is_told_why_it_comes_in_order() -> None:
         NoisyTopK(5, "0.5"),
         f"{noisy} No order was asked for; a ledger keeps it, so that a longer list answers a shorter one too.",
     )
-    counted = Facts(k=5, domain_size=50, ordered=False, counts=True)
+    in_order = " No order was asked for; counts are measured too, so the items come in order."
+    counted = Facts(k=3, domain_size=50, ordered=False, counts=True)
     mechanism, why = _planned(counted, epsilon=1, delta="1e-6")
     assert isinstance(mechanism, ExponentialTopK)
-    assert why == f"{peeled} No order was asked for; counts are measured too, so the items come in order."
+    assert why == f"{peeled}{in_order}"
+    counted = Facts(k=5, domain_size=50, ordered=False, counts=True)
+    why = strategy_for(counted, question_budget(counted, epsilon=1, delta="1e-6")).why
+    assert why.startswith("The domain is known and counts are wanted: ")
+    assert why.endswith(in_order)
 
 
 @pytest.mark.parametrize(
     ("more", "theorem"),
-    [({}, None), ({"counts": True}, Theorem.ZCDP), ({"mechanism": "auto"}, None)],
+    [({}, None), ({"counts": True}, Theorem.GAUSSIAN), ({"mechanism": "auto"}, None)],
 )
 def test_what_was_given_the_promise_has_a_theorem_of_its_own(more: dict[str, Any], theorem: Theorem | None) -> None:
     facts = Facts(**{"k": 5, "domain_size": 50, "ordered": False, **more})
