@@ -135,7 +135,9 @@ def _report(cells: list[dict[str, Any]], quick: bool) -> dict[str, Any]:
     losses = {f"{domain}, {rule}": summary(cells, domain, rule) for domain in DOMAINS for rule in RULES}
     # The rule was fitted to tables with an even seed, and to more of the same kinds.
     others = [cell for cell in cells if cell["world"] != "steam" and cell["world"]["seed"] % 2]
-    losses |= {f"{domain}, {RULES[0]}, tables not fitted to": summary(others, domain, RULES[0]) for domain in DOMAINS}
+    if others:
+        name = f"{RULES[0]}, tables not fitted to"
+        losses |= {f"{domain}, {name}": summary(others, domain, RULES[0]) for domain in DOMAINS}
     goals = []
     for domain in DOMAINS:
         for what, wanted in GOALS.items():
