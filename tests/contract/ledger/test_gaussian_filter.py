@@ -151,12 +151,14 @@ def test_a_session_pays_prices_that_hold_whatever_is_left(account: Ledger) -> No
     assert account.verify().sound
 
 
-def test_steps_in_another_order_are_charged_in_full(account: Ledger) -> None:
-    """Condition 2."""
+def test_steps_in_another_order_are_withheld_and_other_steps_charged_in_full(account: Ledger) -> None:
+    """Condition 2. Charging the whole chain would not make a price hold where the remainder was not there."""
     reserved = [FIFTH, FIFTH, TENTH]
     asked = reserve(account, *reserved)
     whole = chain_of(last(account)).total
-    account.settle(asked, "{}", [TENTH, FIFTH])
+    with unchanged(account), pytest.raises(BudgetMismatch, match="in another order than was reserved"):
+        account.settle(asked, "{}", [TENTH, FIFTH])
+    account.settle(asked, "{}", [TENTH, TENTH])
     assert terms_of(last(account)) == {"mu_squared": str(whole)}
     asked = reserve(account, *reserved)
     whole = chain_of(last(account)).total

@@ -299,10 +299,17 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/bookkeeping/gaussian_books.py",
-        "paid = found.charge(steps_of(actual.events)) if actual.events else found.total",
-        "paid = Chain.at_zero(steps_of(actual.events)).total",
+        "str(found.charge(ran) if actual.events else found.total)",
+        "str(Chain.at_zero(ran).total)",
+        "other steps than those of a chain cost all of it",
+        (f"{_GAUSSIAN}test_steps_in_another_order_are_withheld_and_other_steps_charged_in_full[sqlite]",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/gaussian_books.py",
+        "if found.is_out_of_order(ran):",
+        "if False:",
         "the order of a chain is that of execution",
-        (f"{_GAUSSIAN}test_steps_in_another_order_are_charged_in_full[sqlite]",),
+        (f"{_GAUSSIAN}test_steps_in_another_order_are_withheld_and_other_steps_charged_in_full[sqlite]",),
     ),
     Mutant(
         "ledger/bookkeeping/gaussian_books.py",

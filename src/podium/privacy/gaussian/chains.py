@@ -69,12 +69,20 @@ class Chain:
         """What to charge for the steps that ran, in the order in which they ran.
 
         Gaussian steps may be smaller and later than reserved, together not larger; of the others any may be left out.
-        If the steps cannot be found in the chain, all of it is charged. Never settle a call like this that was
+        If the steps cannot be found in the chain, all of it is charged, which is enough only where the reserved steps
+        stand for whatever the call may run; see ``is_out_of_order``. Never settle a call like this that was
         cancelled, or did not start, unless ``any_order``: whether it ran may depend on what others were answered.
         """
         steps = tuple(executed)
         found = _charge_any_order(self.parts, steps) if self.any_order else _charge_in_order(self.parts, steps)
         return self.total if found is None else found
+
+    def is_out_of_order(self, executed: Iterable[Step]) -> bool:
+        """Whether the steps that ran are the reserved ones in another order, for which no price of the chain holds."""
+        steps = tuple(executed)
+        if self.any_order or _charge_in_order(self.parts, steps) is not None:
+            return False
+        return _charge_any_order(self.parts, steps) is not None
 
     def to_json(self) -> str:
         """The chain as JSON text; every ratio is text."""

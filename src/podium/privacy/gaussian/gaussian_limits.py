@@ -20,8 +20,9 @@ __all__ = ["GaussianLimits"]
 class GaussianLimits:
     """Where a Gaussian filter stops: at ``mu_squared``, and where failures add up to ``delta_for_calls``.
 
-    What holds is the profile of Gaussian noise of this mu for every epsilon at once, failures apart. It is fixed:
-    ``mu_squared`` less what is still free says nothing about what was answered so far.
+    What is charged against ``mu_squared`` alone has the profile of Gaussian noise of this mu for every epsilon at once,
+    failures apart. A ledger also admits by the sum of epsilons: it promises ``epsilon`` and ``delta``, and no other
+    pair. Both are fixed: ``mu_squared`` less what is still free says nothing about what was answered so far.
     """
 
     __repr__ = decimal_repr
@@ -46,7 +47,7 @@ class GaussianLimits:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What holds for everything that passes, at every epsilon."""
+        """What holds at every epsilon for what was admitted by ``mu_squared`` alone."""
         cost = Cost(epsilon=None, rho=self.mu_squared / 2, delta=self.delta_for_calls)
         return Guarantee(cost, gaussian=True)
 

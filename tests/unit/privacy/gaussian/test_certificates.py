@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from fractions import Fraction
 from itertools import pairwise
 
@@ -13,6 +14,7 @@ from podium.privacy.gaussian.certified import LARGEST, NODES, SLACK, SMALLEST, c
 from podium.privacy.gaussian.prices import exact_price
 
 HALF = Fraction(1, 20)
+PUBLISHED = "916132fe14bcd4db7bf6dd5ed51fdc15ea2096687acaececcda559bdb159facd"
 
 
 @pytest.mark.parametrize("epsilon", ["1/10000", "1/20", "9/10"])
@@ -28,6 +30,12 @@ def test_every_epsilon_of_the_grid_is_listed_for_every_node() -> None:
     two_digits = [Fraction(digits, 10**places) for digits in range(10, 100) for places in (2, 3, 4, 5)]
     assert all(certified_epsilon(epsilon) == epsilon for epsilon in two_digits if SMALLEST <= epsilon <= LARGEST)
     assert certified_epsilon(LARGEST + 1) is None
+
+
+def test_the_list_is_the_one_that_ledgers_were_charged_by() -> None:
+    """Replaying a ledger computes its prices again, so another list needs other rules for new data sets."""
+    listed = sorted(f"{epsilon}:{certified_cells(epsilon)}" for epsilon in grid())
+    assert hashlib.sha256("\n".join(listed).encode()).hexdigest() == PUBLISHED
 
 
 @pytest.mark.parametrize("node", [1, 4, 16])

@@ -116,6 +116,11 @@ def test_another_order_is_charged_all() -> None:
     found = some_chain(Step.bounded_range("0.4"), Step.bounded_range("0.2"))
     assert found.charge([Step.bounded_range("0.2")]) == found.parts[1].price
     assert found.charge([Step.bounded_range("0.2"), Step.bounded_range("0.4")]) == found.total
+    assert found.is_out_of_order([Step.bounded_range("0.2"), Step.bounded_range("0.4")])
+    assert not found.is_out_of_order([Step.bounded_range("0.4"), Step.bounded_range("0.2")])
+    assert not found.is_out_of_order([Step.bounded_range("0.4")])
+    # What was not reserved is another matter: one step may stand for a branch.
+    assert not found.is_out_of_order([Step.pure("0.2")])
     assert found.charge([Step.pure("0.2")]) == found.total
     assert found.charge([Step.bounded_range("0.4", count=2)]) == found.total
 
@@ -130,6 +135,7 @@ def test_gaussian_steps_may_come_later_and_in_parts_but_not_earlier() -> None:
     earlier = some_chain(selection, noise)
     # Once noise was drawn that was reserved for the end, the selections have lost the remainder of their price.
     assert earlier.charge([noise, selection]) == earlier.total
+    assert earlier.is_out_of_order([noise, selection])
 
 
 def test_lists_for_groups_cost_as_many_selections_as_ran_whichever_list_they_are_of() -> None:
