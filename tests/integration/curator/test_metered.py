@@ -64,7 +64,7 @@ WAYS: list[tuple[dict[str, Any], str, set[str]]] = [
     ({"k": 20, "mechanism": "adaptive", "max_items_per_user": 5}, "AdaptiveTopK", ROUNDS),
     ({**DOMAIN, "k": 3}, "RisingTopK", TALLIES),
     ({**DOMAIN, "k": 3, "max_items_per_user": 3}, "RisingTopK", TALLIES),
-    ({**DOMAIN, "k": 5, "counts": True}, "ExponentialTopK", TALLIES),
+    ({**DOMAIN, "k": 3, "counts": True}, "ExponentialTopK", TALLIES),
     ({**DOMAIN, "k": 3, "delta": 0}, "NoisyTopK", TALLIES),
     ({**DOMAIN, "k": 5, "delta": 0, "counts": True}, "NoisyTopK", TALLIES),
 ]
@@ -74,6 +74,7 @@ ONE_SHOT: list[tuple[dict[str, Any], str, set[str]]] = [
     ({**DOMAIN, "k": 5, "max_items_per_user": 3}, "SizedKnownTopK", TALLIES),
     ({**DOMAIN, "k": 30}, "SizedKnownTopK", {*TALLIES, "sizes"}),
     ({**DOMAIN, "k": 5, "delta": 0}, "SizedKnownTopK", {*TALLIES, "sizes"}),
+    ({**DOMAIN, "k": 5, "counts": True}, "RefinedTopK", ROUNDS),
     ({**DOMAIN, "k": 5, "max_items_per_user": 1}, "SharedVoteTopK", TALLIES),
 ]
 """What a question with a budget of its own does, and a ledger does not."""
@@ -82,7 +83,7 @@ ONE_SHOT: list[tuple[dict[str, Any], str, set[str]]] = [
 def facts_of(options: dict[str, Any]) -> Facts:
     """Unless users are bounded, every row that competes may change with one of them."""
     # A gap is computed from the counts that were read.
-    gap = "domain_size" in options and 3 < options["k"] <= 10
+    gap = "domain_size" in options and 3 < options["k"] <= 10 and "counts" not in options
     return Facts(changing=min(K_BAR, options.get("max_items_per_user", K_BAR)), derived=gap)
 
 
