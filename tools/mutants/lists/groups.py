@@ -12,6 +12,7 @@ _CURATOR = "integration/curator/test_groups.py"
 _DRAWS = "statistical/mechanisms/test_groups.py"
 _ROUNDS = "unit/mechanisms/test_grouped_rounds.py"
 _AMOUNTS = "unit/mechanisms/test_grouped_amounts.py"
+_DOORS = "integration/curator/test_groups_doors.py"
 _AT_CLIP = "integration/curator/test_groups_at_clip.py"
 
 MUTANTS = (
@@ -287,5 +288,12 @@ MUTANTS = (
         "part = (total - share) / (facts.k * parts)",
         "the lists of all groups of a user share what the clip leaves",
         (f"{_AT_CLIP}::test_a_plan_keeps_its_promise",),
+    ),
+    Mutant(
+        "wire/request.py",
+        "return DeclaredTable(value)",
+        "return value",
+        "a text in a body is no path on the server",
+        (f"{_DOORS}::test_over_http_groups_are_a_list_or_a_declared_name_and_never_a_path",),
     ),
 )
