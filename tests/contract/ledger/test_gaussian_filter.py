@@ -20,6 +20,7 @@ from podium.ledger import Budget, Entry, Ledger, Reason, Reservation
 from podium.ledger.account import terms_of
 from podium.privacy import Cost, Event, GaussianNoise, LimitedDomainCall, PureMechanism, Selection
 from podium.privacy.gaussian import Chain, Step, chain, price, steps_of
+from podium.privacy.rounding import above
 
 BUDGET = Budget(epsilon=1, delta="1e-6", items=77, questions=77, max_questions=1000, filter="gaussian")
 TENTH, FIFTH = Selection("0.1"), Selection("0.2")
@@ -65,9 +66,9 @@ def test_a_reservation_writes_its_chain_and_a_settlement_charges_what_ran(accoun
     assert expected is not None
     reservation = reserve(account, *[TENTH] * 5)
     assert chain_of(last(account)) == expected
-    assert free(account) == total(account) - expected.total
+    assert free(account) == total(account) - above(expected.total)
     account.settle(reservation, "{}", [TENTH] * 2)
-    assert terms_of(last(account)) == {"mu_squared": str(expected.charge([Step.bounded_range("0.1", count=2)]))}
+    assert terms_of(last(account)) == {"mu_squared": str(above(expected.charge([Step.bounded_range("0.1", count=2)])))}
     # The chain starts at what is free then, so the price of the next one is higher.
     assert chain_of(reserve_entry(account, *[TENTH] * 5)).total > expected.total
     assert account.verify().sound
@@ -129,6 +130,7 @@ def test_what_a_refund_would_be_worth(account: Ledger) -> None:
     (part,) = chain_of(last(account)).parts
     assert part.node >= 1
     reserve(account, GaussianNoise(1, sensitivity_squared=free(account)))
+    assert free(account) == 0
     account.forfeit(asked, Reason.CANCELLED)
     with unchanged(account), pytest.raises(BudgetExceeded):
         reserve(account, GaussianNoise(1, sensitivity_squared=part.price))
@@ -159,7 +161,7 @@ def test_steps_in_another_order_are_withheld_and_other_steps_charged_in_full(acc
     with unchanged(account), pytest.raises(BudgetMismatch, match="in another order than was reserved"):
         account.settle(asked, "{}", [TENTH, FIFTH])
     account.settle(asked, "{}", [TENTH, TENTH])
-    assert terms_of(last(account)) == {"mu_squared": str(whole)}
+    assert terms_of(last(account)) == {"mu_squared": str(above(whole))}
     asked = reserve(account, *reserved)
     whole = chain_of(last(account)).total
     account.settle(asked, "{}", [FIFTH, TENTH])
@@ -170,7 +172,7 @@ def test_steps_in_another_order_are_withheld_and_other_steps_charged_in_full(acc
 def test_what_only_epsilons_admit_is_charged_all_the_same(account: Ledger) -> None:
     """Condition 3. At prices that hold whatever is left; then no more noise fits."""
     account.settle(reserve(account, PureMechanism("0.99")), "{}", [PureMechanism("0.99")])
-    assert terms_of(last(account)) == {"mu_squared": str(price(Step.pure("0.99"), 0))}
+    assert terms_of(last(account)) == {"mu_squared": str(above(price(Step.pure("0.99"), 0)))}
     assert free(account) < 0
     with unchanged(account), pytest.raises(BudgetExceeded) as refused:
         reserve(account, GaussianNoise(1000))
@@ -230,13 +232,13 @@ def test_caps_have_chains_of_their_own(ledger: Ledger) -> None:
     assert own.total > whole.total
     ledger.settle(asked, "{}", [TENTH] * 2)
     status = ledger.status("clicks")
-    assert status.held.mu_squared == whole.charge(steps_of([TENTH] * 2))
-    assert status.sums["ann"].mu_squared == own.charge(steps_of([TENTH] * 2))
+    assert status.held.mu_squared == above(whole.charge(steps_of([TENTH] * 2)))
+    assert status.sums["ann"].mu_squared == above(own.charge(steps_of([TENTH] * 2)))
     # Who sees it later pays prices that hold whatever is left.
     seen = ledger.find_release("clicks", asked.question, analyst="bob")
     assert seen is not None
     assert seen.charged
-    assert ledger.status("clicks").sums["bob"].mu_squared == 2 * price(Step.bounded_range("0.1"), 0)
+    assert ledger.status("clicks").sums["bob"].mu_squared == above(2 * price(Step.bounded_range("0.1"), 0))
     with unchanged(ledger), pytest.raises(BudgetExceeded, match="analyst 'ann'"):
         reserve(ledger, *[TENTH] * 6, analyst="ann")
     assert ledger.verify().sound
@@ -247,6 +249,14 @@ def test_what_has_no_price_is_refused_before_it_is_charged(account: Ledger) -> N
         reserve(account, GaussianNoise(10, discrete=True))
     with unchanged(account), pytest.raises(BudgetMismatch, match="events"):
         account.reserve("clicks", Cost(epsilon="0.1", rho="0.005"), "q")
+
+
+def test_many_prices_have_a_sum_of_few_digits(account: Ledger) -> None:
+    """Each has a denominator of its own: without rounding their sum has as many digits as all of them together."""
+    for prime in (101, 103, 107, 109, 113):
+        account.settle(reserve(account, GaussianNoise(prime)), "{}", [GaussianNoise(prime)])
+    assert (account.status("clicks").held.mu_squared * 2**64).denominator == 1
+    assert account.verify().sound
 
 
 def test_deltas_add_up_apart(account: Ledger) -> None:

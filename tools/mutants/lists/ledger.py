@@ -341,8 +341,8 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/bookkeeping/gaussian_books.py",
-        "return self.limits.mu_squared - held.mu_squared",
-        "return self.limits.mu_squared",
+        "return below(self.limits.mu_squared) - held.mu_squared",
+        "return below(self.limits.mu_squared)",
         "a chain starts at what others have left, open reservations in full",
         (f"{_GAUSSIAN}test_a_reservation_writes_its_chain_and_a_settlement_charges_what_ran[sqlite]",),
     ),

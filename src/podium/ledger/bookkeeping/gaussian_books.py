@@ -4,6 +4,8 @@ A price depends on what is left after a step, so a reservation writes down the p
 which they run, from what was free at that moment. Settling charges the prices of the steps that ran, and a reservation
 that is given up stays charged, unless its prices hold whatever is left. Only the total is a guarantee: what is free is
 no smaller one, and is never turned into an epsilon.
+
+Charges are rounded up to multiples of 2^-64, and the total down, so that sums of many have no more digits than these.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from podium.ledger.bookkeeping.held import Charged, Sum, Terms
 from podium.ledger.bookkeeping.remaining import Remaining
 from podium.privacy import Cost
 from podium.privacy.gaussian import Chain, GaussianLimits, Step, chain, steps_of
-from podium.privacy.rounding import smallest_integer
+from podium.privacy.rounding import above, below, smallest_integer
 
 __all__ = ["GaussianBooks"]
 
@@ -66,7 +68,7 @@ class GaussianBooks:
         steps = steps_of(charge.events)
         found = _chain(steps, self._free(held), session) or Chain.at_zero(steps)
         return {
-            "mu_squared": str(found.total),
+            "mu_squared": str(above(found.total)),
             "chain": json.loads(found.to_json()),
             "refundable": found.any_order,
         }
@@ -80,7 +82,7 @@ class GaussianBooks:
                 "the steps of a release ran in another order than was reserved for them; it is withheld. Reserve the "
                 "steps of a mechanism in the order in which they run, or as a session."
             )
-        return {"mu_squared": str(found.charge(ran) if actual.events else found.total)}
+        return {"mu_squared": str(above(found.charge(ran) if actual.events else found.total))}
 
     def remaining(self, held: Sum) -> Remaining:
         """The limits less what is held."""
@@ -104,7 +106,7 @@ class GaussianBooks:
 
     def holds_noise(self, items: int, epsilon_per_item: Fraction) -> bool:
         """Whether so many selections fit without adding up epsilons."""
-        return _fits([Step.bounded_range(epsilon_per_item, count=items)], self.limits.mu_squared)
+        return _fits([Step.bounded_range(epsilon_per_item, count=items)], self._free(Sum()))
 
     def covers(self, other: Books) -> bool:
         """Whether mu^2, and what failures may add up to, are at least the other's: a larger epsilon is not enough."""
@@ -128,7 +130,7 @@ class GaussianBooks:
         }
 
     def _free(self, held: Sum) -> Fraction:
-        return self.limits.mu_squared - held.mu_squared
+        return below(self.limits.mu_squared) - held.mu_squared
 
     def _adds_up(self, charge: Charged, held: Sum) -> bool:
         epsilon, before = charge.cost.epsilon, held.cost.epsilon
