@@ -141,3 +141,14 @@ def test_no_clip_where_users_are_in_all_groups(tmp_path: Path) -> None:
             opened.plan(groups_per_user="all", **ASKED)
         # Signed amounts have a stated clip.
         assert opened.plan(clip=(-5, 5), **ASKED).strategy.mechanism.worst_case
+
+
+@pytest.mark.parametrize("asked", [{}, {"by": "users"}, {"by": "users", "k": 3}])
+def test_lists_for_several_groups_are_charged_by_every_filter(tmp_path: Path, asked: dict[str, Any]) -> None:
+    """What runs in a group and what is measured there take turns: none is withheld for the order of its steps."""
+    budget = Budget(epsilon=40, delta="1e-5", items=200, questions=20, filter="gaussian")
+    source = table(tmp_path / "t.parquet", ("DE",), more=1)
+    with Curator(source, dataset="views", user="user_id", ledger=tmp_path / "ledger", budget=budget) as opened:
+        release = opened.top(counts=True, groups_per_user=2, epsilon=8, **{**ASKED, **asked})
+        assert list(items(release)) == ["DE"]
+        assert opened.status.spent.rho > 0
