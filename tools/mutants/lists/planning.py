@@ -28,7 +28,7 @@ MUTANTS = (
         "single = guarantee.epsilon() / most",
         "single = guarantee.epsilon()",
         "the items of a user share the epsilon",
-        (f"{_NAMED}[limited-domain-laplace]",),
+        ("integration/curator/test_by_name.py::test_each_name_is_its_mechanism",),
     ),
     Mutant(
         "planning/question_budget.py",
