@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,50 @@ def test_links_to_headings_find_them(site: Path) -> None:
             if f'id="{anchor}"' not in (site / name / "index.html").read_text(encoding="utf-8"):
                 missing.append((page.name, target, anchor))
     assert missing == []
+
+
+class Loaded(HTMLParser):
+    """What a browser fetches by itself to show a page: everything but what the reader clicks on."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("src", "srcset", "data", "poster") or (name.endswith("href") and tag not in ("a", "base")):
+                self.addresses.append(value or "")
+            elif name == "class" and {"mermaid", "glightbox"} & set((value or "").split()):
+                self.addresses.append(f"https://theme/{value}")  # The theme would fetch a program for these.
+
+
+def foreign(text: str, *, is_page: bool) -> list[str]:
+    """The addresses on other hosts from which a page or a style sheet loads something."""
+    addresses = Loaded(text).addresses if is_page else []
+    addresses += re.findall(r"""(?:url\(|@import)\s*["']?([^"')\s]+)""", text)
+    return [address for address in addresses if re.match(r"(?:https?:)?//", address)]
+
+
+def test_nothing_is_loaded_from_another_host(site: Path) -> None:
+    pages, styles = list(site.rglob("*.html")), list(site.rglob("*.css"))
+    assert len(pages) > 50
+    assert len(styles) > 1
+    found = {path.name: foreign(path.read_text(encoding="utf-8"), is_page=path in pages) for path in pages + styles}
+    assert {name: addresses for name, addresses in found.items() if addresses} == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '<link rel="preconnect" href="https://fonts.gstatic.com" crossorigin>',
+        '<link rel="stylesheet" href="//fonts.googleapis.com/css?family=Inter">',
+        '<script src="http://unpkg.com/mathjax@3/es5/tex-svg.js"></script>',
+        '<svg><image xlink:href="https://example.org/a.png"/></svg>',
+        "<style>@import 'https://example.org/a.css';</style>",
+        '<p style="background: url(//example.org/a.png)">a</p>',
+        '<pre class="mermaid">graph LR</pre>',
+    ],
+)
+def test_what_is_loaded_from_another_host_is_found(line: str) -> None:
+    assert len(foreign(f"<html><body>{line}<a href='https://example.org/'>a link</a></body></html>", is_page=True)) == 1
