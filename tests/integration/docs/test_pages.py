@@ -31,6 +31,7 @@ NOT_RUN = {
     "how-to/postgresql.md": 1,
     "how-to/release.md": 4,
     "how-to/spark.md": 2,
+    "install.md": 3,
     "pictures.md": 1,
     "service.md": 5,
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from html.parser import HTMLParser
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,34 @@ def listed(entry: object) -> list[str]:
 def test_every_page_is_in_the_navigation_once() -> None:
     nav = listed(tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"])
     assert sorted(nav) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+
+
+def test_the_tabs_are_few() -> None:
+    nav = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"]
+    assert [*chain(*nav)] == ["Start", "Guides", "Service", "Reference", "Trust", "Project"]
+
+
+def test_the_page_about_installing_has_every_extra() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    page = (DOCS / "install.md").read_text(encoding="utf-8").partition("## Extras")[2].partition("## ")[0]
+    assert re.findall(r"^\| ([\w-]+) \| [^-]", page, flags=re.MULTILINE) == ["extra", *sorted(extras)]
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [("install", "install/"), ("encoding", "first-minutes/"), ("jupyter", "install/"), ("container", "install/")],
+)
+def test_the_search_knows_what_people_look_for(site: Path, word: str, page: str) -> None:
+    entries = json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]
+    found = {entry["location"].partition("#")[0] for entry in entries if word in json.dumps(entry).casefold()}
+    assert page in found
+
+
+def test_every_page_has_what_helps_reading(site: Path) -> None:
+    """A logo of our own, tabs, a way to the next page, and code that is copied with a click."""
+    page = (site / "install" / "index.html").read_text(encoding="utf-8")
+    for sign in ('src="../assets/logo.svg"', 'class="md-tabs"', "md-footer__link--next", '"content.code.copy"'):
+        assert sign in page, sign
 
 
 def test_every_page_is_built(site: Path) -> None:
