@@ -49,7 +49,7 @@ EXIT_CODES = (
         (errors.QuestionForfeited, errors.SourceFailure, errors.EntropyFailure),
     ),
     ExitCode(UNSOUND, "the ledger failed verification", (errors.LedgerTampered,)),
-    ExitCode(REFUTED, "an audit refuted a claim, or could not run", (errors.AuditError,)),
+    ExitCode(REFUTED, "an audit refuted a claim or could not run, or an engine failed its check", (errors.AuditError,)),
     ExitCode(9, "the output file could not be written; the answer is on stdout", (errors.OutputFailed,)),
     ExitCode(INTERRUPTED, "interrupted (Ctrl-C); the reserved budget is forfeited"),
 )  # fmt: skip

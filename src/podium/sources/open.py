@@ -21,7 +21,7 @@ from podium.sources.nearly_tables import is_lazy, leads_on, ready_table
 from podium.sources.protocol import Source
 from podium.sources.sql.sql_source import SqlSource
 
-__all__ = ["SOURCE_DEFAULTS", "SourceOptions", "open_source"]
+__all__ = ["SOURCE_DEFAULTS", "EngineLibrary", "SourceOptions", "import_engine", "open_source", "server_of"]
 
 _URL = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9]*)(?:\+[a-zA-Z0-9]+)?://")
 
@@ -44,7 +44,7 @@ SOURCE_DEFAULTS: Mapping[str, object] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Engine:
+class EngineLibrary:
     """An engine whose library is installed by an extra; its class takes the location and ``table=``."""
 
     module: str
@@ -52,11 +52,11 @@ class _Engine:
     extra: str
 
 
-_POSTGRES = _Engine("podium.sources.postgresql.source", "PostgreSQLSource", "postgresql")
-_SPARK = _Engine("podium.sources.spark.source", "SparkSource", "spark")
-_CLICKHOUSE = _Engine("podium.sources.clickhouse.source", "ClickHouseSource", "clickhouse")
-_CHDB = _Engine("podium.sources.clickhouse.source", "ClickHouseSource", "chdb")
-_SQLALCHEMY = _Engine("podium.sources.sqlalchemy.source", "SQLAlchemySource", "sqlalchemy")
+_POSTGRES = EngineLibrary("podium.sources.postgresql.source", "PostgreSQLSource", "postgresql")
+_SPARK = EngineLibrary("podium.sources.spark.source", "SparkSource", "spark")
+_CLICKHOUSE = EngineLibrary("podium.sources.clickhouse.source", "ClickHouseSource", "clickhouse")
+_CHDB = EngineLibrary("podium.sources.clickhouse.source", "ClickHouseSource", "chdb")
+_SQLALCHEMY = EngineLibrary("podium.sources.sqlalchemy.source", "SQLAlchemySource", "sqlalchemy")
 
 _SCHEMES = {
     "postgresql": _POSTGRES,
@@ -121,16 +121,27 @@ def _open(
     if isinstance(location, str | Path) and not (isinstance(location, str) and _URL.match(location)):
         return DuckDBSource(location, table=table, types=types, bad_lines=bad_lines, encoding=encoding, header=header)
     FileRules(bad_lines, encoding, header).refuse()
-    if isinstance(location, str) and (url := _URL.match(location)):
-        scheme = url["scheme"].lower()
-        if scheme in _REMOTE_FILES:
-            # Only the scheme: the rest of a URL may hold a password or a signature.
-            raise SourceUnavailable(
-                f"source='{scheme}://...' is not on this machine. Files must be local, so that the engine needs no "
-                "network: download the files, or query them through a database."
-            )
-        return _open_engine(_SCHEMES.get(scheme, _SQLALCHEMY), location, table, types)
+    if isinstance(location, str) and (server := server_of(location)):
+        return _open_engine(server, location, table, types)
     return _open_object(location, table, types)
+
+
+def server_of(location: object) -> EngineLibrary | None:
+    """The engine of a URL, or of an engine's own session or connection; None for all else."""
+    if not isinstance(location, str):
+        found = (_LIBRARIES.get(cls.__module__.partition(".")[0]) for cls in type(location).__mro__)
+        return next((engine for engine in found if engine is not None), None)
+    url = _URL.match(location)
+    if url is None:
+        return None
+    scheme = url["scheme"].lower()
+    if scheme in _REMOTE_FILES:
+        # Only the scheme: the rest of a URL may hold a password or a signature.
+        raise SourceUnavailable(
+            f"source='{scheme}://...' is not on this machine. Files must be local, so that the engine needs no "
+            "network: download the files, or query them through a database."
+        )
+    return _SCHEMES.get(scheme, _SQLALCHEMY)
 
 
 def _open_object(location: object, table: str | None, types: Types | None) -> Source:
@@ -147,10 +158,9 @@ def _open_object(location: object, table: str | None, types: Types | None) -> So
         if table is not None or types is not None:
             raise InvalidArgument("table", table, allowed="no table and no types where the source is already open")
         return location
-    for cls in type(location).__mro__:
-        engine = _LIBRARIES.get(cls.__module__.partition(".")[0])
-        if engine is not None:
-            return _open_engine(engine, location, table, types)
+    engine = server_of(location)
+    if engine is not None:
+        return _open_engine(engine, location, table, types)
     # Only now: an engine's own frame may speak Arrow too, and must not be fetched whole.
     if not lazy and speaks_arrow(location):
         return DuckDBSource(location, table=table, types=types)
@@ -162,13 +172,18 @@ def _open_object(location: object, table: str | None, types: Types | None) -> So
     )
 
 
-def _open_engine(engine: _Engine, location: object, table: str | None, types: Types | None) -> Source:
+def _open_engine(engine: EngineLibrary, location: object, table: str | None, types: Types | None) -> Source:
     if types is not None:
         raise InvalidArgument("types", dict(types), allowed="None for a database, which has types of its own")
+    return cast("Source", import_engine(engine)(location, table=table))
+
+
+def import_engine(engine: EngineLibrary) -> Any:
+    """The class of an engine; raises if its library is not installed."""
     try:
         module: Any = importlib.import_module(engine.module)
     except ModuleNotFoundError as missing:
         raise SourceUnavailable(
             f"This source needs {missing.name!r}, which is not installed. Run: {install_command(engine.extra)}"
         ) from None
-    return cast("Source", getattr(module, engine.cls)(location, table=table))
+    return getattr(module, engine.cls)

@@ -20,6 +20,7 @@ from podium.errors import SourceFailure
 from podium.query.predicate import Compare, Operator
 from podium.query.schema import Kind
 from podium.sources import CountQuery, DomainItems, DomainTable, Source, open_source
+from podium.sources.engine_check.check import check_source
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +47,12 @@ class TestSpark(SourceContract):
             return open_source(spark.session, table=table.name)
 
         return load
+
+    def test_it_passes_the_check_of_engines(self, spark: SparkCluster) -> None:
+        report = check_source(spark.session)
+        assert report.passed, report.text()
+        assert {one.result for one in report.findings} == {"passed"}
+        assert report.text().startswith(f"spark {spark.session.version}, podium ")
 
     def test_compiled_queries(self, spark: SparkCluster, events: Source) -> None:
         """The tests run without Spark's code generation, which takes longer than their queries; users have it."""

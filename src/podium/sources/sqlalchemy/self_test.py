@@ -28,7 +28,16 @@ from podium.sources.sql.expressions import rows
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.snapshot import Session, SqlSnapshot
 
-__all__ = ["Engine", "hashes_alike", "keeps_tables", "kind_is_exact", "patterns_are_exact", "weighs_alike"]
+__all__ = [
+    "Engine",
+    "counts_texts",
+    "hashes_alike",
+    "keeps_tables",
+    "kind_is_exact",
+    "patterns_are_exact",
+    "try_session",
+    "weighs_alike",
+]
 
 T = TypeVar("T")
 _Pairs: TypeAlias = Sequence[tuple[Any, Any]]
@@ -82,6 +91,15 @@ def kind_is_exact(engine: Engine, kind: Kind) -> bool:
     )
 
 
+def counts_texts(engine: Engine, texts: Sequence[str], *, in_order: bool = False) -> bool:
+    """Whether these texts, a user each, are distinguished and counted, and perhaps put into binary order."""
+    pairs = list(enumerate(texts))
+    counted, expected = _count(engine, (Kind.INTEGER, Kind.TEXT), pairs), _expected(pairs)
+    return counted is not None and (counted if in_order else sorted(counted)) == (
+        expected if in_order else sorted(expected)
+    )
+
+
 def patterns_are_exact(engine: Engine) -> bool:
     """Whether patterns are case-sensitive and support podium's escapes."""
     pairs = [(1, text) for text in _TEXTS]
@@ -129,7 +147,7 @@ def keeps_tables(engine: Engine) -> bool:
 
     sizes = tuple(len(names) for names in groups.values())
     names = tuple(groups[count][rank] for count, rank in places)
-    return _try(engine, found) == ((tuple(groups), sizes), names, len(_TEXTS) ** 2)
+    return try_session(engine, found) == ((tuple(groups), sizes), names, len(_TEXTS) ** 2)
 
 
 def _count(
@@ -146,10 +164,13 @@ def _count(
     salt = None if max_items is None else _SALT
     query = CountQuery((_ITEM,), _USER, where=where, max_items_per_user=max_items, salt=salt, weights=weights)
     sql = engine.dialect.sql(SqlBuilder(_relation(engine, kinds, pairs), query).top_rows(len(pairs)))
-    return _try(engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(sql)])
+    return try_session(
+        engine, lambda session: [(decode(kinds[1], name), int(count)) for name, count in session.fetch(sql)]
+    )
 
 
-def _try(engine: Engine, action: Callable[[Session], T]) -> T | None:
+def try_session(engine: Engine, action: Callable[[Session], T]) -> T | None:
+    """What the action gives in a session of its own; None if it failed."""
     try:
         with engine.session() as session:
             return action(session)
