@@ -51,6 +51,7 @@ each with its `period`.
 | `mechanisms` | [mechanisms](schemas/mechanisms.schema.json) |
 | `explain` | [explanation](schemas/explanation.schema.json) |
 | `audit` | [audit](schemas/audit.schema.json) |
+| `check` | [check](schemas/check.schema.json) |
 """
 
 

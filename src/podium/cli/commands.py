@@ -34,7 +34,7 @@ class _Root(RootGroup):
         "rank": "podium.cli.rank:rank",
         "batch": "podium.cli.batch:batch",
         "watch": "podium.cli.watch:watch",
-        "check": "podium.cli.check:check",
+        "check": "podium.cli.check_engine:check",
         "plan": "podium.cli.plan:plan",
         "demo": "podium.cli.demo:demo",
         "mechanisms": "podium.cli.mechanisms:mechanisms",

@@ -20,7 +20,7 @@ from podium.errors import SourceFailure
 from podium.query.predicate import Compare, Operator
 from podium.query.schema import Kind
 from podium.sources import CountQuery, DomainItems, DomainTable, Source, open_source
-from podium.sources.engine_check.check import check_source
+from podium.sources.engine_check.engine_report import check_source
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from tests.support.command_line import check as check_schema
 from tests.support.command_line import podium as run
 
 from podium.errors import SourceUnavailable
-from podium.sources.engine_check.check import EngineReport, check_engine, check_source
+from podium.sources.engine_check.engine_report import EngineReport, check_engine, check_source
 from podium.sources.engine_check.engines import open_engine
 from podium.sources.sql.dialect import DuckDB
 from podium.sources.sqlalchemy.connection import SQLAlchemySession

@@ -10,6 +10,20 @@ _GROUPS = "contract/sources/test_duckdb.py::TestParquet"
 
 MUTANTS = (
     Mutant(
+        "sources/engine_check/engines.py",
+        'version = "unknown" if number is None else number.group()',
+        'version = "unknown" if number is None else said',
+        "a report of an engine has only the digits of what a server says about itself",
+        ("integration/sources/test_engine_check.py::test_duckdb_and_files_that_are_not_read",),
+    ),
+    Mutant(
+        "sources/engine_check/engine_report.py",
+        "        elif probe(engine):",
+        '        elif probe(engine) or area == "compares":',
+        "an engine that ignores case fails its check",
+        ("integration/sources/test_engine_check.py::test_an_engine_that_is_broken_on_purpose",),
+    ),
+    Mutant(
         "sources/sql/salted_hash.py",
         "dialect.md5(text_of(values, dialect, [exp.Literal.string(str(salt))]))",
         'dialect.md5(text_of(values, dialect, [exp.Literal.string("")]))',

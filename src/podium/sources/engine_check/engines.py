@@ -24,7 +24,7 @@ _NONE = "podium_none"
 _CONSTANTS = {
     "PostgreSQLSource": ("podium.sources.postgresql.source", "PostgreSQLSource", "pg_catalog.pg_class"),
     "ClickHouseSource": ("podium.sources.clickhouse.source", "ClickHouseSource", "system.one"),
-    "SparkSource": ("podium.sources.spark.constants", "SparkConstants", _NONE),
+    "SparkSource": ("podium.sources.spark.without_table", "SparkConstants", _NONE),
     "SQLAlchemySource": ("podium.sources.sqlalchemy.constants", "SQLAlchemyConstants", _NONE),
 }
 COUNTED_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE, Kind.DECIMAL, Kind.TIMESTAMP)

@@ -13,9 +13,9 @@ __all__ = ["check"]
 
 
 def check(source: SourceArgument, *, form: TextFormatOption = Format.TABLE) -> None:
-    """Check that an engine counts, compares, hashes and fences as podium needs.
+    """Check that a database engine does what podium needs.
 
-    It asks about constants and temporary tables of its own. No table of yours is read. The report names the engine,
+    It must count, compare, hash and fence. podium asks about constants and temporary tables of its own. No table of yours is read. The report names the engine,
     the versions and the checks, but no host, user, database or path, so that it can be attached to a bug report. The
     engine of files is the DuckDB that podium comes with.
 
@@ -25,7 +25,7 @@ def check(source: SourceArgument, *, form: TextFormatOption = Format.TABLE) -> N
       podium check mysql+pymysql://me@host/shop
       podium check postgresql://me@host/shop --format json
     """
-    from podium.sources.engine_check.check import check_source
+    from podium.sources.engine_check.engine_report import check_source
 
     report = check_source(source)
     if form is Format.JSON:
