@@ -15,9 +15,9 @@ __all__ = ["check"]
 def check(source: SourceArgument, *, form: TextFormatOption = Format.TABLE) -> None:
     """Check that a database engine does what podium needs.
 
-    It must count, compare, hash and fence. podium asks about constants and temporary tables of its own. No table of yours is read. The report names the engine,
-    the versions and the checks, but no host, user, database or path, so that it can be attached to a bug report. The
-    engine of files is the DuckDB that podium comes with.
+    It must count, compare, hash and fence as others do. podium asks about constants and temporary tables of its own,
+    and reads no table of yours. The report names the engine, the versions and the checks, but no host, user, database
+    or path, so that it can be attached to a bug report. The engine of files is the DuckDB that podium comes with.
 
     \b
     Examples:
