@@ -37,6 +37,7 @@ reproduce: $(VENV)/.test  ## compute the papers' results again: claimed, measure
 docs: $(VENV)/.docs  ## draw the pictures and build the documentation site into site/
 	@$(BIN)/python -m tools.pictures docs/pictures
 	@$(BIN)/python tools/pages.py docs/tutorial.md --pictures docs/pictures
+	@$(BIN)/python -m tools.formulas docs/assets/mathjax
 	@$(BIN)/zensical build --clean --strict
 
 fuzz: $(VENV)/.test  ## fuzz every target of tools/fuzz.py for FUZZ_SECONDS (60) each, with atheris where it installs
@@ -52,7 +53,7 @@ audit: $(VENV)/.runtime  ## known vulnerabilities of what is installed (asks an 
 	@$(BIN)/pip-audit --skip-editable
 
 clean:  ## remove everything that the other commands made
-	rm -rf $(VENV) build dist site docs/pictures .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site docs/assets/mathjax docs/pictures .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

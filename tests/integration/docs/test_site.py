@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
 from html.parser import HTMLParser
 from itertools import chain
@@ -16,20 +13,6 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built in a copy: whatever is in site/ stays as it is."""
-    folder = tmp_path_factory.mktemp("site")
-    shutil.copytree(DOCS, folder / "docs")
-    shutil.copy(ROOT / "zensical.toml", folder)
-    ran = subprocess.run(
-        [Path(sys.executable).with_name("zensical"), "build", "--clean", "--strict"],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert (ran.returncode, "No issues found" in ran.stdout + ran.stderr) == (0, True), ran.stdout + ran.stderr
-    return folder / "site"
 
 
 def listed(entry: object) -> list[str]:
