@@ -166,6 +166,17 @@ def test_an_engine_without_fences() -> None:
         assert set(failures(report)) == {"conditions outside a view"}
 
 
+def test_an_engine_without_views() -> None:
+    """All questions about a view fail, with and without a condition: that is not a fence."""
+
+    class Unanswered(DuckDB):
+        def fence(self, table: exp.Expr, names: Any) -> exp.Select:
+            return super().fence(table, [*names, "no such column"])
+
+    with broken(pl.DataFrame({"user": [1]}), Unanswered()) as report:
+        assert set(failures(report)) == {"conditions outside a view"}
+
+
 def test_the_command(tmp_path: Path, shop: Path) -> None:
     good = run("check", str(shop), "--format", "json")
     assert good.exit_code == 0
