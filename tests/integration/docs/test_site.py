@@ -40,7 +40,7 @@ def test_the_page_about_installing_has_every_extra() -> None:
 
 @pytest.mark.parametrize(
     ("word", "page"),
-    [("install", "install/"), ("encoding", "first-minutes/"), ("jupyter", "install/"), ("container", "install/")],
+    [("install", "install/"), ("encoding", "first-minutes/"), ("jupyter", "first-minutes/"), ("container", "install/")],
 )
 def test_the_search_knows_what_people_look_for(site: Path, word: str, page: str) -> None:
     entries = json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]

@@ -1,4 +1,4 @@
-"""Formulas are set by a program that lies beside the pages, none is wrong, and their source stays readable."""
+"""The pages in a browser: formulas are set by a program that lies beside them, and none is wrong."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 from tools.formulas import PACKAGE, bring_mathjax
+from tools.pages import blocks_of
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
@@ -90,7 +91,18 @@ def test_without_mathjax_formulas_stay_as_they_were_written(site: Path, tmp_path
 
 
 def test_pages_without_formulas_do_not_load_it(site: Path) -> None:
-    with opened(site / "install" / "index.html") as (_page, asked):
+    with opened(site / "index.html") as (_page, asked):
         assert any(url.endswith("/assets/formulas.js") for url in asked)
         assert not any("mathjax" in url for url in asked)
         assert [url for url in asked if not url.startswith(site.as_uri())] == []
+
+
+def test_what_is_copied_from_a_session_is_what_was_typed(site: Path) -> None:
+    with opened(site / "index.html") as (page, _asked):
+        code = page.locator(".language-console code").first
+        assert "rank  product" in code.inner_text()
+        code.evaluate("code => code.setAttribute('data-md-copying', '')")  # As the button does.
+        lines = [line for line in code.inner_text().splitlines() if line]
+    commands = [block for block in blocks_of((DOCS / "index.md").read_text("utf-8")) if block.language == "console"]
+    typed = [line[2:] for line in commands[0].text.splitlines() if line.startswith("$ ")]
+    assert (lines, len(typed)) == (typed, 3)
