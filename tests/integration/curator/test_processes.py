@@ -85,7 +85,7 @@ def test_what_was_handed_out_was_settled(table: Path) -> None:
     assert [entry.release for entry in before] == [None, None]
     # The receipt that was handed out names the entry; what the entry holds cannot name itself.
     assert answer.paid.entry == last.hash
-    assert replace(answer, paid=replace(answer.paid, entry=None)).to_json() == last.release
+    assert replace(answer, asked=None, paid=replace(answer.paid, entry=None)).to_json() == last.release
     assert answer.items == ("a", "b")
 
 
