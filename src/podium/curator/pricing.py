@@ -117,7 +117,7 @@ def _with_planned_others(totals: Totals, facts: Facts) -> Strategy:
     single = totals.epsilon_per_item
     chosen = _strategy_within(totals, replace(facts, others=False), None)
     if totals.budget.pure:
-        beside = MeasureOthers(epsilon=2 * single)
+        beside = MeasureOthers(epsilon=2 * single, amounts=facts.measure is not None)
     elif totals.budget.filter == "gaussian":
         # Discrete Gaussian noise has no price there. Laplace noise of half the epsilon costs what a selection costs.
         beside = MeasureOthers(epsilon=single, amounts=facts.measure is not None)

@@ -153,6 +153,9 @@ class Facts:
     def _check_measure(self, measure: MeasureFacts) -> None:
         if not self.ordered:
             raise InvalidArgument("ordered", self.ordered, allowed=f"True with by={measure.by!r}")
+        if self.others and (measure.floor or self.at_least is not None):
+            # What a user adds to the rest must not be negative, and values must not be left out beside a total.
+            raise InvalidArgument("others", True, allowed="False for signed sums, and beside at_least")
         if self.mechanism == "adaptive" and (measure.floor or self.domain_size is not None):
             raise InvalidArgument(
                 "mechanism",

@@ -113,7 +113,10 @@ def _clip_sentence(
         also = "" if length is None else f", and as much per {user}, {_TOGETHER}"
         counting = f"{least}at most {_amount(high * unit, noun)} per {user} and {items}{also}"
     # What is cut off is positive, so a low end holds without the clip too; a signed sum has no such end.
-    held = "" if low else f" The lower ends of the intervals hold for all {noun}."
+    # A share has a total that is cut as well, and may be larger than the share of everything.
+    shares = release.beside is not None and release.beside.ceiling is not None
+    but = ", but for those of shares" if shares else ""
+    held = "" if low else f" The lower ends of the intervals hold for all {noun}{but}."
     if measured is None or not _has_values(release):
         return f"Ranked counting {counting}."
     if measured == high and length is None:

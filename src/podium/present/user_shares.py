@@ -121,7 +121,7 @@ def list_remarks(release: Release) -> list[str]:
     else:
         each = display(release.beside.ceiling)
         remarks.append(f"Others: {others} in all other items together, of which each user adds at most {each} {noun}.")
-        remarks.append(f"The lines add up to the total: {total}. Shares are of this total.")
+        remarks.append(f"The lines add up to the total: {total}. Shares are of this total, not of all {noun}.")
     return remarks
 
 

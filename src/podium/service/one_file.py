@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from podium.service.settings import OVERRIDES, Settings, load
 from podium.service.store.database import open_state
 from podium.service.store.sign_in_links import SignInLinks
 from podium.service.store.tokens import EVERYTHING, Role, Tokens
-from podium.user_columns import same_users, user_columns
+from podium.user_columns import UserColumns, same_users, user_columns
 
 __all__ = ["FileService", "Stated", "is_served", "open_file"]
 
@@ -92,22 +93,24 @@ def open_file(source: str, stated: Stated, *, port: int) -> FileService:
             "user", None, allowed="the column that tells whose row it is",
             hint=f"For example: podium serve {file.name} --user customer --epsilon 3 --delta 1e-6",
         )  # fmt: skip
-    new = not folder.exists()
+    new, draft = not folder.exists(), config.with_name(f"new-{config.name}")
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        config.write_text(_toml(file, dataset, stated), encoding="utf-8")
-        made = FileService(config, dataset, load(config, environment=environment))
+        draft.write_text(_toml(file, dataset, stated), encoding="utf-8")
+        made = FileService(config, dataset, load(draft, environment=environment))
         _register(made, budget)
-    except OSError:
+        # Not before: settings of a run that was cut off would decide who is protected in the next one.
+        draft.replace(config)
+    except BaseException as failed:
+        # Nothing was released: without a registration there is no budget to keep.
+        with suppress(OSError):
+            shutil.rmtree(folder) if new else draft.unlink(missing_ok=True)
+        if not isinstance(failed, OSError):
+            raise
         raise InvalidArgument(
             "source", source, allowed="a file in a folder that can be written to",
             hint=f"The ledger and its settings go to {folder.name} beside it. Or write a TOML file: --config.",
         ) from None  # fmt: skip
-    except BaseException:
-        # Nothing was released: without a registration there is no budget to keep.
-        if new:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
     return made
 
 
@@ -118,15 +121,21 @@ def _environment(port: int) -> dict[str, str]:
 
 def _reopen(found: FileService, stated: Stated) -> FileService:
     """The service as it was registered; what is stated differently is refused, never ignored."""
+    place = found.settings.datasets[found.dataset]
+    for name, option, default in (("bad_lines", stated.bad_lines, "refuse"), ("encoding", stated.encoding, "utf-8"),
+                                  ("header", stated.header, True)):  # fmt: skip
+        if option not in (default, place.options.get(name, default)):
+            raise InvalidArgument(
+                name, option, allowed=f"{place.options.get(name, default)!r}, as in {found.config.name}",
+                hint="Change it there, and declare a version of the data if answers were given already.",
+            )  # fmt: skip
     try:
         status = _status(found)
     except UnknownDataset:
+        _require_user(stated, place.user)
         _register(found, _budget(stated))
         return found
-    if stated.user and not same_users(user_columns(list(stated.user)), status.user or ""):
-        raise InvalidArgument(
-            "user", ", ".join(stated.user), allowed=f"{status.user!r}, whose values are protected since the first run"
-        )
+    _require_user(stated, status.user or "")
     registered = status.totals.budget
     for name, given in (("epsilon", stated.epsilon), ("delta", stated.delta), ("items", stated.items),
                         ("questions", stated.questions)):  # fmt: skip
@@ -137,6 +146,13 @@ def _reopen(found: FileService, stated: Stated) -> FileService:
                 hint="Leave it out to go on. A total is raised on the owner's page, and never lowered.",
             )  # fmt: skip
     return found
+
+
+def _require_user(stated: Stated, known: UserColumns) -> None:
+    if stated.user and not same_users(user_columns(list(stated.user)), known):
+        raise InvalidArgument(
+            "user", ", ".join(stated.user), allowed=f"{known!r}, whose values are protected since the first run"
+        )
 
 
 def _status(found: FileService) -> Status:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from podium.sources.sql.relation import Relation
 if TYPE_CHECKING:
     from podium.sources.duckdb.source import DuckDBSource
 
-__all__ = ["is_file_or_frame", "key_types", "open_beside", "read_lookup"]
+__all__ = ["is_file_or_frame", "key_types", "open_beside", "read_lookup", "told_by_name"]
 
 _MAX_ROWS = 1_000_000
 
@@ -58,6 +59,18 @@ def open_beside(join: Join, main: Schema) -> DuckDBSource:
         raise UnknownColumn("using" if error.column in join.using else "types", error.column, error.columns) from None
     except SourceUnavailable as error:
         raise SourceUnavailable(str(error).replace("source=", "join=", 1)) from None
+
+
+@contextmanager
+def told_by_name(join: Join) -> Iterator[None]:
+    """Errors about a declared table without its place: that is its owner's business, and not that of who asks."""
+    try:
+        yield
+    except (SourceUnavailable, UnknownColumn):
+        raise SourceUnavailable(
+            f"join={join.name!r} cannot be read as it was declared: the table, its columns or its rows have changed. "
+            "Ask without it, or let its owner open it again, which says what is wrong."
+        ) from None
 
 
 def read_lookup(

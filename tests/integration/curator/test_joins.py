@@ -179,6 +179,21 @@ def test_the_owner_declares_and_the_question_names() -> None:
         Curator(dataset="views", joins=Join("views.parquet", "user_id"), **VIEWS)
 
 
+@pytest.mark.parametrize("broken", [None, "page,topic\na,news\n"])
+def test_who_asks_is_not_told_where_a_joined_table_is(here: Path, broken: str | None) -> None:
+    topics, budget = here / "topics.csv", Budget(epsilon=5, delta="1e-6")
+    with Curator(
+        dataset="views", budget=budget, joins=[Join(topics, "article", "topics", public=True)], **VIEWS
+    ) as curator:
+        topics.unlink()
+        if broken is not None:
+            topics.write_text(broken, encoding="utf-8")
+        with pytest.raises(SourceUnavailable, match="join='topics' cannot be read as it was declared") as told:
+            curator.top("topic", join="topics", k=1)
+        assert str(here) not in str(told.value)
+        assert curator.status.questions_asked == 0
+
+
 def test_each_of_several_tables_has_its_own() -> None:
     tables = {"views": Table(source="views.parquet", joins=JOINS), "others": Table(source="views.parquet")}
     budget = Budget(epsilon=5, delta="1e-6")

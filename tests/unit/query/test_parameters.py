@@ -46,7 +46,17 @@ def test_literals(value: Any, literal: str) -> None:
     assert fill_in("x = ? AND '?' = \"?\"", [value]) == f"x = {literal} AND '?' = \"?\""
 
 
-@pytest.mark.parametrize("value", [None, float("nan"), float("inf"), Decimal("NaN"), b"x", [1], object()])
+@pytest.mark.parametrize(
+    ("text", "value", "filled"),
+    [("n > -? OR n = 2", -5, "n > - -5 OR n = 2"), ("x = e?", "a", "x = e 'a'"), ("x=?", "a", "x='a'")],
+)
+def test_a_literal_is_apart_from_what_precedes_it(text: str, value: Any, filled: str) -> None:
+    assert fill_in(text, [value]) == filled
+
+
+@pytest.mark.parametrize(
+    "value", [None, float("nan"), float("inf"), Decimal("NaN"), Decimal("1e999999999"), b"x", [1], object()]
+)
 def test_other_values_are_refused(value: Any) -> None:
     with pytest.raises(InvalidArgument, match="parameters="):
         fill_in("x = ?", [value])

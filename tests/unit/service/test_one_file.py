@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.service.serving import views
 
 from podium.errors import InvalidArgument, PodiumError, UnknownColumn
 from podium.ledger import open_ledger
+from podium.service import one_file
 from podium.service.one_file import FileService, Stated, open_file
 from podium.service.server import check
 from podium.service.settings import load
@@ -116,6 +120,37 @@ def test_a_mistake_leaves_nothing_behind(file: Path, stated: Stated, error: type
         _open(file, stated)
     assert [one.name for one in file.parent.iterdir()] == ["views.parquet"]
     assert _open(file).dataset == "views"
+
+
+def test_a_run_that_was_cut_off_does_not_decide_who_is_protected(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_off(*_: object, **__: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as broken:
+        # Like a signal that leaves no time to clean up.
+        broken.setattr(one_file, "_register", cut_off)
+        broken.setattr(shutil, "rmtree", cut_off)
+        with pytest.raises(SystemExit):
+            _open(file, replace(STATED, user=("article",)))
+    assert [one.name for one in file.with_name("views.parquet.podium").iterdir()] == ["new-podium.toml"]
+    assert _open(file).settings.datasets["views"].user == "user_id"
+    assert sorted(one.name for one in file.with_name("views.parquet.podium").glob("*.toml")) == ["podium.toml"]
+
+
+def test_a_ledger_that_is_gone_is_made_again_for_the_same_users(file: Path) -> None:
+    made = _open(file)
+    for part in made.config.parent.glob("ledger.db*"):
+        part.unlink()
+    with pytest.raises(InvalidArgument, match="whose values are protected since the first run"):
+        _open(file, replace(STATED, user=("article",)))
+    assert _left(_open(file)) == 100
+
+
+@pytest.mark.parametrize("stated", [{"bad_lines": "drop"}, {"encoding": "latin-1"}, {"header": False}])
+def test_a_file_is_read_as_in_the_first_run(file: Path, stated: dict[str, Any]) -> None:
+    _open(file)
+    with pytest.raises(InvalidArgument, match=r"as in podium.toml"):
+        _open(file, replace(STATED, **stated))
 
 
 def test_what_is_no_file_needs_settings(tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ from podium.query.parse.syntax import tokens_of
 __all__ = ["fill_in"]
 
 _ALLOWED = "texts, integers, decimals, booleans, dates and times"
+_APART = frozenset("=<>(, \t\n")
+_MAX_EXPONENT = 400
+"""Of a decimal, which is written out: floats go up to 308."""
 
 
 def fill_in(text: str, values: Sequence[object]) -> str:
@@ -30,7 +33,9 @@ def fill_in(text: str, values: Sequence[object]) -> str:
         )
     parts, end = [], 0
     for mark, value in zip(marks, values, strict=True):
-        parts += [text[end : mark.start], _literal(value)]
+        before = text[end : mark.start]
+        # A literal is apart from what precedes it: "-?" with -5 is no comment, and "e?" no escaped text.
+        parts += [before, "" if before[-1:] in _APART else " ", _literal(value)]
         end = mark.end + 1
     return "".join([*parts, text[end:]])
 
@@ -51,7 +56,7 @@ def _literal(value: object) -> str:
     if isinstance(value, float) and math.isfinite(value):
         # As everywhere in podium, a float means the decimal that it prints.
         return f"{Decimal(repr(float(value))):f}"
-    if isinstance(value, Decimal) and value.is_finite():
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) <= _MAX_EXPONENT:
         return f"{value:f}"
     hint = "Write IS NULL." if value is None else "Write the value into the statement."
     raise InvalidArgument("parameters", type(value).__name__, allowed=_ALLOWED, hint=hint)

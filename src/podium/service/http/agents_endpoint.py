@@ -58,7 +58,8 @@ class AgentsEndpoint:
         """Stop answering."""
         self._stop.set()
         if self._running is not None:
-            with suppress(asyncio.CancelledError):
+            # Whoever waits for it was told; what else closes must close.
+            with suppress(asyncio.CancelledError, Exception):
                 await self._running
 
     async def _manager(self) -> StreamableHTTPSessionManager:
@@ -69,6 +70,16 @@ class AgentsEndpoint:
         return await asyncio.shield(self._started)
 
     async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        try:
+            await self._serve(started)
+        except Exception as failed:
+            if started.done():
+                raise
+            # The next request tries again.
+            self._started = None
+            started.set_exception(failed)
+
+    async def _serve(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - slow to import
 
         from podium.agents.mcp_server import new_server  # noqa: PLC0415

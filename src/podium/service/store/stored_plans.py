@@ -34,10 +34,8 @@ class StoredPlans:
     def take(self, id_: str, analyst: str) -> PricedPlan:
         """The plan, once: of two workers that ask it at the same time, one is refused."""
         with self._state.write_transaction() as session:
-            rows = session.rows(
-                "SELECT dataset, question, price FROM service_plans WHERE id = ? AND analyst = ? AND expires > ?",
-                (id_, analyst, now()),
-            )
+            wanted = "SELECT dataset, question, price FROM service_plans WHERE id = ? AND analyst = ? AND expires > ?"
+            rows = session.rows(wanted + session.lock_rows, (id_, analyst, now()))
             if not rows:
                 raise unknown_plan()
             session.run("DELETE FROM service_plans WHERE id = ?", (id_,))

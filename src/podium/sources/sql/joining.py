@@ -15,7 +15,7 @@ from podium.errors import InvalidArgument
 from podium.query.join import Join
 from podium.query.schema import Schema
 from podium.sources.joined_table import JoinedTable, Lookup
-from podium.sources.lookups import is_file_or_frame, open_beside, read_lookup
+from podium.sources.lookups import is_file_or_frame, open_beside, read_lookup, told_by_name
 from podium.sources.protocol import CountQuery
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.joined_relation import JoinedPart, joined_rows
@@ -77,7 +77,8 @@ class JoiningSource(ABC):
     def joined_schema(self, names: Sequence[str], *, alone: bool = False) -> Schema:
         """The columns of the table and of the joined ones; ``alone`` describes each table, and joins none of them."""
         main = self.relation()
-        parts = [self._described(self.declared_joins[name]) for name in names]
+        joins = [self.declared_joins[name] for name in names]
+        parts = [self._described(join) if alone else self._as_declared(join) for join in joins]
         if alone:
             for part in parts:
                 _require_keys(part)
@@ -86,7 +87,11 @@ class JoiningSource(ABC):
 
     def schema_beside(self, join: Join) -> Schema:
         """The columns of a declared table."""
-        return self._described(join).schema
+        return self._as_declared(join).schema
+
+    def _as_declared(self, join: Join) -> JoinedPart:
+        with told_by_name(join):
+            return self._described(join)
 
     def _described(self, join: Join) -> JoinedPart:
         if not join.public:
@@ -109,14 +114,17 @@ class JoiningSource(ABC):
         if not join.public:
             return None
         if is_file_or_frame(join):
-            source = open_beside(join, self.relation().schema)
+            with told_by_name(join):
+                source = open_beside(join, self.relation().schema)
             try:
                 with source.session() as session:
                     return _read(join, source.relation(), needed, session)
             finally:
                 source.close()
+        with told_by_name(join):
+            relation = self.domain_relation(str(join.table))
         with self.session() as session:
-            return _read(join, self.domain_relation(str(join.table)), needed, session)
+            return _read(join, relation, needed, session)
 
     def rows_for(self, query: CountQuery) -> Relation:
         """The rows that a question reads: those of the table, with their matches in all joined tables."""
