@@ -195,6 +195,8 @@ def test_numbers_of_any_kind_are_items() -> None:
 def test_the_sql_is_that_of_any_question_about_two_columns(made: Path) -> None:
     preview = podium.plan_rank(made, **SURE, items=ITEMS, k=2, max_comparisons_per_user=2, method="borda")
     assert isinstance(preview, Plan)
-    (query,) = preview.queries
+    # Users are cut here: pairs are kept, and counted less those that are cut.
+    kept, query = preview.queries
+    assert kept.startswith("CREATE TEMPORARY TABLE")
     assert "LIMIT 13" in query
     assert str(preview).startswith("mechanism  NoisyTopK(k=2, epsilon=1000000")

@@ -212,7 +212,7 @@ def with_times(example: str) -> str:
 @pytest.mark.parametrize("example", examples(), ids=lambda text: text[:60])
 def test_examples_run(example: str) -> None:
     Path("questions.json").write_text('[{"item": "article", "k": 2}, {"item": "country", "k": 1}]', encoding="utf-8")
-    if "postgresql://" in example or example.startswith(("podium audit", "podium mcp")) or example == SERVE:
+    if "://" in example or example.startswith(("podium audit", "podium mcp")) or example == SERVE:
         pytest.skip("needs a server, or minutes, or runs until it is stopped")
     create_budget()
     Path("answer.json").write_text(

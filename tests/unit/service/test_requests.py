@@ -66,6 +66,10 @@ def test_what_is_left_out_may_be_none() -> None:
 def test_items_are_listed_and_never_a_file(name: str, value: Any, shown: str) -> None:
     others = {part: RANKING[part] for part in ("winner", "loser", "comparisons_per_pair")}
     parts = {"domain": {"item": "article"}, "groups": {"item": "article", "per": "country"}}.get(name, others)
+    if name == "groups" and isinstance(value, str):
+        # The name of a table that the owner declared: test_groups_doors.py shows that it is never a path.
+        assert QuestionRequest.of(**parts, groups=value).options["groups"] == value
+        return
     with pytest.raises(InvalidArgument) as refused:
         QuestionRequest.of(**parts, **{name: value})
     what = "groups" if name == "groups" else "items"
