@@ -77,8 +77,10 @@ MISTAKES: list[tuple[dict[str, Any], type[PodiumError], str]] = [
     (
         {"mechanism": "best"},
         InvalidArgument,
-        "mechanism='best' is not valid. Allowed: 'auto', 'limited-domain', 'adaptive', 'limited-domain-laplace', "
-        "'limited-domain-strict', 'limited-domain-private-k-bar', 'fixed-threshold', 'hybrid', 'hybrid-estimates'.",
+        (
+            "mechanism='best' is not valid. Allowed: 'auto', 'limited-domain', 'adaptive', 'limited-domain-laplace', "
+            "'limited-domain-strict', 'limited-domain-private-k-bar', 'fixed-threshold', 'hybrid', 'hybrid-estimates'."
+        ),
     ),
     (
         {"mechanism": "limited-domain", "domain": ["a", "b", "c"]},
