@@ -230,7 +230,10 @@ print(json.dumps([application, rows.items, rows.counts.tolist(), groups, failed]
 
 
 def test_a_master_by_its_url(spark: SparkCluster, path: str) -> None:
-    """Another process joins the cluster of the tests; all that it and its executors write is looked through."""
+    """Another process joins the cluster of the tests; all that it and its executors write is looked through.
+
+    Its executor starts when the level of the log is set already: Spark alone would undo the level there.
+    """
     command = [sys.executable, "-c", FROM_OUTSIDE, spark.url, path, RAISING]
     options = "".join(f"--conf '{name}={value}' " for name, value in (SMALL | {"spark.cores.max": 1}).items())
     environment = os.environ | {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell", "SPARK_LOCAL_IP": "127.0.0.1"}

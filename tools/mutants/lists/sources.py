@@ -10,6 +10,13 @@ _GROUPS = "contract/sources/test_duckdb.py::TestParquet"
 
 MUTANTS = (
     Mutant(
+        "sources/spark/source.py",
+        'f"{options} {_SILENT_EXECUTOR}".strip()',
+        "options",
+        "executors that start when the log is off already do not quote rows",
+        ("integration/sources/test_spark_failures.py::test_a_master_by_its_url",),
+    ),
+    Mutant(
         "sources/engine_check/engines.py",
         'version = "unknown" if number is None else number.group()',
         'version = "unknown" if number is None else said',

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 from sqlglot import exp
@@ -46,9 +47,14 @@ _APPLICATION: dict[str, bool | float | int | str | None] = {
     "spark.app.name": "podium",
     "spark.eventLog.enabled": "false",
     "spark.executor.syncLogLevel.enabled": "true",
+    "spark.log.level": "OFF",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+# An executor that starts when the driver's level is set already applies it, and then loads Spark's default log
+# configuration over it, unless the level of its own machine says that there is one. Where a cluster has a
+# configuration of its own, the level that the driver sends holds.
+_EXECUTOR_OPTIONS, _SILENT_EXECUTOR = "spark.executor.extraJavaOptions", "-Dlog4j2.level=OFF"
 _MASTER, _CONNECT = "spark", "sc"
 _CONNECT_PACKAGES = ("grpc", "grpc_status", "pandas", "zstandard")
 _MASTER_PORT, _SECONDS = 7077, 10
@@ -72,7 +78,8 @@ class SparkSource(SqlSource):
     the question fails rather than reading again.
 
     Spark's log quotes rows where a task fails, so a source turns off the log of the driver's JVM, and that of the
-    executors if it made the session; otherwise, if the session has ``spark.executor.syncLogLevel.enabled``.
+    executors if it made the session. In a session of yours, set ``spark.executor.syncLogLevel.enabled`` to ``true``
+    and put ``-Dlog4j2.level=OFF`` into ``spark.executor.extraJavaOptions``: executors that start later need both.
     """
 
     sql_dialect = DIALECT
@@ -200,7 +207,7 @@ def _from_master(url: str) -> SparkSession:
             f"source={url!r} cannot be reached. Allowed: spark://host:port of a standalone master. Check host and port."
         )
     before = SparkSession.getActiveSession()
-    session = attempt(lambda: SparkSession.builder.master(url).config(map=_APPLICATION).getOrCreate())
+    session = attempt(lambda: SparkSession.builder.master(url).config(map=_application()).getOrCreate())
     if session is None or attempt(lambda: session.sparkContext.master) != url:
         raise SourceUnavailable(
             f"source={url!r} could not be opened. A process can be part of one Spark application, and needs Java 17 or "
@@ -209,6 +216,14 @@ def _from_master(url: str) -> SparkSession:
     if before is None or _opened[url]:
         _opened[url] += 1
     return session
+
+
+def _application() -> dict[str, bool | float | int | str | None]:
+    """Settings of podium's own application; options of the executors' machines that are set already stay."""
+    # The first of its kind starts the driver's machine, which knows what files and the environment set.
+    SparkContext._ensure_initialized()
+    options = SparkConf().get(_EXECUTOR_OPTIONS, "")
+    return _APPLICATION | {_EXECUTOR_OPTIONS: f"{options} {_SILENT_EXECUTOR}".strip()}
 
 
 def _listens(address: str) -> bool:
