@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench reproduce docs fuzz mutants audit clean system
+.PHONY: help demo test outside lint bench reproduce docs fuzz mutants audit clean system
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -18,6 +18,10 @@ demo: $(VENV)/.runtime  ## set up, then answer a private top-10 on embedded Duck
 
 test: lint system  ## set up, then run linters, type checks, import contracts and all tests
 	@$(BIN)/python -m pytest $(or $(PYTEST_ARGS),-n 2)
+
+outside: $(VENV)/.test system  ## run our files with dbt and Airflow, each in an environment of its own
+	@tools/environments $(PYTHON) build/environments
+	@PODIUM_ENVIRONMENTS=build/environments $(BIN)/python -m pytest -n 0 tests/integration/schedulers
 
 lint: $(VENV)/.test  ## ruff, mypy --strict and the import contracts
 	@$(BIN)/ruff check .

@@ -30,6 +30,7 @@ NOT_RUN = {
     "how-to/mariadb.md": 2,
     "how-to/postgresql.md": 1,
     "how-to/release.md": 4,
+    "how-to/schedules.md": 3,
     "how-to/spark.md": 2,
     "install.md": 3,
     "pictures.md": 1,
