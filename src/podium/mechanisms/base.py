@@ -31,6 +31,7 @@ __all__ = [
     "certified_ball",
     "certified_floats",
     "describe",
+    "guarantee_of",
 ]
 
 Distribution: TypeAlias = dict[Outcome, flint.arb]
@@ -69,7 +70,7 @@ class Mechanism(ABC):
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee, which holds for every outcome."""
-        return _total(self.worst_case)
+        return guarantee_of(self.worst_case)
 
     @property
     def first_weights(self) -> Weights | None:
@@ -145,8 +146,11 @@ class Mechanism(ABC):
 
 
 @functools.lru_cache(maxsize=256)
-def _total(events: tuple[Event, ...]) -> Guarantee:
-    """Cached: all releases of a mechanism have one guarantee, which takes as long to compute as a small release."""
+def guarantee_of(events: tuple[Event, ...]) -> Guarantee:
+    """What holds for a mechanism that may run these events, fixed beforehand: at a delta, the best bound.
+
+    Cached: all releases of a mechanism have one guarantee, which takes as long to compute as a small release.
+    """
     return replace(total(events), events=events)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import pytest
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
-from podium.mechanisms import ExponentialTopK
+from podium.mechanisms import ExponentialTopK, PayWhatYouGet
+from podium.mechanisms.groups.chosen_clip import GroupedAmounts
+from podium.mechanisms.groups.grouped_topk import GroupedTopK
+from podium.mechanisms.measures.measured_topk import MeasuredTopK
 from podium.privacy import (
     Cost,
     GaussianNoise,
@@ -276,3 +280,22 @@ def test_a_mechanism_s_epsilon_is_the_best_that_holds_for_it() -> None:
     assert Guarantee.from_json(mechanism.guarantee.to_json()).events == ()
     release = ExponentialTopK(1, "0.1").release(Histogram({"a": 1, "b": 2}))
     assert release.guarantee.events == ()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "better"),
+    [
+        (MeasuredTopK(20, clip=3, epsilon_per_item="0.2", delta="1e-7"), "0.93"),
+        (MeasuredTopK(20, rho_clip="0.005", epsilon_per_item="0.2", delta="1e-7"), "0.97"),
+        (PayWhatYouGet(100, 10, "0.1", "1e-8"), "0.94"),
+        (
+            GroupedAmounts("0.005", GroupedTopK.selections(9, 99, "0.1", Fraction(1, 10**7), groups_per_user=3)),
+            "0.99",
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_so_is_that_of_several_steps_of_different_kinds(mechanism: Any, better: str) -> None:
+    best = best_bound(mechanism.worst_case, "1e-6").epsilon
+    found = mechanism.guarantee.epsilon(delta="1e-6")
+    assert found <= best < Fraction(better) * mechanism.guarantee.stated.epsilon(delta="1e-6")

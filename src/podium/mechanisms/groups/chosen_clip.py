@@ -10,7 +10,7 @@ from typing import ClassVar, cast
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
 from podium.histogram import Item
-from podium.mechanisms.base import describe
+from podium.mechanisms.base import describe, guarantee_of
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.measures.amounts import Amounts, noise_of_selections
@@ -18,7 +18,7 @@ from podium.mechanisms.measures.clip_choice import ClipChoice
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event
-from podium.privacy.guarantee import Guarantee, total
+from podium.privacy.guarantee import Guarantee
 from podium.privacy.proofs import Proof
 from podium.release import GroupedRelease, Receipt, Release
 
@@ -102,7 +102,7 @@ class GroupedAmounts:
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee, which holds for every outcome."""
-        return total(self.worst_case)
+        return guarantee_of(self.worst_case)
 
     def at(self, clip: int) -> GroupedTopK:
         """The lists at this clip, which cost what they cost at any."""

@@ -76,7 +76,7 @@ class PayWhatYouGet:
         events = worst_case(self.worst_case)
         # The calls fail independently of each other, so all of them succeed with (1+delta)^-l_star.
         failure = limited_domain_delta(self.delta, self.l_star)
-        return Guarantee(Cost(epsilon=events.epsilon, rho=events.rho, delta=failure))
+        return Guarantee(Cost(epsilon=events.epsilon, rho=events.rho, delta=failure), events=self.worst_case)
 
     @property
     def remaining(self) -> Remaining:

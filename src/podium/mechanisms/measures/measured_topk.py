@@ -9,7 +9,7 @@ from typing import ClassVar
 from podium.errors import InvalidArgument
 from podium.exact import Number, exact_integer, positive_fraction, positive_integer, probability
 from podium.histogram import Item
-from podium.mechanisms.base import UNSAID_NONE, describe
+from podium.mechanisms.base import UNSAID_NONE, describe, guarantee_of
 from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
@@ -22,7 +22,7 @@ from podium.mechanisms.measures.norm_weights import MAX_NORMED_ITEMS, NormWeight
 from podium.mechanisms.measures.normed_topk import NormedTopK
 from podium.mechanisms.reader import AmountsReader, Reads
 from podium.mechanisms.weights import Weights
-from podium.privacy import Guarantee, calibrate_sigma, total
+from podium.privacy import Guarantee, calibrate_sigma
 from podium.privacy.events import Event, GaussianNoise
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
@@ -184,7 +184,7 @@ class MeasuredTopK:
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee, which holds for every outcome."""
-        return total(self.worst_case)
+        return guarantee_of(self.worst_case)
 
     @property
     def first_weights(self) -> Weights | NormWeights | None:
