@@ -18,7 +18,16 @@ from bench.ledger import controls
 from podium.errors import BudgetExceeded, BudgetMismatch, InvalidArgument
 from podium.ledger import Budget, Entry, Ledger, Reason, Reservation
 from podium.ledger.account import terms_of
-from podium.privacy import Cost, Event, GaussianNoise, LimitedDomainCall, PureMechanism, Selection
+from podium.privacy import (
+    ApproximateMechanism,
+    Cost,
+    Event,
+    GaussianNoise,
+    LaplaceNoise,
+    LimitedDomainCall,
+    PureMechanism,
+    Selection,
+)
 from podium.privacy.gaussian import Chain, Step, chain, price, steps_of
 from podium.privacy.rounding import above
 
@@ -153,19 +162,28 @@ def test_a_session_pays_prices_that_hold_whatever_is_left(account: Ledger) -> No
     assert account.verify().sound
 
 
-def test_steps_in_another_order_are_withheld_and_other_steps_charged_in_full(account: Ledger) -> None:
+def test_steps_that_were_not_reserved_in_this_order_are_withheld(account: Ledger) -> None:
     """Condition 2. Charging the whole chain would not make a price hold where the remainder was not there."""
     reserved = [FIFTH, FIFTH, TENTH]
     asked = reserve(account, *reserved)
     whole = chain_of(last(account)).total
-    with unchanged(account), pytest.raises(BudgetMismatch, match="in another order than was reserved"):
-        account.settle(asked, "{}", [TENTH, FIFTH])
-    account.settle(asked, "{}", [TENTH, TENTH])
-    assert terms_of(last(account)) == {"mu_squared": str(above(whole))}
-    asked = reserve(account, *reserved)
-    whole = chain_of(last(account)).total
+    for ran in ([TENTH, FIFTH], [TENTH, TENTH], [Selection("0.25")]):
+        with unchanged(account), pytest.raises(BudgetMismatch, match="not those that were reserved"):
+            account.settle(asked, "{}", ran)
     account.settle(asked, "{}", [FIFTH, TENTH])
     assert Fraction(terms_of(last(account))["mu_squared"]) < whole
+    assert account.verify().sound
+
+
+def test_the_way_of_a_whole_mechanism_is_charged_as_it_was_reserved(account: Ledger) -> None:
+    """Condition 2. One step stands for whatever runs in its place, and all of the chain is charged."""
+    for whole in (ApproximateMechanism("0.08", "1e-9"), PureMechanism("0.08")):
+        asked = reserve(account, LaplaceNoise("0.04"), whole)
+        reserved = chain_of(last(account)).total
+        with unchanged(account), pytest.raises(BudgetMismatch, match="not those that were reserved"):
+            account.settle(asked, "{}", [PureMechanism("0.08"), LaplaceNoise("0.04")])
+        account.settle(asked, "{}", [LaplaceNoise("0.04"), Selection("0.08")])
+        assert terms_of(last(account)) == {"mu_squared": str(above(reserved))}
     assert account.verify().sound
 
 

@@ -10,7 +10,8 @@ _TESTS = "unit/privacy/gaussian"
 _LIST = f"{_TESTS}/test_certificates.py::test_the_list_is_what_is_proved"
 _REMAINDERS = f"{_TESTS}/test_chains.py::test_every_price_finds_its_remainder"
 _BETWEEN = f"{_TESTS}/test_prices.py::test_between_listed_epsilons_the_next_larger_is_priced"
-_ORDER = f"{_TESTS}/test_chains.py::test_another_order_is_charged_all"
+_WHOLE = f"{_TESTS}/test_chains.py::test_steps_that_were_not_reserved_have_a_price_only_where_a_whole_mechanism_was"
+_ORDER = f"{_TESTS}/test_chains.py::test_another_order_has_no_price"
 
 MUTANTS = (
     Mutant(
@@ -108,8 +109,8 @@ MUTANTS = (
         "privacy/gaussian/chains.py",
         "return self.total if found is None else found",
         "return found or Fraction(0)",
-        "steps that were not reserved forfeit everything",
-        (_ORDER,),
+        "the way of a whole mechanism costs all that was reserved",
+        (_WHOLE,),
     ),
     Mutant(
         "privacy/gaussian/chains.py",
@@ -117,6 +118,20 @@ MUTANTS = (
         "if self.parts else _charge_in_order(self.parts, steps)",
         "the order of a chain is the order of execution",
         (_ORDER,),
+    ),
+    Mutant(
+        "privacy/gaussian/chains.py",
+        "return whole and _charge_any_order(self.parts, steps) is None",
+        "return _charge_any_order(self.parts, steps) is None",
+        "steps that were not reserved are withheld, unless one step stands for a whole mechanism",
+        (_WHOLE,),
+    ),
+    Mutant(
+        "privacy/gaussian/chains.py",
+        "return whole and _charge_any_order(self.parts, steps) is None",
+        "return whole",
+        "the reserved steps in another order are no way of a whole mechanism",
+        (_WHOLE,),
     ),
     Mutant(
         "privacy/gaussian/chains.py",

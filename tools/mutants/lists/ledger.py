@@ -302,14 +302,14 @@ MUTANTS = (
         "str(above(found.charge(ran) if actual.events else found.total))",
         "str(Chain.at_zero(ran).total)",
         "other steps than those of a chain cost all of it",
-        (f"{_GAUSSIAN}test_steps_in_another_order_are_withheld_and_other_steps_charged_in_full[sqlite]",),
+        (f"{_GAUSSIAN}test_the_way_of_a_whole_mechanism_is_charged_as_it_was_reserved[sqlite]",),
     ),
     Mutant(
         "ledger/bookkeeping/gaussian_books.py",
-        "if found.is_out_of_order(ran):",
+        "if not found.has_price(ran):",
         "if False:",
         "the order of a chain is that of execution",
-        (f"{_GAUSSIAN}test_steps_in_another_order_are_withheld_and_other_steps_charged_in_full[sqlite]",),
+        (f"{_GAUSSIAN}test_steps_that_were_not_reserved_in_this_order_are_withheld[sqlite]",),
     ),
     Mutant(
         "ledger/bookkeeping/gaussian_books.py",

@@ -76,11 +76,11 @@ class GaussianBooks:
     def settle(self, terms: Terms, reserved: Charged, actual: Charged) -> Terms:
         """The prices of the steps that ran; all of them, if it is not said which."""
         found, ran = Chain.from_json(json.dumps(terms["chain"])), steps_of(actual.events)
-        if found.is_out_of_order(ran):
+        if not found.has_price(ran):
             # No amounts here, as for a release that cost too much: charging all would not make up for it.
             raise BudgetMismatch(
-                "the steps of a release ran in another order than was reserved for them; it is withheld. Reserve the "
-                "steps of a mechanism in the order in which they run, or as a session."
+                "the steps of a release are not those that were reserved for it, in their order; it is withheld. "
+                "Reserve the steps that a mechanism may run in the order in which they run, or as a session."
             )
         return {"mu_squared": str(above(found.charge(ran) if actual.events else found.total))}
 

@@ -69,20 +69,27 @@ class Chain:
         """What to charge for the steps that ran, in the order in which they ran.
 
         Gaussian steps may be smaller and later than reserved, together not larger; of the others any may be left out.
-        If the steps cannot be found in the chain, all of it is charged, which is enough only where the reserved steps
-        stand for whatever the call may run; see ``is_out_of_order``. Never settle a call like this that was
-        cancelled, or did not start, unless ``any_order``: whether it ran may depend on what others were answered.
+        If the steps cannot be found in the chain, all of it is charged; ask ``has_price`` whether that is enough.
+        Never settle a call like this that was cancelled, or did not start, unless ``any_order``: whether it ran may
+        depend on what others were answered.
         """
-        steps = tuple(executed)
-        found = _charge_any_order(self.parts, steps) if self.any_order else _charge_in_order(self.parts, steps)
+        found = self._found(tuple(executed))
         return self.total if found is None else found
 
-    def is_out_of_order(self, executed: Iterable[Step]) -> bool:
-        """Whether the steps that ran are the reserved ones in another order, for which no price of the chain holds."""
+    def has_price(self, executed: Iterable[Step]) -> bool:
+        """Whether what is charged for these steps is enough: they are in the chain, in its order.
+
+        If they are not, they may be the way that a whole mechanism took, of which a pure step was reserved: all of the
+        chain is its price. The steps of a chain in another order are no such way.
+        """
         steps = tuple(executed)
-        if self.any_order or _charge_in_order(self.parts, steps) is not None:
-            return False
-        return _charge_any_order(self.parts, steps) is not None
+        if self._found(steps) is not None:
+            return True
+        whole = any(part.step.kind == "pure" for part in self.parts)
+        return whole and _charge_any_order(self.parts, steps) is None
+
+    def _found(self, steps: tuple[Step, ...]) -> Fraction | None:
+        return _charge_any_order(self.parts, steps) if self.any_order else _charge_in_order(self.parts, steps)
 
     def to_json(self) -> str:
         """The chain as JSON text; every ratio is text."""

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import permutations, product
 
 import pytest
+from bench.ledger.profiles import bounded_range_profile, profile
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,17 +113,36 @@ def test_the_first_places_of_equal_steps_are_charged() -> None:
     assert found.charge([Step.pure("0.2", count=2)]) == first + second
 
 
-def test_another_order_is_charged_all() -> None:
+def test_another_order_has_no_price() -> None:
     found = some_chain(Step.bounded_range("0.4"), Step.bounded_range("0.2"))
     assert found.charge([Step.bounded_range("0.2")]) == found.parts[1].price
     assert found.charge([Step.bounded_range("0.2"), Step.bounded_range("0.4")]) == found.total
-    assert found.is_out_of_order([Step.bounded_range("0.2"), Step.bounded_range("0.4")])
-    assert not found.is_out_of_order([Step.bounded_range("0.4"), Step.bounded_range("0.2")])
-    assert not found.is_out_of_order([Step.bounded_range("0.4")])
-    # What was not reserved is another matter: one step may stand for a branch.
-    assert not found.is_out_of_order([Step.pure("0.2")])
-    assert found.charge([Step.pure("0.2")]) == found.total
-    assert found.charge([Step.bounded_range("0.4", count=2)]) == found.total
+    assert not found.has_price([Step.bounded_range("0.2"), Step.bounded_range("0.4")])
+    assert found.has_price([Step.bounded_range("0.4"), Step.bounded_range("0.2")])
+    assert found.has_price([Step.bounded_range("0.4")])
+    assert found.has_price([])
+
+
+def test_steps_that_were_not_reserved_have_a_price_only_where_a_whole_mechanism_was() -> None:
+    """Nine selections of .1 cost less than one of .3 that took their place, with nothing left after it."""
+    nine, one = Step.bounded_range("0.1", count=9), Step.bounded_range("0.3")
+    needed = chains_that_just_fits(nine)
+    assert needed.charge([one]) == needed.total < price(one, 0)
+    assert not needed.has_price([one])
+    assert float(bounded_range_profile(0.3, 0)) > 1.1 * float(profile(float(needed.total), 0))
+    whole = some_chain(Step.pure("0.1"), Step.pure("0.3"))
+    assert whole.has_price([Step.pure("0.1"), one])
+    assert whole.charge([Step.pure("0.1"), one]) == whole.total > price(one, 0)
+    assert not whole.has_price([Step.pure("0.3"), Step.pure("0.1")])
+
+
+def chains_that_just_fits(wanted: Step) -> Chain:
+    """The chain of the smallest budget that holds these steps."""
+    low, high = Fraction(0), Chain.at_zero([wanted]).total
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chain([wanted], middle) is None else (low, middle)
+    return some_chain(wanted, free=high)
 
 
 def test_gaussian_steps_may_come_later_and_in_parts_but_not_earlier() -> None:
@@ -131,11 +151,10 @@ def test_gaussian_steps_may_come_later_and_in_parts_but_not_earlier() -> None:
     later = [selection.times(1), Step.gaussian("0.01"), selection.times(1), Step.gaussian("0.005")]
     cost = found.parts[1].total + Fraction("0.015")
     assert sum(part.total for part in found.parts[1:]) + Fraction("0.015") == found.charge(later) >= cost
-    assert found.charge([Step.gaussian("0.03")]) == found.total
+    assert not found.has_price([Step.gaussian("0.03")])
     earlier = some_chain(selection, noise)
     # Once noise was drawn that was reserved for the end, the selections have lost the remainder of their price.
-    assert earlier.charge([noise, selection]) == earlier.total
-    assert earlier.is_out_of_order([noise, selection])
+    assert not earlier.has_price([noise, selection])
 
 
 def test_lists_for_groups_cost_as_many_selections_as_ran_whichever_list_they_are_of() -> None:
