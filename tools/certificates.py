@@ -3,7 +3,8 @@
     python -m tools.certificates [--check]
 
 For each epsilon of the public grid and each node there is one claim; ``certify`` proves it in balls, and the list keeps
-in how many cells. With ``--check`` nothing is written: everything is proved again and compared. Takes some minutes.
+in how many cells. With ``--check`` nothing is written: everything is proved again and compared. Takes ten minutes on an
+idle machine.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from podium.privacy.rounding import significant_above
 LIST = Path("src/podium/privacy/gaussian/certified.json")
 
 
-def cells_of(epsilon: Fraction) -> tuple[int, ...]:
+def cells_of(epsilon: Fraction, nodes: Sequence[int] = NODES) -> tuple[int, ...]:
     """In how many cells each node's claim is proved, up to the first that is not."""
     half = epsilon / 2
     found: list[int] = []
-    for node in NODES:
+    for node in nodes:
         remainder = node * half**2
         cells = certify(epsilon, remainder, significant_above(exact_price(half, remainder) * (1 + SLACK)))
         if cells is None:

@@ -334,6 +334,27 @@ MUTANTS = (
     ),
     Mutant(
         "ledger/bookkeeping/gaussian_books.py",
+        '"mu_squared": str(above(found.total)),',
+        '"mu_squared": str(below(found.total)),',
+        "what is reserved is rounded up",
+        (f"{_GAUSSIAN}test_a_reservation_writes_its_chain_and_a_settlement_charges_what_ran[sqlite]",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/gaussian_books.py",
+        '"refundable": found.any_order,',
+        '"refundable": True,',
+        "a refund needs prices that hold whatever is left",
+        (f"{_GAUSSIAN}test_what_is_cancelled_stays_charged_unless_its_prices_hold_whatever_is_left[sqlite]",),
+    ),
+    Mutant(
+        "ledger/reservations.py",
+        'whose=f"analyst {analyst!r}", session=True)',
+        'whose=f"analyst {analyst!r}")',
+        "what was answered before is read at prices that hold whatever is left",
+        ("integration/ledger/test_gaussian_histories.py::test_every_history_is_a_process_of_the_theorem",),
+    ),
+    Mutant(
+        "ledger/bookkeeping/gaussian_books.py",
         "large.mu_squared >= small.mu_squared",
         "True",
         "a raise does not lower mu^2",

@@ -16,10 +16,21 @@ from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
 
-__all__ = ["LARGEST", "NODES", "SLACK", "SMALLEST", "certified_cells", "certified_epsilon", "grid"]
+__all__ = [
+    "LARGEST",
+    "NODES",
+    "SLACK",
+    "SMALLEST",
+    "certified_cells",
+    "certified_epsilon",
+    "certified_nodes",
+    "grid",
+]
 
-NODES = tuple(1 << power for power in range(7))
-"""Above node 0. The price at the last of them is less than three thousandths above the limit of large nodes."""
+NODES = tuple(1 << power for power in range(9))
+"""Above node 0. The price at the last of them is less than a thousandth above the limit of large nodes.
+
+Of epsilons near the largest the last one or two are not in the list: no budget is so large."""
 
 SLACK = Fraction(1, 1 << 16)
 """How much more than the exact price is charged, relatively."""
@@ -45,6 +56,12 @@ def certified_epsilon(epsilon: Fraction) -> Fraction | None:
     listed = _epsilons()
     place = bisect_left(listed, epsilon)
     return listed[place] if place < len(listed) else None
+
+
+def certified_nodes(epsilon: Fraction) -> tuple[int, ...]:
+    """The nodes above 0 with a certificate for this epsilon, or for the one that it is charged as."""
+    listed = certified_epsilon(epsilon)
+    return () if listed is None else NODES[: len(_table()[listed])]
 
 
 def certified_cells(epsilon: Fraction) -> tuple[int, ...]:

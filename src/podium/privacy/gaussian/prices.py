@@ -15,8 +15,7 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import ball
-from podium.privacy.gaussian.certified import NODES as CERTIFIED_NODES
-from podium.privacy.gaussian.certified import SLACK, certified_epsilon
+from podium.privacy.gaussian.certified import SLACK, certified_epsilon, certified_nodes
 from podium.privacy.gaussian.steps import Step
 from podium.privacy.rounding import certified_bound, significant_above
 
@@ -34,7 +33,7 @@ def nodes(step: Step) -> tuple[int, ...]:
         return (0,)
     if step.kind == "pure":
         return _PURE_NODES
-    return (0,) if certified_epsilon(step.size) is None else (0, *CERTIFIED_NODES)
+    return (0, *certified_nodes(step.size))
 
 
 def required_remainder(step: Step, node: int) -> Fraction:

@@ -10,22 +10,37 @@ import pytest
 from tools.certificates import cells_of
 
 from podium.privacy.gaussian.certificate import certify
-from podium.privacy.gaussian.certified import LARGEST, NODES, SLACK, SMALLEST, certified_cells, certified_epsilon, grid
+from podium.privacy.gaussian.certified import (
+    LARGEST,
+    NODES,
+    SLACK,
+    SMALLEST,
+    certified_cells,
+    certified_epsilon,
+    certified_nodes,
+    grid,
+)
 from podium.privacy.gaussian.prices import exact_price
 
 HALF = Fraction(1, 20)
-PUBLISHED = "916132fe14bcd4db7bf6dd5ed51fdc15ea2096687acaececcda559bdb159facd"
+PUBLISHED = "08c65e8eeab2a5f8b821d211369a1ef9b3efdb24c4a62d40c4d87b533a97a3eb"
 
 
-@pytest.mark.parametrize("epsilon", ["1/10000", "1/20", "9/10"])
-def test_the_list_is_what_is_proved(epsilon: str) -> None:
-    assert cells_of(Fraction(epsilon)) == certified_cells(Fraction(epsilon))
+@pytest.mark.parametrize(("epsilon", "most"), [("1/10000", 7), ("1/20", len(NODES)), ("9/10", 7)])
+def test_the_list_is_what_is_proved(epsilon: str, most: int) -> None:
+    assert cells_of(Fraction(epsilon), NODES[:most]) == certified_cells(Fraction(epsilon))[:most]
 
 
-def test_every_epsilon_of_the_grid_is_listed_for_every_node() -> None:
+def test_every_epsilon_of_the_grid_is_listed_for_every_node_that_a_budget_may_have() -> None:
     listed = list(grid())
     assert (listed[0], listed[-1]) == (SMALLEST, LARGEST)
-    assert all(len(certified_cells(epsilon)) == len(NODES) for epsilon in listed)
+    for epsilon in listed:
+        assert certified_nodes(epsilon) == NODES[: len(certified_cells(epsilon))]
+        unproved = NODES[len(certified_nodes(epsilon)) :]
+        # Of mu^2 = 500 the whole budget would have an epsilon of some hundreds.
+        assert all(node * (epsilon / 2) ** 2 > 500 for node in unproved)
+        assert certified_nodes(epsilon - Fraction(1, 10**9)) == certified_nodes(epsilon)
+    assert certified_nodes(LARGEST + 1) == ()
     assert max(after / before for before, after in pairwise(listed)) == Fraction(41, 40)
     two_digits = [Fraction(digits, 10**places) for digits in range(10, 100) for places in (2, 3, 4, 5)]
     assert all(certified_epsilon(epsilon) == epsilon for epsilon in two_digits if SMALLEST <= epsilon <= LARGEST)
