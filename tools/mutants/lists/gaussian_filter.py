@@ -68,10 +68,7 @@ MUTANTS = (
         "return () if listed is None else NODES[: len(_table()[listed])]",
         "return () if listed is None else NODES",
         "only what was proved is a price",
-        (
-            f"{_TESTS}/test_certificates.py::"
-            "test_every_epsilon_of_the_grid_is_listed_for_every_node_that_a_budget_may_have",
-        ),
+        (f"{_TESTS}/test_certificates.py::test_every_epsilon_is_listed_for_every_node_that_a_budget_may_have",),
     ),
     Mutant(
         "privacy/gaussian/certificate.py",

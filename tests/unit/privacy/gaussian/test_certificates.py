@@ -31,7 +31,7 @@ def test_the_list_is_what_is_proved(epsilon: str, most: int) -> None:
     assert cells_of(Fraction(epsilon), NODES[:most]) == certified_cells(Fraction(epsilon))[:most]
 
 
-def test_every_epsilon_of_the_grid_is_listed_for_every_node_that_a_budget_may_have() -> None:
+def test_every_epsilon_is_listed_for_every_node_that_a_budget_may_have() -> None:
     listed = list(grid())
     assert (listed[0], listed[-1]) == (SMALLEST, LARGEST)
     for epsilon in listed:
