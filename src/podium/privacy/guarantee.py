@@ -148,7 +148,8 @@ class Guarantee(StoredDocument):
                 allowed=f"a number above the {display(self._own_delta())} at which this guarantee fails",
                 hint="A zCDP loss has no finite epsilon at delta = 0; a usual choice is 1e-6.",
             )
-        return min(value, _best_epsilon(self.events, target)) if self.events else value
+        best = _best_epsilon(self.events, target) if self.events else None
+        return value if best is None else min(value, best)
 
     def delta(self, *, epsilon: Number) -> Fraction:
         """The smallest delta that this guarantee gives at ``epsilon``, rounded up to 64 significant bits."""
@@ -310,8 +311,9 @@ def total(events: Iterable[Event]) -> Guarantee:
 
 
 @lru_cache(maxsize=1024)
-def _best_epsilon(events: tuple[Event, ...], delta: Fraction) -> Fraction:
-    return best_bound(events, delta).epsilon
+def _best_epsilon(events: tuple[Event, ...], delta: Fraction) -> Fraction | None:
+    """None where their own deltas add up to more; a guarantee may know that they fail with less together."""
+    return None if worst_case(events).delta > delta else best_bound(events, delta).epsilon
 
 
 def _root(square: Fraction) -> Fraction:

@@ -299,3 +299,5 @@ def test_so_is_that_of_several_steps_of_different_kinds(mechanism: Any, better: 
     best = best_bound(mechanism.worst_case, "1e-6").epsilon
     found = mechanism.guarantee.epsilon(delta="1e-6")
     assert found <= best < Fraction(better) * mechanism.guarantee.stated.epsilon(delta="1e-6")
+    # With no more than what the mechanism fails with itself: of several calls that is less than the sum.
+    assert mechanism.guarantee.cost.epsilon is None or mechanism.guarantee.epsilon() > best
