@@ -14,6 +14,7 @@ from bench.ledger.profiles import bounded_range_profile, exact_price, profile, t
 from podium.privacy import gaussian_delta
 from podium.privacy.gaussian.certificate import certify
 from podium.privacy.gaussian.prices import exact_price as price_of_the_product
+from podium.privacy.theorems import recursion
 
 SMALL = Attack((0.1, 0.2, 0.4), step=0.02, most=0.06, levels=601)
 LARGE = Attack((0.5, 1.0, 2.0), step=0.1, most=4.0, levels=401)
@@ -87,3 +88,24 @@ def test_the_worst_pair_of_a_certificate_is_the_worst_of_all_places() -> None:
         assert float(forced.max()) <= float(profile(s + m, g)) * (1 + 1e-12)
     assert certify(Fraction("0.4"), Fraction("0.04"), Fraction(str(m * 1.0001))) is not None
     assert certify(Fraction("0.4"), Fraction("0.04"), Fraction(str(m * 0.9999))) is None
+
+
+@pytest.mark.parametrize(("epsilon", "node"), [("0.4", 1), ("0.1", 16), ("2", 4)])
+def test_the_recursion_of_the_accountant_reaches_the_price_and_does_not_pass_it(epsilon: str, node: int) -> None:
+    """One selection next to noise, by code that knows nothing of prices and rounds up: the finer, the closer."""
+    half = float(epsilon) / 2
+    s = node * half**2
+    m = float(exact_price(half, s))
+    coarse, fine = (_passed(Fraction(epsilon), s, m, nodes) for nodes in (24, 96))
+    assert 0 < fine < 1e-4
+    assert coarse > 10 * fine
+    assert _passed(Fraction(epsilon), s, 0.99 * m, 96) > 10 * fine
+
+
+def _passed(epsilon: Fraction, s: float, m: float, nodes: int) -> float:
+    """The largest of one step of the recursion over the promise, minus 1, at all nodes up to five deviations."""
+    count = round(5 * math.sqrt(s + m) / float(epsilon) * nodes)
+    g = float(epsilon) / nodes * np.arange(-nodes, count + nodes + 1)
+    constants, scratch = recursion._Constants.of(epsilon, nodes), recursion._Scratch.of(nodes, count + 1)
+    found = recursion._advance(constants, profile(s, g), scratch, count + 1)
+    return float(np.max(found / profile(s + m, g[nodes:-nodes]))) - 1
