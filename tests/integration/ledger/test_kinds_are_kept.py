@@ -18,8 +18,8 @@ from podium.ledger.account import terms_of
 from podium.privacy import GaussianNoise, Selection
 
 FOLDER = Path(__file__).parent
-HELD = Fraction(1558102072963637261, 2**62)
-OWN = {"ann": Fraction(5511683234029148981, 2**64), "bob": Fraction(2303239124628858647, 2**64)}
+HELD = Fraction(6232315675851582557, 2**64)
+OWN = {"ann": Fraction(2755795309013091247, 2**63), "bob": Fraction(2303239124628858647, 2**64)}
 CHAIN = [["bounded_range", "1/50", 2, 256, "30243142061159772023/302231454903657293676544"]]
 
 

@@ -1,4 +1,4 @@
-"""What an account with a Gaussian filter reserves for questions of every kind: steps that have prices, in one sequence."""
+"""What an account with a Gaussian filter reserves for questions of every kind: steps that have prices, in a row."""
 
 from __future__ import annotations
 

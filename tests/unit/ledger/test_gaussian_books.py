@@ -14,6 +14,7 @@ from podium.ledger.bookkeeping.kinds import books_of, limits_of
 from podium.ledger.bookkeeping.zcdp_books import ZcdpBooks
 from podium.privacy import Guarantee, Limits, Selection
 from podium.privacy.gaussian import GaussianLimits
+from podium.privacy.gaussian.certified import grid
 
 SINGLE = Fraction("0.05")
 
@@ -32,8 +33,8 @@ def test_an_account_for_small_selections_holds_a_seventh_more() -> None:
 
 
 def test_few_large_steps_are_better_in_sums() -> None:
-    single = Totals.of(Budget(epsilon=3, delta="1e-6", items=10, questions=2)).epsilon_per_item
-    assert (held("zcdp", single, epsilon="3"), held("gaussian", single, epsilon="3")) == (10, 9)
+    single = Totals.of(Budget(epsilon=3, delta="1e-6", items=8, questions=2)).epsilon_per_item
+    assert (held("zcdp", single, epsilon="3"), held("gaussian", single, epsilon="3")) == (8, 7)
 
 
 @pytest.mark.parametrize("cap", [None, "0.4"])
@@ -52,6 +53,14 @@ def test_what_is_chosen_never_holds_less_of_the_plan(epsilon: str, items: int, c
     plan = Charged.of((Selection(totals.epsilon_per_item),) * items, reserve=True)
     assert totals.books.refusal(plan, Sum()) is None
     assert Totals.from_dict(totals.to_dict()) == totals
+
+
+@pytest.mark.parametrize(("epsilon", "items"), [("1", 77), ("3", 130), ("2", 1000), ("0.8", 400)])
+def test_a_plan_leaves_little_over(epsilon: str, items: int) -> None:
+    """The epsilon per item is one of the list, whose next one is at most a hundredth larger."""
+    totals = Totals.of(Budget(epsilon=epsilon, delta="1e-6", items=items, questions=7, filter="gaussian"))
+    assert totals.epsilon_per_item in set(grid())
+    assert items <= totals.books.items_left(totals.epsilon_per_item, Sum()) <= Fraction("1.03") * items
 
 
 def test_a_larger_epsilon_may_be_a_smaller_total() -> None:

@@ -2,7 +2,8 @@
 
 Certificates take a good part of a second. So they are not made while a question waits: any other epsilon is charged as
 the next larger one of the list, which has every decimal of two digits and enough in between that none is more than
-2.5 percent away. The file keeps in how many cells each claim was proved; tests prove a sample of them again.
+2.5 percent away; one percent from .01 to 1, where the epsilons of single items usually are. The file keeps in how many
+cells each claim was proved; tests prove a sample of them again.
 
 Ledgers are verified by computing their prices again. So what the list has may change with the ledger's rules only.
 """
@@ -37,14 +38,17 @@ SLACK = Fraction(1, 1 << 16)
 
 SMALLEST, LARGEST = Fraction(1, 10000), Fraction(5)
 
+_USUAL = Fraction(1, 100), Fraction(1)
 _MANTISSAS = (*range(100, 200, 2), *range(200, 500, 5), *range(500, 1000, 10))
+_FINER = tuple(sorted({*range(100, 200), *range(200, 500, 2), *range(500, 1000, 5), *_MANTISSAS}))
 
 
 def grid() -> Iterator[Fraction]:
     """All epsilons that the list has, from the smallest to the largest."""
     scale = SMALLEST / 100
     while True:
-        for mantissa in _MANTISSAS:
+        low, high = _USUAL
+        for mantissa in _FINER if low <= 100 * scale < high else _MANTISSAS:
             if mantissa * scale > LARGEST:
                 return
             yield mantissa * scale

@@ -23,7 +23,7 @@ from podium.privacy.gaussian.certified import (
 from podium.privacy.gaussian.prices import exact_price
 
 HALF = Fraction(1, 20)
-PUBLISHED = "08c65e8eeab2a5f8b821d211369a1ef9b3efdb24c4a62d40c4d87b533a97a3eb"
+PUBLISHED = "7b7f19a688ab27c330dc68a8a634a7ded6dca8f204c208c618e7df05e92952c8"
 
 
 @pytest.mark.parametrize(("epsilon", "most"), [("1/10000", 7), ("1/20", len(NODES)), ("9/10", 7)])
@@ -42,6 +42,8 @@ def test_every_epsilon_is_listed_for_every_node_that_a_budget_may_have() -> None
         assert certified_nodes(epsilon - Fraction(1, 10**9)) == certified_nodes(epsilon)
     assert certified_nodes(LARGEST + 1) == ()
     assert max(after / before for before, after in pairwise(listed)) == Fraction(41, 40)
+    usual = [epsilon for epsilon in listed if Fraction(1, 100) <= epsilon <= 1]
+    assert max(after / before for before, after in pairwise(usual)) == Fraction(101, 100)
     two_digits = [Fraction(digits, 10**places) for digits in range(10, 100) for places in (2, 3, 4, 5)]
     assert all(certified_epsilon(epsilon) == epsilon for epsilon in two_digits if SMALLEST <= epsilon <= LARGEST)
     assert certified_epsilon(LARGEST + 1) is None

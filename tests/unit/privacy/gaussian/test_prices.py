@@ -101,9 +101,9 @@ def test_gaussian_noise_costs_itself() -> None:
 
 
 def test_between_listed_epsilons_the_next_larger_is_priced() -> None:
-    listed, other = Step.bounded_range("0.052"), Step.bounded_range("0.0511")
+    listed, other = Step.bounded_range("0.0515"), Step.bounded_range("0.0511")
     assert price(other, 4) == price(listed, 4)
-    assert required_remainder(other, 4) == required_remainder(listed, 4) == 4 * Fraction("0.026") ** 2
+    assert required_remainder(other, 4) == required_remainder(listed, 4) == 4 * Fraction("0.02575") ** 2
     # No certificate is needed at node 0.
     assert price(other, 0) == exact_price(Fraction("0.02555"), Fraction(0)) < price(listed, 0)
 
