@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from sqlglot import exp
@@ -16,6 +16,7 @@ from podium.sources.sql.dialect import MAX_BIGINT, MIN_BIGINT, Dialect, escape_p
 __all__ = ["ClickHouse"]
 
 _UTC = exp.Literal.string("UTC")
+_ELEMENT = "element"
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - podium's timestamps are without zone and mean UTC
 
 
@@ -44,12 +45,28 @@ class ClickHouse(Dialect):
         return exp.Anonymous(this="lengthUTF8", expressions=[text])
 
     def md5(self, text: exp.Expr) -> exp.Expr:
-        """The hash as 32 lower-case hex digits."""
-        return exp.Lower(this=exp.Hex(this=exp.Anonymous(this="MD5", expressions=[text])))
+        """The 16 bytes of the hash, which are in the order of their hex digits."""
+        return exp.Anonymous(this="MD5", expressions=[text])
 
     def explode(self, values: exp.Expr) -> exp.Expr:
         """One row per element of a list; none for an empty list."""
         return exp.Anonymous(this="arrayJoin", expressions=[values])
+
+    def list_length(self, values: exp.Expr) -> exp.Expr:
+        """How many elements a list has."""
+        return exp.Anonymous(this="length", expressions=[values])
+
+    def first_elements(self, values: exp.Expr, most: int, key: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+        """By sorting a list of its own, which is empty for users who keep all: an IF might compute both sides."""
+        length = self.list_length(values)
+        short, long = (_call("if", compared, length.copy(), exp.Literal.number(0)) for compared in (
+            exp.LTE(this=length.copy(), expression=exp.Literal.number(most)),
+            exp.GT(this=length.copy(), expression=exp.Literal.number(most)),
+        ))  # fmt: skip
+        order = exp.Tuple(expressions=[key(exp.column(_ELEMENT)), exp.column(_ELEMENT)])
+        by_key = exp.Lambda(this=order, expressions=[exp.to_identifier(_ELEMENT)])
+        ordered = _call("arraySort", by_key, _first(values.copy(), long))
+        return _call("arrayConcat", _first(values, short), _first(ordered, exp.Literal.number(most)))
 
     def text(self, value: exp.Expr) -> exp.Expr:
         """The value as the engine writes it."""
@@ -102,3 +119,11 @@ class ClickHouse(Dialect):
     def total(self, value: exp.Expr) -> exp.Expr:
         """The sum of integers, in 64 bits."""
         return exp.Sum(this=value)
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _first(values: exp.Expr, length: exp.Expr) -> exp.Expr:
+    return _call("arraySlice", values, exp.Literal.number(1), length)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from podium.sources.sql.expressions import COUNT, PAIRS, ROWS, SIZE, USER, WEIGHT, column, row_number, rows
-from podium.sources.sql.pairs import Pairs
+from podium.sources.sql.pairs import ELEMENTS, Pairs
 from podium.sources.sql.salted_hash import hash_of
 
 __all__ = ["HASH", "bounded_counts", "bounded_pairs", "salted_hash", "weight_by_size", "with_hash"]
 
-_SIZED, _RANKED = "sized", "ranked"
+_SIZED, _RANKED, _LISTS = "sized", "ranked", "lists"
 # The names of common table expressions must differ from the tables that the query reads.
 _KEPT, _USERS = "podium_pairs", "podium_users"
 _PLACE = "place"
@@ -35,7 +35,9 @@ def bounded_pairs(pairs: Pairs, *, within: bool = True) -> exp.Query:
     bound = _ContributionBound(pairs, max_items)
     if pairs.dialect.computes_once:
         return bound.by_join()
-    return bound.by_kept_sizes() if pairs.has_sizes else bound.by_window()
+    if pairs.has_sizes:
+        return bound.by_kept_sizes()
+    return bound.by_lists() if pairs.collects_items else bound.by_window()
 
 
 def bounded_counts(pairs: Pairs, max_items: int) -> exp.Select:
@@ -67,6 +69,19 @@ class _ContributionBound:
         # For users who keep all their items the order does not matter.
         order = exp.Case(ifs=[exp.If(this=column(SIZE, _SIZED) > self.max_items, true=self._hash())])
         return self._cut(sized, order, self._weight())
+
+    def by_lists(self) -> exp.Select:
+        """Each user's items in a list, of which only a long one is hashed and sorted: no pair is put in order."""
+        (place,), items, dialect = self.pairs.places, column(ELEMENTS, _LISTS), self.pairs.dialect
+        cut = dialect.first_elements(items, self.max_items, self._hash_of_element)
+        size = dialect.list_length(items.copy()).as_(SIZE)
+        lists = self.pairs.lists(self._distinct()).subquery(_LISTS, copy=False)
+        sized = exp.select(dialect.explode(cut).as_(place), size).from_(lists, copy=False).subquery(_SIZED, copy=False)
+        return exp.select(*self._weighted_columns(self._weight()), copy=False).from_(sized, copy=False)
+
+    def _hash_of_element(self, element: exp.Expr) -> exp.Expr:
+        user, (item,) = (column(USER, _LISTS), self.pairs.user_column), self.pairs.columns
+        return hash_of(self.pairs.query.salt, [user, (element, item)], self.pairs.dialect)
 
     def by_kept_sizes(self) -> exp.Query:
         """Kept pairs know their user's number of items: nothing is sorted for users who keep all their items."""

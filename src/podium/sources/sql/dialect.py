@@ -82,6 +82,17 @@ class Dialect:
         """One row per element of a list; none for an empty or missing list."""
         return exp.Explode(this=values)
 
+    def list_length(self, values: exp.Expr) -> exp.Expr:
+        """How many elements a list has; only where ``collects_items``."""
+        raise NotImplementedError
+
+    def first_elements(self, values: exp.Expr, most: int, key: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+        """A list cut to at most that many elements, the first by (key, element); only where ``collects_items``.
+
+        A list that is not cut stays as it is, and no key of it is computed.
+        """
+        raise NotImplementedError
+
     def text(self, value: exp.Expr) -> exp.Expr:
         """The value as the engine writes it."""
         return exp.cast(value, "TEXT")

@@ -23,10 +23,12 @@ from podium.sources.sql.relation import ItemTable, Relation
 from podium.sources.sql.salted_hash import text_of
 from podium.user_columns import each_user_column
 
-__all__ = ["LISTED", "Pairs", "items_of", "same_items"]
+__all__ = ["ELEMENTS", "LISTED", "Pairs", "items_of", "same_items"]
 
 LISTED = "listed"
-_ELEMENTS, _SIZED, _SUMMED, _LEFT_OUT = "elements", "sized", "summed", "left_out"
+_SIZED, _SUMMED, _LEFT_OUT = "sized", "summed", "left_out"
+ELEMENTS = "elements"
+"""The column of ``Pairs.lists``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,24 +162,31 @@ class Pairs:
 
     def with_sizes(self, pairs: exp.Select) -> exp.Select:
         """These pairs, each with its user's number of items."""
-        if self.dialect.collects_items and len(self.held) == 1:
+        if self.collects_items:
             return self._sized_by_lists(pairs)
         size = exp.Window(this=rows(), partition_by=[column(name, PAIRS) for name in self.owner])
         named = (column(place, PAIRS).as_(place) for place in (USER, *self.held))
         return exp.select(*named, size.as_(SIZE)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
 
-    def _sized_by_lists(self, pairs: exp.Select) -> exp.Select:
-        """The items of each user in a list, which makes them distinct, knows their number, and sorts nothing."""
+    @property
+    def collects_items(self) -> bool:
+        """Whether the items of each user are collected in a list: a pair is then a user and one column."""
+        return self.dialect.collects_items and len(self.held) == 1
+
+    def lists(self, pairs: exp.Select) -> exp.Select:
+        """Users, each with a list of the items of these pairs, which makes them distinct, and sorts nothing."""
         (place,), user = self.places, column(USER, PAIRS)
         pairs.set("distinct", None)
         items = exp.Anonymous(this="groupUniqArray", expressions=[column(place, PAIRS)])
-        lists = exp.select(user.as_(USER), items.as_(_ELEMENTS)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
-        lists = lists.group_by(user.copy(), copy=False)
-        each = self.dialect.explode(column(_ELEMENTS, _SIZED)).as_(place)
-        size = exp.Anonymous(this="length", expressions=[column(_ELEMENTS, _SIZED)]).as_(SIZE)
-        return exp.select(column(USER, _SIZED).as_(USER), each, size).from_(
-            lists.subquery(_SIZED, copy=False), copy=False
-        )
+        lists = exp.select(user.as_(USER), items.as_(ELEMENTS)).from_(pairs.subquery(PAIRS, copy=False), copy=False)
+        return lists.group_by(user.copy(), copy=False)
+
+    def _sized_by_lists(self, pairs: exp.Select) -> exp.Select:
+        """Each item of a user's list, with the length of the list."""
+        (place,), items = self.places, column(ELEMENTS, _SIZED)
+        each, size = self.dialect.explode(items).as_(place), self.dialect.list_length(items.copy()).as_(SIZE)
+        lists = self.lists(pairs).subquery(_SIZED, copy=False)
+        return exp.select(column(USER, _SIZED).as_(USER), each, size).from_(lists, copy=False)
 
     def kept_with_sizes(self) -> exp.Select:
         """The kept pairs and sizes."""
@@ -294,8 +303,8 @@ class Pairs:
         elements = exp.select(*(value.as_(place) for value, place in zip(single, places, strict=True))).from_(table)
         if where is not None:
             elements = elements.where(where, copy=False)
-        named: list[exp.Expr] = [column(place, _ELEMENTS) for place in places]
-        table = elements.subquery(_ELEMENTS, copy=False)
+        named: list[exp.Expr] = [column(place, ELEMENTS) for place in places]
+        table = elements.subquery(ELEMENTS, copy=False)
         return table, named[:keys], named[keys] if self._measured else None, None
 
     def _single(self, value: exp.Expr, kind: Column) -> exp.Expr:
