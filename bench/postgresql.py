@@ -23,6 +23,12 @@ class Server:
         self._server = server
         self.url = str(server.get_uri())
 
+    @property
+    def process(self) -> int:
+        """The process that the others of the server descend from."""
+        process: int = self._server.get_pid()
+        return process
+
     def stop(self) -> None:
         """End all connections."""
         self._server.stop()

@@ -17,6 +17,7 @@ from bench.engines.goals import (
     GROUPS,
     GROUPS_IN_ROUNDS,
     ROUNDS,
+    ROUNDS_10,
     ROUNDS_COUNTED,
     SUMS,
     SUMS_IN_ROUNDS,
@@ -81,11 +82,12 @@ def ask(source: Source, *, item: str = "article_id", k: int = K, where: str | No
 
 
 def few(source: Source, items: int) -> list[Ours]:
-    """A few items: one query, or one table of counts for a known domain of that many items."""
+    """A few items: one query, one table of counts for a known domain of that many items, or rounds."""
     return [
         Ours(TOP_ROWS, "podium.top", ask(source, k_bar=K_BAR)),
         Ours(TOP_ROWS_COUNTED, "podium.top, counts", ask(source, k_bar=K_BAR, counts=True)),
         Ours(TALLY, "podium.top, known domain", ask(source, domain_size=items)),
+        Ours(ROUNDS_10, "podium.top, in rounds", ask(source)),
     ]
 
 

@@ -39,7 +39,7 @@ def show(
 
 def _times(cells: Sequence[Cell]) -> Table:
     table = Table(
-        title="Time (of the processor where the engine is in this process), and scans of the table as it counts them"
+        title="Time, also of the processor (the engine's and this process's), and scans of the table as it counts them"
     )
     table.add_column("engine", no_wrap=True)
     table.add_column("question", no_wrap=True)

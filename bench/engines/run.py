@@ -16,7 +16,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from bench.engines import questions, report
 from bench.engines.data import REGIONS, Events, wide_table
 from bench.engines.goals import ROUNDS, TALLY, TOP_ROWS, Cell, MemoryCell, goals
 from bench.engines.parts import Parts
+from bench.engines.processor import Clock
 from bench.engines.questions import SETTINGS, K, Ours
 from bench.engines.scans import Job
 from bench.engines.servers import (
@@ -37,6 +38,7 @@ from bench.engines.servers import (
     missing,
     open_clickhouse,
     open_duckdb,
+    open_mariadb,
     open_postgresql,
     open_spark,
     sums_of_pairs,
@@ -55,13 +57,21 @@ DEFAULT_PARTS = Path("build/bench/engines")
 Progress = Callable[[str], None]
 
 _MEMORY_RUNS = 5
-_SERVERS = {"PostgreSQL": open_postgresql, "ClickHouse": open_clickhouse, "Spark": open_spark}
-_IN_THIS_PROCESS = ("DuckDB", "ClickHouse")
+_SERVERS = {
+    "PostgreSQL": open_postgresql,
+    "ClickHouse": open_clickhouse,
+    "Spark": open_spark,
+    "MariaDB": open_mariadb,
+}
+_SLOW = ("MariaDB",)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which tables to ask about, and how patiently; rows are multiples of ``part_rows``."""
+    """Which tables to ask about, and how patiently; rows are multiples of ``part_rows``.
+
+    A server that takes long for the plain query has ``slow_rows``, and is asked half as often.
+    """
 
     mode: str
     rows: int
@@ -74,15 +84,29 @@ class Plan:
     server_repetitions: int
     server_round_repetitions: int
     wide_items: tuple[int, int]
-    servers: tuple[str, ...] = ("PostgreSQL", "ClickHouse", "Spark")
+    servers: tuple[str, ...] = tuple(_SERVERS)
     in_rounds: tuple[int, ...] = tuple(ROUNDS)
     part_rows: int = 2_000_000
+    slow_rows: int = 500_000
     users: int = 2_000_000
     items: int = 1_000_000
 
     def events(self, folder: Path) -> Events:
         """The table, of which each question reads a prefix."""
         return Events(folder, self.part_rows, self.users, self.items)
+
+    def for_server(self, engine: str) -> Plan:
+        """The plan of one server."""
+        if engine not in _SLOW:
+            return self
+        turns = (max(self.server_repetitions // 2, 1), max(self.server_round_repetitions // 2, 1))
+        return dataclasses.replace(
+            self,
+            part_rows=self.slow_rows,
+            server_rows=self.slow_rows,
+            server_repetitions=turns[0],
+            server_round_repetitions=turns[1],
+        )
 
 
 FULL = Plan(
@@ -159,13 +183,14 @@ class _Metered:
     """A job that notes its processor time, and keeps its last answer."""
 
     job: Job
+    clock: Clock
     processor: Timing = field(default_factory=Timing)
     items: Sequence[Any] = ()
 
     def __call__(self) -> None:
-        before = time.process_time()
+        before = self.clock()
         self.items = self.job()
-        self.processor.seconds.append(time.process_time() - before)
+        self.processor.seconds.append(self.clock() - before)
 
 
 def run(plan: Plan, folder: Path, progress: Progress = lambda _: None, *, kept: Path | None = None) -> Results:
@@ -185,7 +210,7 @@ def run(plan: Plan, folder: Path, progress: Progress = lambda _: None, *, kept: 
         if reason is not None:
             absent[engine] = reason
         else:
-            cells += parts.cells(engine, partial(_server_cells, plan, engine, events, progress))
+            cells += _server_cells(plan, engine, folder, parts, progress)
     parts.forget()
     facts = {**machine(), "duckdb": duckdb.__version__, "load_average_at_start": round(load, 1)}
     return Results(facts, plan, cells, memory, absent, goals(cells, memory))
@@ -246,20 +271,44 @@ def _bounded_cells(plan: Plan, events: Events, progress: Progress) -> list[Cell]
         return table.cells(questions.bounded(opened.source), plan.bounded_repetitions)
 
 
-def _server_cells(plan: Plan, engine: str, events: Events, progress: Progress) -> list[Cell]:
-    progress(f"starting {engine}")
-    with _SERVERS[engine](events, plan.server_rows) as opened:
-        table, source = _Table(engine, opened, plan.server_rows), opened.source
-        progress(engine)
-        cells = table.cells(questions.few(source, plan.items), plan.server_repetitions)
-        progress(f"{engine}, bounded")
-        cells += table.cells(questions.bounded(source), plan.server_round_repetitions)
-        progress(f"{engine}, {REGIONS} groups")
-        cells += table.cells(questions.of_groups(source, REGIONS), plan.server_round_repetitions, per="region")
-        for k in plan.in_rounds:
-            progress(f"{engine}, k={k}")
-            cells += table.cells(questions.in_rounds(source, k), plan.server_round_repetitions, k=k)
+def _server_cells(plan: Plan, engine: str, folder: Path, parts: Parts, progress: Progress) -> list[Cell]:
+    """Each kind of question is a part of its own; the server starts with the first that is not measured yet."""
+    plan, cells = plan.for_server(engine), []
+    with ExitStack() as started:
+        table: _Table | None = None
+
+        def opened() -> _Table:
+            nonlocal table
+            if table is None:
+                progress(f"starting {engine}")
+                opening = _SERVERS[engine](plan.events(folder), plan.server_rows)
+                table = _Table(engine, started.enter_context(opening), plan.server_rows)
+            return table
+
+        for name, measure in _server_parts(plan).items():
+
+            def measured(name: str = name, measure: Callable[[_Table], list[Cell]] = measure) -> list[Cell]:
+                there = opened()
+                progress(f"{engine}, {name}")
+                return measure(there)
+
+            cells += parts.cells(f"{engine}-{name}", measured)
     return cells
+
+
+def _server_parts(plan: Plan) -> dict[str, Callable[[_Table], list[Cell]]]:
+    """What a server is asked."""
+    turns = plan.server_round_repetitions
+    rounds = {
+        f"{k}": lambda table, k=k: table.cells(questions.in_rounds(table.opened.source, k), turns, k=k)
+        for k in plan.in_rounds
+    }
+    return {
+        "few": lambda table: table.cells(questions.few(table.opened.source, plan.items), plan.server_repetitions),
+        "bounded": lambda table: table.cells(questions.bounded(table.opened.source), turns),
+        "groups": lambda table: table.cells(questions.of_groups(table.opened.source, REGIONS), turns, per="region"),
+        **rounds,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,14 +323,15 @@ class _Table:
         self, ours: Sequence[Ours], turns: int, *, item: str = "article_id", k: int = K, per: str | None = None
     ) -> list[Cell]:
         """The ways to ask one question, in turns with the plain query."""
-        theirs, mine = _Metered(self.opened.plain(item, k, per=per)), [_Metered(way.job) for way in ours]
+        clock = self.opened.processor or time.process_time
+        theirs, mine = _Metered(self.opened.plain(item, k, per=per), clock), [_Metered(way.job, clock) for way in ours]
         # The first question to a server compiles and connects, whoever asks it; it is not timed.
         theirs.job()
         scans = [self.opened.scans(way.job) for way in ours]
         timings = interleaved([Contestant(place, job, turns) for place, job in enumerate([theirs, *mine])])
         cells, wanted = [], k if per is None else k * REGIONS
         for place, (way, job, read) in enumerate(zip(ours, mine, scans, strict=True), 1):
-            processor = (job.processor, theirs.processor) if self.engine in _IN_THIS_PROCESS else None
+            processor = None if self.opened.processor is None else (job.processor, theirs.processor)
             shared = len(set(job.items) & set(theirs.items))
             times = timings[place], timings[0], processor
             cells.append(Cell(self.engine, way.route, way.question, wanted, self.rows, *times, shared, read))

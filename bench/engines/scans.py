@@ -16,7 +16,7 @@ from sqlglot import exp
 from podium.sources.duckdb import source as duckdb_source
 from podium.sources.duckdb.connection import DIALECT, DuckDBSession
 
-__all__ = ["Job", "Scans", "clickhouse_scans", "duckdb_scans", "postgresql_scans", "spark_scans"]
+__all__ = ["Job", "Scans", "clickhouse_scans", "duckdb_scans", "mariadb_scans", "postgresql_scans", "spark_scans"]
 
 Job: TypeAlias = Callable[[], Sequence[Any]]
 """Asks, and returns the items."""
@@ -91,6 +91,18 @@ def postgresql_scans(connection: Any, table: str, rows: int) -> Scans:
         before = rows_read()
         job()
         return (rows_read() - before) / rows
+
+    return scans
+
+
+def mariadb_scans(ask: Callable[[str], Sequence[Sequence[Any]]], table: str, rows: int) -> Scans:
+    """The rows that the server's statistics say were read, over those of the table; it must run with userstat=1."""
+    query = f"SELECT COALESCE(SUM(ROWS_READ), 0) FROM information_schema.TABLE_STATISTICS WHERE TABLE_NAME = '{table}'"  # noqa: S608
+
+    def scans(job: Job) -> float:
+        before = int(ask(query)[0][0])
+        job()
+        return (int(ask(query)[0][0]) - before) / rows
 
     return scans
 

