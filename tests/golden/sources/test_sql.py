@@ -111,6 +111,7 @@ def statements(dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
         dialect.keep("by_size", replace(found, named=None).items_by_size()),
     )
     yield "users by how many of some items they have", found.users_by_size("by_size")
+    yield "how often a few items occur for each number of them", replace(found, named=None).named_by_size()
     yield "weighted sums of some items", found.weighted_sums("by_size", weights)
     yield "sums of some items with one weight for all", found.equal_sums(3)
     yield from measures(views, dialect)
