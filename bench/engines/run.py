@@ -367,9 +367,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench engines", description=__doc__.partition("\n")[0])
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--quick", action="store_true", help="about two minutes: 2 million rows, 1 to 3 runs, no Spark")
     mode.add_argument(
-        "--medium", action="store_true", help="about a quarter of an hour: 10 million rows, every question"
+        "--quick", action="store_true", help="a few minutes: 2 million rows, 1 to 3 runs, no Spark and no MariaDB"
+    )
+    mode.add_argument(
+        "--medium", action="store_true", help="about half an hour: 10 million rows, every question and engine"
     )
     mode.add_argument("--full", action="store_true", help="under an hour: every table and every goal (the default)")
     parser.add_argument("--without", action="append", choices=list(_SERVERS), default=[], help="leave an engine out")
