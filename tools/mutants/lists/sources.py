@@ -63,14 +63,14 @@ MUTANTS = (
         "_first(ordered, exp.Literal.number(most))",
         "_first(ordered, exp.Literal.number(most + 1))",
         "a user keeps no more items than stated where their items are in lists",
-        ("unit/sources/test_cut_lists.py",),
+        ("unit/sources/test_cut_lists.py::test_lists_are_cut_to_the_first_by_hash",),
     ),
     Mutant(
         "sources/clickhouse/dialect.py",
         "exp.LTE(this=length.copy(), expression=exp.Literal.number(most)),",
         "exp.LT(this=length.copy(), expression=exp.Literal.number(most)),",
         "a user who has as many items as allowed keeps them all where they are in lists",
-        ("unit/sources/test_cut_lists.py",),
+        ("unit/sources/test_cut_lists.py::test_lists_are_cut_to_the_first_by_hash",),
     ),
     Mutant(
         "sources/sql/items_by_size.py",
