@@ -75,7 +75,7 @@ MUTANTS = (
     Mutant(
         "sources/sql/items_by_size.py",
         "weight in weights if size <= up_to)",
-        "weight in weights if size < up_to)",
+        "weight in weights if size <= up_to + 1)",
         "whoever has t items adds the weight of t to each of them",
         ("unit/sources/test_items_by_size.py::test_sums_and_pairs_of_rows",),
     ),
