@@ -85,7 +85,8 @@ def require_room(
         return books.reserve(charge, held, session=session)
     budget = repr(dataset) if whose is None else f"{whose} on {dataset!r}"
     hint = f"{_what_fits(books, held, charge)}; 'podium budget show {dataset}' lists what was spent."
-    raise BudgetExceeded(problem.measure, problem.requested, problem.remaining, budget=budget, hint=hint)
+    total = getattr(books.remaining(Sum()), problem.measure)
+    raise BudgetExceeded(problem.measure, problem.requested, problem.remaining, budget=budget, hint=hint, total=total)
 
 
 def _what_fits(books: Books, held: Sum, charge: Charged) -> str:

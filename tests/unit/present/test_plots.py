@@ -86,8 +86,8 @@ def test_counts_are_bars_with_the_whiskers_of_their_noise() -> None:
     assert by_role(picture, "value")[0] == "1,000 ± 40"
     assert picture.axes[0].get_xlabel() == "users (noisy count; whiskers: 95% confidence)"
     assert " ".join(by_role(picture, "note")).startswith(
-        "Each interval holds its true count with 95% confidence, from the law of the noise (discrete Gaussian, "
-        "sigma 20). That noise was drawn after the selection, which therefore does not bias it. Private for "
+        "Each interval holds its true count with 95% confidence. The noise in it was drawn after the selection, which "
+        "therefore does not bias it. Private for "
     )
     assert by_role(picture, "ending") == []
 
