@@ -32,9 +32,7 @@ __all__ = ["plan"]
 
 KnownGroups = Annotated[
     int | None,
-    typer.Option(
-        "--known-groups", metavar="N", help="How many values --per has, if they are known; all of them are shown."
-    ),
+    typer.Option("--known-groups", metavar="N", help="How many values --per has, if they are known; all are shown."),
 ]
 
 

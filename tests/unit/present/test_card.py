@@ -44,6 +44,7 @@ RELEASES = {
     "bounded": LimitedDomain(2, 3, "1/2", "1e-6", max_items_per_user=7).release(COUNTS),
 }
 
+COUNTED = "The ranking and the values count at most 45 minutes per user and item"
 HELD = " The lower ends of the intervals also hold for all minutes."
 
 
