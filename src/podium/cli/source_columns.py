@@ -42,15 +42,15 @@ def print_columns(source: str, options: DataOptions) -> None:
             opened.close()
     rows = [(column.name, _type_text(column)) for column in schema.columns]
     headers = ("column", "type")
-    # A drawn table ends with an empty line of its own.
-    print_result(rich_table(headers, rows) if on_terminal() else f"{plain_table(headers, rows)}\n")
+    print_result(rich_table(headers, rows) if on_terminal() else plain_table(headers, rows))
     notes = []
     if untyped:
         notes.append("All columns are read as text unless you say otherwise, for example --types day=date.")
     notes.append(
         "Choose the column to rank (--item) and the column that identifies the people to protect (--user). For example:"
     )
-    print_result("\n".join(notes) + f"\n\n  {command_to_paste(source, schema, options)}")
+    # A drawn table ends with an empty line of its own.
+    print_result("\n" * (not on_terminal()) + "\n".join(notes) + f"\n\n  {command_to_paste(source, schema, options)}")
 
 
 def _type_text(column: Column) -> str:
