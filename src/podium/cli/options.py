@@ -121,8 +121,8 @@ SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A Parquet, CSV or JSON file, a glob, a folder of Parquet files, a DuckDB file, a database URL, or - for "
-        "standard input.",
+        help="A Parquet, CSV or JSON file, a glob, a folder of Parquet files, a DuckDB or SQLite file, a database URL, "
+        "or - for standard input.",
     ),
 ]
 SourceOption = Annotated[
