@@ -101,7 +101,7 @@ def _budget_bar(used: Fraction) -> str:
     track = (
         "max-width:30em;height:.6em;margin:.6em 0;border-radius:.3em;overflow:hidden;background:rgba(128,128,128,.3)"
     )
-    return f'<div style="{track}"><div style="width:{width}%;height:100%;background:#4a6fb5"></div></div>'
+    return f'<div style="{track}"><div style="width:{width}%;height:100%;border-radius:.3em;background:#4a6fb5"></div></div>'
 
 
 def _without_name(facts: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -14,7 +14,8 @@ from podium import Release
 from podium.present.html import release_html
 
 ALLOWED = {
-    "div": {"class", "style"}, "style": set(), "table": set(), "caption": set(), "thead": set(), "tbody": set(), "tr": set(),
+    "div": {"class", "style"}, "style": set(), "table": set(), "caption": set(), "thead": set(), "tbody": set(),
+    "tr": set(),
     "th": {"scope", "class", "style"}, "td": {"class"}, "bdi": set(), "p": set(), "dl": set(), "dt": set(), "dd": set(),
     "details": set(), "summary": set(), "pre": set(),
 }  # fmt: skip
