@@ -98,10 +98,9 @@ def _status(status: Status) -> str:
 def _budget_bar(used: Fraction) -> str:
     """What is used, as a part of a bar; rounded up, like the percentage below, which screen readers read instead."""
     width = min(100, math.ceil(100 * used))
-    track = (
-        "max-width:30em;height:.6em;margin:.6em 0;border-radius:.3em;overflow:hidden;background:rgba(128,128,128,.3)"
-    )
-    return f'<div style="{track}"><div style="width:{width}%;height:100%;border-radius:.3em;background:#4a6fb5"></div></div>'
+    shape = "height:.6em;border-radius:.3em;background:"
+    filled = f'<div style="width:{width}%;{shape}#4a6fb5"></div>'
+    return f'<div style="max-width:30em;margin:.6em 0;{shape}rgba(128,128,128,.3)">{filled}</div>'
 
 
 def _without_name(facts: list[tuple[str, str]]) -> list[tuple[str, str]]:
