@@ -43,8 +43,9 @@ _EXACT = "tell apart, count exactly, compare and order values of kind {} as othe
 class SQLAlchemySource(SqlSource):
     """A table or view of a database that SQLAlchemy has a dialect for.
 
-    ``location`` is a URL, or an engine whose pool is recreated; ``table`` is a name or schema.name. SQLite and
-    PostgreSQL are supported directly; of other engines only the features that pass the self-test are used.
+    ``location`` is a URL, or an engine whose pool is recreated; ``table`` is a name or schema.name, which an SQLite
+    file with one table does not need. SQLite and PostgreSQL are supported directly; of other engines only the features
+    that pass the self-test are used.
     """
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
