@@ -42,15 +42,20 @@ class BudgetExceeded(BudgetError):
         self.budget = budget
         self.hint = hint
         self.total = total
-        # Rounded apart: what is missing is never rounded away.
-        text = (
-            f"This answer may cost {math.ceil(100 * requested / total)} % of the {_WHAT.get(measure, 'budget')} of "
-            f"{budget}, and {math.floor(100 * remaining / total)} % is left."
-            if total
-            else f"this release may cost {measure}={float(requested):.6g} but {budget} has "
-            f"{measure}={float(remaining):.6g} left (short by {float(self.short_by):.3g})."
+        super().__init__(f"{self._text()} {hint}".rstrip())
+
+    def _text(self) -> str:
+        if self.measure == "questions":
+            return f"{self.budget} has no question left."
+        if self.total:
+            # Rounded apart: what is missing is never rounded away.
+            needed, left = (100 * part / self.total for part in (self.requested, self.remaining))
+            whose = f"the {_WHAT.get(self.measure, 'budget')} of {self.budget.rstrip(',')}"
+            return f"This answer may cost {math.ceil(needed)} % of {whose}, and {math.floor(left)} % is left."
+        return (
+            f"this release may cost {self.measure}={float(self.requested):.6g} but {self.budget} has "
+            f"{self.measure}={float(self.remaining):.6g} left (short by {float(self.short_by):.3g})."
         )
-        super().__init__(f"{text} {hint}".rstrip())
 
     def __reduce__(self) -> tuple[object, ...]:
         rest = (self.budget, self.hint, self.total)

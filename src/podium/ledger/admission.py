@@ -32,7 +32,7 @@ def require_turn(account: Account, cost: Cost) -> None:
     totals, max_questions = account.totals, account.totals.max_questions
     if max_questions is not None and account.questions >= max_questions:
         hint = (
-            f"Its owner allows {max_questions=}; what was answered is still told again. The owner may allow more, "
+            f"Its owner allows {max_questions=}; earlier answers are still repeated. The owner may allow more, "
             f"with 'podium budget raise {account.dataset} --max-questions N'."
         )
         raise BudgetExceeded("questions", Fraction(1), Fraction(0), budget=repr(account.dataset), hint=hint)

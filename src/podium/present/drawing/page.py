@@ -110,7 +110,7 @@ class Page:
     def __init__(self, title: str, notes: list[str], *, body: float, dark: bool) -> None:
         self.style: Style = DARK if dark else LIGHT
         self.picture: Picture = Picture(1.0, self.style)
-        self._fine = RendererAgg(1, 1, _SAVED_DPI)
+        self._fine = RendererAgg(1, 1, _SAVED_DPI)  # type: ignore[no-untyped-call]
         room = WIDTH - 2 * _EDGE
         titles = self.wrap(title, room, font(_TITLE, bold=True))
         lines = [line for note in notes for line in self.wrap(note, room, font(SMALL))]
