@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test outside lint bench reproduce docs fuzz mutants audit clean system
+.PHONY: help demo test outside lint bench reproduce docs screens fuzz mutants audit clean system
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -43,6 +43,10 @@ docs: $(VENV)/.docs  ## draw the pictures and build the documentation site into 
 	@$(BIN)/python tools/pages.py docs/tutorial.md --pictures docs/pictures
 	@$(BIN)/python -m tools.formulas docs/assets/mathjax
 	@$(BIN)/zensical build --clean --strict
+
+screens: $(VENV)/.test system  ## take the pictures of pages and of a terminal that README and docs show
+	@$(BIN)/python -m tools.screens docs/screens --docs
+	@$(BIN)/python -m tools.terminal docs/screens/terminal.svg
 
 fuzz: $(VENV)/.test  ## fuzz every target of tools/fuzz.py for FUZZ_SECONDS (60) each, with atheris where it installs
 	@$(PIP) install --group fuzz || echo "atheris does not install here: drawing at random"

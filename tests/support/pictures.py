@@ -74,7 +74,14 @@ def by_role(figure: Figure, role: str) -> list[str]:
 
 
 def assert_readable(figure: Figure) -> None:
-    """No text overlaps another, and none leaves the page."""
+    """No text overlaps another, and none leaves the page: on a screen, and with the dots of a saved file."""
+    screen = figure.dpi
+    for dots in (2 * screen, screen):
+        figure.set_dpi(dots)
+        _assert_apart(figure)
+
+
+def _assert_apart(figure: Figure) -> None:
     figure.canvas.draw()
     page = Bbox.from_bounds(0, 0, *(figure.get_size_inches() * figure.dpi))
     boxes = [(text.get_text(), text.get_window_extent()) for text in drawn_texts(figure)]
@@ -87,4 +94,5 @@ def assert_readable(figure: Figure) -> None:
     for (one, first), (other, second) in combinations(boxes, 2):
         both = Bbox.intersection(first, second)
         # Boxes have room for accents above and tails below, so they may touch.
-        assert both is None or both.width < 1 or both.height < 3, (one, other)
+        few = figure.dpi / 100
+        assert both is None or both.width < few or both.height < 3 * few, (one, other)

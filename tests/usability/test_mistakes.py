@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -34,6 +36,13 @@ def prepare(folder: Path) -> None:
         Path("sheet.xlsx").write_bytes(b"PK")
         Path("table.feather").write_bytes(b"ARROW1")
         Path("answer.csv").write_text("kept", encoding="utf-8")
+        Path("views.zip").write_bytes(b"PK")
+        Path("views.sas7bdat").write_bytes(b"")
+        Path("unicode.csv").write_text("user_id,article\n1,pipe\n", encoding="utf-16")
+        Path("really.csv").write_bytes(b"PK\x03\x04\xff\xfe")
+        with closing(sqlite3.connect("shop.db")) as lite:
+            lite.execute("CREATE TABLE orders (user_id INT, article TEXT)")
+            lite.execute("CREATE TABLE returns (user_id INT, article TEXT)")
         Path("plain.csv").write_text("4711,pipe\n4712,pipe\n", encoding="utf-8")
         with duckdb.connect("shop.duckdb") as database:
             database.execute("CREATE TABLE orders (user_id INT, article TEXT)")

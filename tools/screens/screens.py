@@ -16,7 +16,7 @@ from podium.service.pages import (
     owner_pages,
 )
 
-__all__ = ["NO_PAGES", "SCREENS", "Screen", "page_routes"]
+__all__ = ["IN_DOCS", "NO_PAGES", "SCREENS", "Screen", "page_routes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,12 @@ SCREENS = (
     Screen("revoke", "/owner/tokens/{id_}/revoke", "/owner/tokens/{token}/revoke"),
     Screen("nothing", "/about", "/nothing"),
 )
+
+IN_DOCS = (
+    Screen("preview", "/datasets/{dataset}/preview", "/datasets/orders/preview?item=product&k=8&counts=yes"),
+    Screen("answer", "/datasets/{dataset}/releases/{entry}", "/datasets/orders/releases/{orders}"),
+)
+"""What the documentation shows: the table of the README."""
 
 NO_PAGES = {
     "/": "leads to the data sets",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -38,6 +41,17 @@ user = "voter"
 epsilon = 40
 delta = 1e-6
 """
+_BAKERY = """
+[datasets.orders]
+source = "orders.csv"
+user = "customer"
+[datasets.orders.budget]
+epsilon = 3
+delta = 1e-6
+items = 100
+questions = 20
+"""
+_EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 _SQL = """SELECT article, COUNT(DISTINCT user_id) AS n
 FROM views
 WHERE country = 'DE'
@@ -56,16 +70,23 @@ class Shop:
 
 
 @contextmanager
-def shop(folder: Path) -> Iterator[Shop]:
-    """The service, with all that its pages can show."""
+def shop(folder: Path, *, bakery: bool = False) -> Iterator[Shop]:
+    """The service, with all that its pages can show; with the bakery of the README too, if it is asked for."""
     (folder / "more").mkdir()
     views(folder / "more" / "clicks.parquet", users=200)
     _votes(folder / "votes.parquet")
-    with running(folder, workers=1, extra='registration = "more"', budget=_BUDGET) as server:
+    if bakery:
+        subprocess.run([sys.executable, str(_EXAMPLES / "make_orders.py"), "orders.csv"], cwd=folder, check=True)  # noqa: S603
+    budget = _BUDGET + _BAKERY * bakery
+    with running(folder, workers=1, extra='registration = "more"', budget=budget) as server:
         secret = new_token(server, "olga", "owner")
         for name in ("ana", "ben with a rather long name from the other department"):
             new_token(server, name)
-        yield Shop(server, secret, _fill(server, secret))
+        names = _fill(server, secret)
+        if bakery:
+            question = {"item": "product", "k": 8, "counts": True}
+            names["orders"] = _call(server, secret, "/v1/datasets/orders/releases", question)["entry"]
+        yield Shop(server, secret, names)
 
 
 def _votes(path: Path) -> None:
@@ -76,14 +97,7 @@ def _votes(path: Path) -> None:
 
 def _fill(server: Running, secret: str) -> dict[str, str]:
     """Ask one question of each kind."""
-
-    def call(path: str, body: dict[str, Any] | None = None, **headers: str) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        sent = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json", **headers}
-        request = urllib.request.Request(f"{server.url}{path}", data, sent)  # noqa: S310 - our own address
-        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
-            return json.load(answer)
-
+    call = partial(_call, server, secret)
     ask = "/v1/datasets/views/releases"
     ranking: dict[str, Any] = {"winner": "better", "loser": "worse", "k": 2, "comparisons_per_pair": 500}
     counts = call(ask, {"item": "article", "k": 10, "counts": True, "others": True})
@@ -102,6 +116,14 @@ def _fill(server: Running, secret: str) -> dict[str, str]:
         "sql": urlencode({"": _SQL})[1:],
         "ranking": urlencode({**ranking, "items": "\n".join(_FILMS), "epsilon": "10"}),
     }
+
+
+def _call(server: Running, secret: str, path: str, body: dict[str, Any] | None = None, **headers: str) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    sent = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json", **headers}
+    request = urllib.request.Request(f"{server.url}{path}", data, sent)  # noqa: S310 - our own address
+    with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+        return json.load(answer)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import typer
 
 import podium
 from podium.cli.console import say
-from podium.cli.options import Force, K, OutputFile, PlotFile, ReleaseFormatOption
+from podium.cli.options import EPSILON_HELP, Force, K, OutputFile, PlotFile, ReleaseFormatOption
 from podium.cli.output import Output
 
 __all__ = ["demo"]
@@ -25,9 +25,7 @@ def demo(
         ),
     ] = None,
     k: K = 10,
-    epsilon: Annotated[
-        str, typer.Option("--epsilon", metavar="NUMBER", help="Total privacy loss of the answer.")
-    ] = "1",
+    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=EPSILON_HELP)] = "1",
     delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="Delta of the guarantee.")] = "1e-6",
     form: ReleaseFormatOption = None,
     output: OutputFile = None,

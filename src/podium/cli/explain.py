@@ -55,14 +55,14 @@ def explain(
 def _release(file: str) -> Release:
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return podium.Release.from_json(text)
+    except (OSError, UnicodeDecodeError, InvalidArgument):
         raise InvalidArgument(
             "file",
             file,
             allowed="a file with a release as JSON, or - for stdin",
             hint="'podium top -f json' writes one.",
         ) from None
-    return podium.Release.from_json(text)
 
 
 def _wrap(text: str) -> str:

@@ -7,16 +7,26 @@ from typing import Any
 
 import typer
 
-__all__ = ["MissingOptions", "missing_options"]
+__all__ = ["OPTION_MEANINGS", "MissingOptions", "missing_options"]
 
-_SAYS = {
+OPTION_MEANINGS = {
+    "source": "SOURCE is a file, a database URL, or - for standard input",
+    "questions": "QUESTIONS is a JSON file with a list of questions",
     "item": "--item COL is the column to rank",
-    "user": "--user COL is the column that tells whose row it is",
-    "epsilon": "--epsilon bounds how much one person's rows may change the answer (a common choice is 1)",
+    "user": "--user COL is the column that identifies the people to protect",
+    "winner": "--winner COL is the item that was preferred",
+    "loser": "--loser COL is the other one",
+    "comparisons_per_pair": "--comparisons-per-pair N is how many users you expect to compare each two items",
+    "time": "--time COL is the column that says when",
+    "start": "--start DATE is when the first period begins",
+    "periods": "--periods N is how many periods the budget lasts for",
+    "epsilon": "--epsilon limits what the answer may reveal about one person; 1 is a common choice",
     "delta": (
-        "--delta is the probability that the bound of --epsilon fails, needed unless --domain lists the items (well "
-        "below one over the number of people, such as 1e-6)"
+        "--delta is the probability that this limit fails: take much less than one over the number of people, such as "
+        "--delta 1e-6 (a list of known items, --domain, needs none)"
     ),
+    "ledger": "--ledger FILE is where budgets are kept, such as --ledger ledger.db",
+    "dataset": "--dataset NAME is the name under which its budget was created",
 }
 _NEEDED = ("item", "user")
 """Needed wherever a command has them, although 'podium top FILE' alone is a question about the columns."""
@@ -35,7 +45,7 @@ class MissingOptions(typer.TyperException):
     def __init__(self, names: Collection[str], said: Collection[str], command: str) -> None:
         self.lines = [
             f"Missing {', '.join(names)}.",
-            *([f"{'; '.join(said)}."] if said else []),
+            *([f"{'. '.join(said)}."] if said else []),
             f"'{command} SOURCE' lists the columns of a table and a complete command."
             if command.endswith(" top")
             else f"'{command} --help' shows the options and an example.",
@@ -57,7 +67,7 @@ def missing_options(context: Any, parameters: Iterable[Any], given: dict[str, An
         return None
     return MissingOptions(
         [_shown(by_name[name]) for name in needed],
-        [_SAYS[name] for name in needed if name in _SAYS],
+        [OPTION_MEANINGS[name] for name in needed if name in OPTION_MEANINGS],
         context.command_path,
     )
 

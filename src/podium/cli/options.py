@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from podium.query.group_columns import DeclaredTable
 
 __all__ = [
+    "EPSILON_HELP",
     "AnalystOption",
     "AnswerEvery",
     "AtLeast",
@@ -120,8 +121,8 @@ SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A Parquet, CSV or JSON file, a glob, a folder of Parquet files, a DuckDB file, a database URL, or - for "
-        "standard input.",
+        help="A Parquet, CSV or JSON file, a glob, a folder of Parquet files, a DuckDB or SQLite file, a database URL, "
+        "or - for standard input.",
     ),
 ]
 SourceOption = Annotated[
@@ -158,13 +159,15 @@ DeclareJoin = Annotated[
 _LENGTH = typer.Option("--k", "-k", metavar="N", help="Number of items to release.")
 K = Annotated[int, _LENGTH]
 KBesideSQL = Annotated[int | None, _LENGTH]
-Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="Total privacy loss of the answer.")]
+EPSILON_HELP = "How much the answer may reveal about one person; 1 is a common choice."
+Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help=EPSILON_HELP)]
 Delta = Annotated[
     str | None,
     typer.Option(
         "--delta",
         metavar="NUMBER",
-        help="Delta of the guarantee, such as 1e-8; needed unless the items are known.",
+        help="Probability that this limit fails, such as 1e-6: much less than one over the number of people. Needed "
+        "unless the items are known.",
     ),
 ]
 MaxItemsPerUser = Annotated[

@@ -32,6 +32,9 @@ _ENDINGS = {
     ".json": ReleaseFormat.JSON,
     ".md": ReleaseFormat.MARKDOWN,
     ".parquet": ReleaseFormat.PARQUET,
+    ".pq": ReleaseFormat.PARQUET,
+    ".txt": ReleaseFormat.TABLE,
+    "": ReleaseFormat.TABLE,
 }
 _MORE = "podium explain"
 _PICTURES = (".png", ".svg", ".pdf")
@@ -49,7 +52,12 @@ class Output:
     def at(cls, form: ReleaseFormat | None, path: Path | None, *, plot: Path | None = None) -> Output:
         """In the format that was named, or that the ending of the file names, or else as a table."""
         ending = "" if path is None else path.suffix.lower()
-        return cls(form or _ENDINGS.get(ending, ReleaseFormat.TABLE), path, plot)
+        if form is None and ending not in _ENDINGS:
+            raise InvalidArgument(
+                "output", str(path), allowed=f"a file that ends in {', '.join(filter(None, _ENDINGS))}",
+                hint="Or say with --format what to write into it.",
+            )  # fmt: skip
+        return cls(form or _ENDINGS[ending], path, plot)
 
     @property
     def is_closed(self) -> bool:

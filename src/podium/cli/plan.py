@@ -8,6 +8,7 @@ import typer
 
 from podium.cli.console import settings
 from podium.cli.options import (
+    EPSILON_HELP,
     DomainSize,
     Format,
     GroupsPerUser,
@@ -31,14 +32,14 @@ __all__ = ["plan"]
 
 KnownGroups = Annotated[
     int | None,
-    typer.Option("--known-groups", metavar="N", help="The values of --per are known: so many, all of which are shown."),
+    typer.Option("--known-groups", metavar="N", help="How many values --per has, if they are known; all are shown."),
 ]
 
 
 def plan(
     *,
     k: K = 10,
-    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="Total privacy loss of the answer.")],
+    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=EPSILON_HELP)],
     delta: Annotated[
         str,
         typer.Option("--delta", metavar="NUMBER", help="Delta of the guarantee; 0 only if the items are known."),

@@ -13,7 +13,7 @@ import typer
 
 from podium.cli import USUAL_COLLECTION
 from podium.cli.console import print_result, say
-from podium.cli.missing import MissingOptions
+from podium.cli.missing import OPTION_MEANINGS, MissingOptions
 from podium.cli.options import BadLines, BadLinesOption, Encoding, NoHeader
 from podium.cli.output import print_facts
 from podium.errors import InvalidArgument, MissingLibrary
@@ -26,9 +26,12 @@ __all__ = ["Config", "require_service", "serve", "settings_in"]
 
 _USUAL_PORT = 8000
 _SAYS = {
-    "user": "--user COL is the column that tells whose row it is",
-    "epsilon": "--epsilon is the total for everything that is ever released about the file (a common choice is 3)",
-    "delta": "--delta is the probability that this bound fails (below one over the number of people, such as 1e-6)",
+    "user": OPTION_MEANINGS["user"],
+    "epsilon": "--epsilon limits what all answers together may reveal about one person; 3 is a common choice",
+    "delta": (
+        "--delta is the probability that this limit fails: take much less than one over the number of people, such as "
+        "--delta 1e-6"
+    ),
 }
 """What the first run for a file must say."""
 _CONFIG = typer.Option(

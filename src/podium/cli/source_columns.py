@@ -45,12 +45,12 @@ def print_columns(source: str, options: DataOptions) -> None:
     print_result(rich_table(headers, rows) if on_terminal() else plain_table(headers, rows))
     notes = []
     if untyped:
-        notes.append("A column of text may be declared as something else, for example --types day=date.")
+        notes.append("All columns are read as text unless you say otherwise, for example --types day=date.")
     notes.append(
-        "Choose the column to rank (--item) and the one that tells whose row it is (--user): all rows of one value of "
-        "it are protected together. To begin with:"
+        "Choose the column to rank (--item) and the column that identifies the people to protect (--user). For example:"
     )
-    print_result("\n" + "\n".join(notes) + f"\n\n  {command_to_paste(source, schema, options)}")
+    # A drawn table ends with an empty line of its own.
+    print_result("\n" * (not on_terminal()) + "\n".join(notes) + f"\n\n  {command_to_paste(source, schema, options)}")
 
 
 def _type_text(column: Column) -> str:

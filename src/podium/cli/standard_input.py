@@ -51,5 +51,7 @@ def _suffix(head: bytes) -> str:
         return ".parquet"
     if head.startswith(b"\x1f\x8b"):
         return ".csv.gz"
+    if head.startswith(b"BZh"):
+        return ".csv.bz2"
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     return {b"[": ".json", b"{": ".jsonl"}.get(first, ".csv")

@@ -32,7 +32,7 @@ def require_turn(account: Account, cost: Cost) -> None:
     totals, max_questions = account.totals, account.totals.max_questions
     if max_questions is not None and account.questions >= max_questions:
         hint = (
-            f"Its owner allows {max_questions=}; what was answered is still told again. The owner may allow more, "
+            f"Its owner allows {max_questions=}; earlier answers are still repeated. The owner may allow more, "
             f"with 'podium budget raise {account.dataset} --max-questions N'."
         )
         raise BudgetExceeded("questions", Fraction(1), Fraction(0), budget=repr(account.dataset), hint=hint)
@@ -85,7 +85,8 @@ def require_room(
         return books.reserve(charge, held, session=session)
     budget = repr(dataset) if whose is None else f"{whose} on {dataset!r}"
     hint = f"{_what_fits(books, held, charge)}; 'podium budget show {dataset}' lists what was spent."
-    raise BudgetExceeded(problem.measure, problem.requested, problem.remaining, budget=budget, hint=hint)
+    total = getattr(books.remaining(Sum()), problem.measure)
+    raise BudgetExceeded(problem.measure, problem.requested, problem.remaining, budget=budget, hint=hint, total=total)
 
 
 def _what_fits(books: Books, held: Sum, charge: Charged) -> str:

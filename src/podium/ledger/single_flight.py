@@ -76,6 +76,7 @@ def _all_refused(refused: BudgetExceeded, record: DatasetRecord, place: int, of:
         budget=f"{record.account.dataset!r}, after {place} of the {of} questions of this batch,",
         hint="They are admitted together, or none: nothing was charged. Take some out, ask for fewer items or a "
         "smaller epsilon, or ask the owner to raise the total.",
+        total=refused.total,
     )
 
 

@@ -47,7 +47,7 @@ def release_html(release: Release, *, heading: str | None = None) -> str:
         _table(release, listed, heading, margin),
         *(f"<p>{escape(line)}</p>" for line in _remarks(release, margin)),
         f"<p>{escape(closing_sentence(release))}</p>",
-        details(_facts(release)),
+        details(_facts(release, margin)),
     )
 
 
@@ -178,11 +178,12 @@ def _remarks(release: Release, margin: Margin | None) -> list[str]:
     return [*remarks, *list_remarks(release)]
 
 
-def _facts(release: Release) -> str:
+def _facts(release: Release, margin: Margin | None) -> str:
     facts = {
         "promise": release.promise,
         "paid": paid_sentence(release),
         "mechanism": mechanism_text(release),
+        **({} if margin is None else {"noise": margin.law}),
         "theorem": release.theorem,
     }
     return f"<dl>{''.join(f'<dt>{name}</dt><dd>{escape(text)}</dd>' for name, text in facts.items())}</dl>"

@@ -57,12 +57,14 @@ class Margin:
     @property
     def sentence(self) -> str:
         """What the interval means."""
-        start = f"Each interval holds its true {self.what} with {self.percent} confidence, from the law of the noise"
         if self.fresh:
-            return f"{start} ({self.law}). That noise was drawn after the selection, which therefore does not bias it."
+            return (
+                f"Each interval holds its true {self.what} with {self.percent} confidence. The noise in it was drawn "
+                "after the selection, which therefore does not bias it."
+            )
         return (
-            f"{start} ({self.law}) before selection. Lucky noise helps to be selected: "
-            f"true {self.what}s tend to be lower than shown."
+            f"Before selection each interval held its true {self.what} with {self.percent} confidence. Lucky noise "
+            f"helps to be selected: true {self.what}s tend to be lower than shown."
         )
 
 

@@ -15,7 +15,7 @@ from podium.release import GroupedRelease, Release
 
 __all__ = ["ShownMeasure", "release_title", "shown_measure"]
 
-_TOGETHER = "all items together as the root of the sum of their squares"
+_TOGETHER = "for all items together (the root of the sum of squares)"
 _SUM = re.compile(r'sum\((?:(\w+)|"(.*)")\)', re.DOTALL)
 
 
@@ -108,21 +108,21 @@ def _clip_sentence(
     user, items = unit_name(release.user), printable(", ".join(release.columns or ("item",)))
     least = f"at least {display(low * unit)} and " if low else ""
     if high is None:
-        counting = f"at most {_amount((length or 0) * unit, noun)} per {user}, {_TOGETHER}"
+        counting = f"at most {_amount((length or 0) * unit, noun)} per {user} {_TOGETHER}"
     else:
-        also = "" if length is None else f", and as much per {user}, {_TOGETHER}"
+        also = "" if length is None else f", and as much per {user} {_TOGETHER}"
         counting = f"{least}at most {_amount(high * unit, noun)} per {user} and {items}{also}"
     # What is cut off is positive, so a low end holds without the clip too; a signed sum has no such end.
     # A share has a total that is cut as well, and may be larger than the share of everything.
     shares = release.beside is not None and release.beside.ceiling is not None
     but = ", but for those of shares" if shares else ""
-    held = "" if low else f" The lower ends of the intervals hold for all {noun}{but}."
+    held = "" if low else f" The lower ends of the intervals also hold for all {noun}{but}."
     if measured is None or not _has_values(release):
-        return f"Ranked counting {counting}."
+        return f"The ranking counts {counting}."
     if measured == high and length is None:
-        return f"Counting {counting}.{held}"
+        return f"The ranking and the values count {counting}.{held}"
     whom = "" if length is None else f" per {user} and {items}"
-    return f"Ranked counting {counting}; the values count at most {display(measured * unit)}{whom}.{held}"
+    return f"The ranking counts {counting}; the values count at most {display(measured * unit)}{whom}.{held}"
 
 
 def _has_values(release: Release) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
 from podium.errors import PodiumError
 from podium.present.html import details, fact_rows, frame, release_html, table_html
 from podium.present.text.accounts import status_facts
-from podium.present.text.closing import budget_sentence, loss_text, protection
+from podium.present.text.closing import budget_sentence, loss_text, protection, used_share
 from podium.present.text.plain import plain_status
 from podium.sources import pretty_sql
 from podium.user_columns import user_text
@@ -88,7 +90,17 @@ def batch_html(answers: BatchAnswers) -> str:
 
 def _status(status: Status) -> str:
     caption = f"Budget of {status.dataset} (version {status.data_version})"
-    return fact_rows(_without_name(plain_status(status)), caption)
+    used = budget_sentence(status)
+    facts = [(label, used if label == "used" else text) for label, text in _without_name(plain_status(status))]
+    return _budget_bar(used_share(status)) + fact_rows(facts, caption)
+
+
+def _budget_bar(used: Fraction) -> str:
+    """What is used, as a part of a bar; rounded up, like the percentage below, which screen readers read instead."""
+    width = min(100, math.ceil(100 * used))
+    shape = "height:.6em;border-radius:.3em;background:"
+    filled = f'<div style="width:{width}%;{shape}#4a6fb5"></div>'
+    return f'<div style="max-width:30em;margin:.6em 0;{shape}rgba(128,128,128,.3)">{filled}</div>'
 
 
 def _without_name(facts: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from podium.errors import InvalidArgument
@@ -114,6 +114,9 @@ def list_remarks(release: Release) -> list[str]:
     if not lines or release.beside is None:
         return remarks
     noun = shown_measure(release).noun
+    if release.beside.ceiling is None:
+        # Numbers of people, so none is shown below 0. Those of amounts add up as they are.
+        lines = tuple(replace(line, value=max(Fraction(0), line.value)) for line in lines)
     others, total = (f"{_told(line.value)} {noun} ({_told(line.low)} to {_told(line.high)})" for line in lines)
     if release.beside.ceiling is None:
         remarks.append(f"Others: {others} have none of these items. In all, {total} have an item.")

@@ -134,7 +134,7 @@ async def _handle_http_error(request: Request, error: Exception) -> Response:
     """Respond to an unknown route or method."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     texts = {
-        404: "There is nothing at this address. /openapi.json lists all addresses. Check it.",
+        404: "There is nothing at this address. Check its spelling; /openapi.json lists all addresses of the API.",
         405: "This address does not support that method. /openapi.json lists the methods it supports. Use one of them.",
     }
     text = texts.get(status, "The request could not be understood. /openapi.json describes what is allowed.")

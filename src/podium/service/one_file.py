@@ -90,7 +90,7 @@ def open_file(source: str, stated: Stated, *, port: int) -> FileService:
     budget = _budget(stated)
     if not stated.user:
         raise InvalidArgument(
-            "user", None, allowed="the column that tells whose row it is",
+            "user", None, allowed="the column that identifies the people to protect",
             hint=f"For example: podium serve {file.name} --user customer --epsilon 3 --delta 1e-6",
         )  # fmt: skip
     new, draft = not folder.exists(), config.with_name(f"new-{config.name}")

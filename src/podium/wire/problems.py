@@ -111,6 +111,7 @@ def _restore_fields(error: Exception, document: Mapping[str, Any]) -> None:
             setattr(error, name, _field(name, document[name]))
     if isinstance(error, errors.BudgetExceeded):
         error.short_by = error.requested - error.remaining
+        error.total = None
     if isinstance(error, errors.InvalidArgument):
         error.value = document.get("value")
     if isinstance(error, errors.DatasetLocked):

@@ -98,8 +98,9 @@ def test_an_overrun_says_requested_remaining_and_short_by(ledger: Ledger) -> Non
         ledger.reserve("clicks", (PureMechanism("0.25"),), "q")
     error = caught.value
     assert (error.measure, error.requested, error.remaining) == ("epsilon", Fraction(1, 4), Fraction(1, 5))
+    assert (error.short_by, error.total) == (Fraction(1, 20), Fraction(3, 10))
     assert str(error) == (
-        "this release may cost epsilon=0.25 but 'clicks' has epsilon=0.2 left (short by 0.05). Ask for fewer items, "
+        "This answer may cost 84 % of the budget of 'clicks', and 66 % is left. Ask for fewer items, "
         "lower epsilon, or ask the owner to raise the total; 'podium budget show clicks' lists what was spent."
     )
     assert ledger.status("clicks").reserved.epsilon == Fraction(1, 10)

@@ -117,7 +117,7 @@ def test_register_ask_confirm_see_download_run_out_and_sign_out(
 
         ask(page, server, "clicks", 6)
         expect(page.get_by_role("heading", level=1)).to_have_text("No answer")
-        expect(page.get_by_role("alert")).to_contain_text("this release may cost rho=")
+        expect(page.get_by_role("alert")).to_contain_text("This answer may cost ")
         page.get_by_role("button", name="Sign out").click()
         page.goto(f"{server.url}/datasets/clicks")
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")

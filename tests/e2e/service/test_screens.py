@@ -51,7 +51,7 @@ def test_every_page_fits_and_axe_finds_nothing(service: Shop, browser: Browser, 
             page = open_screen(pages, service, screen)
             # What is folded, or behind a tab, is a part of the page.
             page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
-            found[screen.name] = [*_sideways(page), *_axe(page, LOOKS[look])]
+            found[screen.name] = [*_sideways(page), *_squeezed(page), *_axe(page, LOOKS[look])]
             for place in (2, 3, 4) if screen.name == "answer" else ():
                 page.locator(f"label[for=tab-{place}]").click()
                 found[screen.name] += [*_sideways(page), *_axe(page, LOOKS[look])]
@@ -66,6 +66,8 @@ def test_axe_finds_what_is_wrong(browser: Browser) -> None:
         one.partition(":")[0] for one in _axe(page, LOOKS["1280-light"])
     }
     assert _sideways(page) != []
+    page.set_content("<table style='width:100%'><tr><td style='display:block;width:1%'>one word in each line</table>")
+    assert _squeezed(page) == ["squeezed: one word in each line"]
     page.close()
 
 
@@ -87,6 +89,17 @@ def _axe_source() -> str:
     assert place is not None, "these tests need axe: pip install --group test"
     assert place.origin is not None
     return (Path(place.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+def _squeezed(page: Page) -> list[str]:
+    """Cells whose words stand one below the other, although there is room beside them."""
+    narrow: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll("td, th, dd, dt, p, li, label")].filter((one) => {
+        const box = one.getBoundingClientRect(), em = parseFloat(getComputedStyle(one).fontSize);
+        return box.height > 4 * em && box.width < 5 * em && one.innerText.trim().split(/\\s+/).length > 3;
+        }).map((one) => "squeezed: " + one.innerText.trim().replace(/\\s+/g, " "))"""
+    )
+    return narrow
 
 
 def _sideways(page: Page) -> list[str]:

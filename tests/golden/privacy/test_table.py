@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 
 import pytest
@@ -76,3 +77,14 @@ def test_error_texts() -> None:
         "epsilon=2 is not valid. Allowed: a number from 0 to reserved=1. "
         "No outcome may cost more than what was reserved for it."
     )
+
+
+def test_an_error_that_knows_the_total_speaks_of_percentages_that_differ() -> None:
+    """Rounded apart: what just does not fit is never said to be what is left."""
+    short = BudgetExceeded(
+        "rho", Fraction("0.05001"), Fraction("0.05"), budget="'clicks'", total=Fraction(1), hint="Ask."
+    )
+    assert str(short) == "This answer may cost 6 % of the budget of 'clicks', and 5 % is left. Ask."
+    assert pickle.loads(pickle.dumps(short)).args == short.args  # noqa: S301 - our own
+    delta = BudgetExceeded("delta", Fraction(3, 8), Fraction(0), budget="'clicks'", total=Fraction(1, 4))
+    assert str(delta) == "This answer may cost 150 % of the delta of 'clicks', and 0 % is left."

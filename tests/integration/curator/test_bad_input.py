@@ -234,14 +234,14 @@ def test_an_exhausted_budget(table: Path) -> None:
             asked.top("article", k=8, mechanism="limited-domain")
         error = caught.value
         assert str(error) == (
-            "this release may cost rho=0.1406 but 'views' has rho=0.123025 left (short by 0.0176). Only 7 of the 8 "
-            "items would fit: ask for fewer, or lower epsilon; 'podium budget show views' lists what was spent."
+            "This answer may cost 80 % of the budget of 'views', and 70 % is left. Only 7 of the 8 items "
+            "would fit: ask for fewer, or lower epsilon; 'podium budget show views' lists what was spent."
         )
         assert error.short_by == error.requested - error.remaining > 0
         assert error.remaining == before.remaining.rho
         assert asked.status == before
         assert asked.top("article", k=3, mechanism="limited-domain").complete
-        with pytest.raises(BudgetExceeded, match=r"may cost delta=2.5e-07 but 'views' has delta=0 left"):
+        with pytest.raises(BudgetExceeded, match=r"may cost 50 % of the delta of 'views', and 0 % is left"):
             asked.top("article", k=1, where="user_id > 7")
         assert source.snapshots == 2
 

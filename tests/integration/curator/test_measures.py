@@ -113,7 +113,7 @@ def test_the_picture_speaks_in_the_units_of_the_column() -> None:
     assert margin.law.startswith(f"Gaussian, sigma {display(sigma)} for each count")
     assert margin.sentence.startswith("Each interval holds its true clipped sum with 95% confidence")
     drawn = " ".join(release.plot().alt.split())
-    assert "Ranked counting at most 10 minutes per `listener` and track, and as much per `listener`, all items" in drawn
+    assert "The ranking counts at most 10 minutes per `listener` and track, and as much per `listener` for all" in drawn
     assert "the values count at most 10 per `listener` and track." in drawn
 
 

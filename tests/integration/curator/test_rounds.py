@@ -180,7 +180,7 @@ def test_a_budget_that_is_too_small_for_all_rounds(table: Path) -> None:
         assert asked.status == before
         assert source.snapshots == 0
     assert str(caught.value) == (
-        "this release may cost rho=0.263625 but 'views' has rho=0.17575 left (short by 0.0879). Ask for fewer items, "
+        "This answer may cost 150 % of the budget of 'views', and 100 % is left. Ask for fewer items, "
         "lower epsilon, or ask the owner to raise the total; 'podium budget show views' lists what was spent."
     )
 

@@ -56,7 +56,7 @@ def test_the_nightly_list_costs_once_a_night_and_stops_when_spent(tmp_path: Path
     run(tmp_path, *ask, "tuesday")
     latest = (tmp_path / "published" / "latest.json").read_text(encoding="utf-8")
     refused = run(tmp_path, *ask, "wednesday", code=3)
-    assert refused.startswith("nothing was published: this release may cost")
+    assert refused.startswith("nothing was published: This answer may cost")
     assert sorted(path.name for path in (tmp_path / "published").iterdir()) == [
         "latest.json", "monday.card.md", "monday.json", "tuesday.card.md", "tuesday.json",
     ]  # fmt: skip

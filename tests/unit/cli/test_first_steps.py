@@ -87,6 +87,8 @@ def test_the_ending_of_a_file_says_its_format(ending: str, begins: str) -> None:
 
 def test_parquet_by_its_ending_and_a_stated_format_first() -> None:
     succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "-o", "answer.parquet")
+    succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "-o", "answer.xlsx", "-f", "csv")
+    assert Path("answer.xlsx").read_text(encoding="utf-8").startswith('"rank"')
     assert Path("answer.parquet").read_bytes().startswith(b"PAR1")
     succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "-o", "answer.csv", "-f", "json")
     assert Release.from_json(Path("answer.csv").read_text(encoding="utf-8")).items == tuple(RANKED[:2])

@@ -122,7 +122,7 @@ def test_an_explanation_in_general_and_of_a_release() -> None:
 
 
 def test_an_explanation_of_a_short_list_says_why_it_is_short() -> None:
-    few = ("--epsilon", "0.01", "--delta", "1e-9", "-k", "3", "--format", "json")
+    few = ("--epsilon", "0.001", "--delta", "1e-9", "-k", "3", "--format", "json")
     explained = succeeded("explain", "-", text=succeeded("top", "views.parquet", *ASK, *few))
     assert "0 of 3: no item stood out enough to be named at this budget." in " ".join(explained.split())
 

@@ -44,7 +44,8 @@ RELEASES = {
     "bounded": LimitedDomain(2, 3, "1/2", "1e-6", max_items_per_user=7).release(COUNTS),
 }
 
-HELD = " The lower ends of the intervals hold for all minutes."
+COUNTED = "The ranking and the values count at most 45 minutes per user and item"
+HELD = " The lower ends of the intervals also hold for all minutes."
 
 
 def check(value: Any, schema: dict[str, Any], where: str = "card") -> None:
@@ -177,11 +178,11 @@ def test_a_card_by_an_amount_says_how_much_of_a_user_counts_and_that_the_clip_wa
     release = RELEASES["by an amount"]
     deployment = release.card().to_dict()["registry"]["deployment"]
     tuned = deployment["implementation"]["preprocessing_and_hyperparameter_tuning"]
-    assert tuned.startswith("Counting at most 45 minutes per user and item.")
+    assert tuned.startswith("The ranking and the values count at most 45 minutes per user and item.")
     assert "The clip was chosen on the data" in tuned
     assert "added up for each item is minutes" in deployment["dp_variant"]["data_domain"]
     assert (
-        "Counting at most 45 minutes"
+        "The ranking and the values count at most 45 minutes"
         in {section.title: section.text for section in explanation(release)}["What was run and paid"]
     )
     stated = replace(release, parameters={**release.parameters, "rho_clip": "None"})
@@ -198,7 +199,10 @@ def test_a_card_by_an_amount_says_how_much_of_a_user_counts_and_that_the_clip_wa
         ("set", "| came back | 2 of k=2 items, as a set, in no particular order |"),
         ("selection", "| margin | no counts were released |"),
         ("selection", "| counting | Each user counts once for each item. |"),
-        ("by an amount", f"| counting | Counting at most 45 minutes per user and item.{HELD} |"),
+        (
+            "by an amount",
+            f"| counting | The ranking and the values count at most 45 minutes per user and item.{HELD} |",
+        ),
         ("by an amount", "| came back | 2 of k=2 items, in order, with noisy sums |"),
         ("selection", "| unit of privacy | one user, with all their rows |"),
         (

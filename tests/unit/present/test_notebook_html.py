@@ -49,7 +49,10 @@ def test_a_curator_shows_its_columns_and_its_budget(curator: Curator) -> None:
 
 
 def test_a_status_and_a_ledger_show_what_is_used(curator: Curator, tmp_path: Path) -> None:
-    assert "% of the budget used" in plain(curator.status._repr_html_())
+    shown = curator.status._repr_html_()
+    assert "% of the budget used" in plain(shown)
+    (percent,) = set(re.findall(r"(\d+) % of the budget used", shown))
+    assert f"width:{percent}%" in shown
     assert "rho" in curator.status._repr_html_()
     with open_ledger(tmp_path / "l.db") as ledger:
         told = plain(ledger._repr_html_())

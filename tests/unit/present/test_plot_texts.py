@@ -57,3 +57,17 @@ def test_signs_that_no_font_has_are_spelled_out(monkeypatch: pytest.MonkeyPatch)
 )  # fmt: skip
 def test_a_title_says_of_what(changes: dict[str, Any], title: str) -> None:
     assert by_role(plot_release(made(("a", "b"), **changes)), "title") == [title]
+
+
+def test_a_long_name_of_narrow_signs_stays_off_its_rank() -> None:
+    """Signs are rounded to dots: thirty of them are wider in the file than on the screen."""
+    for sign in "xilW":
+        assert_readable(plot_release(made((sign * 99, "b"), counts=True)))
+
+
+def test_in_svg_nothing_is_spelled_out_and_nothing_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "_code_points", lambda: frozenset(range(0x250)))
+    plot_release(made(("\u5bff\u53f8",))).save(tmp_path / "a.svg")
+    written = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "\u5bff\u53f8" in written
+    assert style.SPELLED_OUT not in written

@@ -150,7 +150,7 @@ def test_budgets_run_out_with_the_librarys_message(here: World) -> None:
     assert refused.headers["content-type"] == "application/problem+json"
     body = refused.json()
     assert body["error"] == "BudgetExceeded"
-    assert body["detail"].startswith("this release may cost ")
+    assert body["detail"].startswith("This answer may cost 155 % of the budget of 'views', and 89 % is left.")
     assert body["title"] == "Conflict"
 
 

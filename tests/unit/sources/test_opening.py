@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -97,3 +99,54 @@ def test_only_the_engine_that_is_needed_is_imported() -> None:
     others = ["pandas", "polars", "psycopg", "pyspark", "clickhouse_connect", "chdb", "sqlalchemy"]
     ran = subprocess.run([sys.executable, "-c", listing, *others], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "leads"),
+    [
+        ("a.zip", "Unpack it"),
+        ("a.csv.xz", "compress it as .gz or .bz2"),
+        ("a.ods", "pandas.read_excel"),
+        ("a.arrow", "pyarrow.feather.read_table"),
+        ("a.avro", "Write it as Parquet"),
+        ("a.orc", "pandas.read_orc"),
+        ("a.SAV", "pandas.read_spss"),
+    ],
+)
+def test_a_file_that_is_not_read_is_called_what_it_is(tmp_path: Path, name: str, leads: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"")
+    with pytest.raises(SourceUnavailable, match=leads) as caught:
+        open_source(path)
+    assert "has no known format" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("u,i\n1,a\n".encode("utf-16"), "is UTF-16, not utf-8"),
+        ("u,i\n1,a\n".encode("utf-16-be").join([b"\xfe\xff", b""]), "is UTF-16, not utf-8"),
+        (b"\x1f\x8b\x08\xff\n", "let its name end in .gz"),
+        (b"PK\x03\x04\xff\n", "a zip archive or a workbook"),
+        (b"u,i\n1,caf\xe9\n", "line 2 has bytes that are not utf-8"),
+        (b"caf\xe9,i\n1,a\n", "line 1 has bytes that are not utf-8"),
+    ],
+)
+def test_text_that_is_none_is_called_what_it_is(tmp_path: Path, head: bytes, said: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(head)
+    with pytest.raises(SourceUnavailable, match=re.escape(said)):
+        open_source(path)
+
+
+def test_a_sqlite_file_with_one_table_needs_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    for create, expected in (("CREATE TABLE a (u TEXT, i TEXT)", "a"), ("CREATE VIEW b AS SELECT u FROM a", "a, b")):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(create)
+        if expected == "a":
+            with closing(open_source(path)) as opened:
+                assert opened.name.endswith("#a")
+            continue
+        with pytest.raises(SourceUnavailable, match=f"source='shop.db'. The tables are: {expected}. Name one"):
+            open_source(path)

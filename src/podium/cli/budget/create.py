@@ -9,6 +9,7 @@ import typer
 import podium
 from podium.cli.budget.expected_use import expected_use
 from podium.cli.budget.printing import DatasetArgument, Filter, RequiredLedger, print_status, print_totals
+from podium.cli.console import say
 from podium.cli.options import (
     BadLines,
     BadLinesOption,
@@ -99,6 +100,11 @@ def create(
     from podium.user_columns import user_columns
 
     planned_items, planned_lists = expected_use(items, questions)
+    if not delta.strip(" 0."):
+        say(
+            "Without --delta, questions can only be about items that they list (--domain). To find the items in the "
+            "data, register with a delta well below one over the number of people, such as --delta 1e-6."
+        )
     budget = podium.Budget(
         epsilon=epsilon, delta=delta, items=planned_items, questions=planned_lists,
         epsilon_per_analyst=epsilon_per_analyst, delta_per_analyst=delta_per_analyst, max_questions=max_questions,

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
 from podium.errors import InvalidArgument
-from podium.present.drawing.style import DARK, LIGHT, Style, drawable, font
+from podium.present.drawing.style import DARK, LIGHT, SPELLED_OUT, Style, drawable, font
 from podium.present.text.names import clip
 
 __all__ = ["SMALL", "TEXT", "WIDTH", "Page", "Picture"]
@@ -93,6 +93,8 @@ class Picture(Figure):
     def _as_written(self, found: re.Match[str]) -> str:
         """One text of an SVG file with its own signs, and fonts to look for them."""
         text = html.unescape(found[2])
+        if text == SPELLED_OUT:
+            return ""  # Nothing is, here.
         return f"{found[1].replace(_SVG_FONT, _SVG_FONTS)}{html.escape(self._spelled.get(text, text))}{found[3]}"
 
     def _repr_html_(self) -> str:
@@ -108,6 +110,7 @@ class Page:
     def __init__(self, title: str, notes: list[str], *, body: float, dark: bool) -> None:
         self.style: Style = DARK if dark else LIGHT
         self.picture: Picture = Picture(1.0, self.style)
+        self._fine = RendererAgg(1, 1, _SAVED_DPI)  # type: ignore[no-untyped-call]
         room = WIDTH - 2 * _EDGE
         titles = self.wrap(title, room, font(_TITLE, bold=True))
         lines = [line for note in notes for line in self.wrap(note, room, font(SMALL))]
@@ -154,10 +157,12 @@ class Page:
             axis.set_label_text(name, color=self.style.ink, fontproperties=font(TEXT), parse_math=False, usetex=False)
 
     def width_of(self, text: str, prop: FontProperties) -> float:
-        """How wide a text is, in inches."""
-        renderer = self.picture.canvas.get_renderer()  # type: ignore[attr-defined]
-        width, _, _ = renderer.get_text_width_height_descent(text, prop, False)
-        return float(width) / _DPI
+        """How wide a text is, in inches: on a screen or as it is saved, where signs are rounded to other dots."""
+        coarse = self.picture.canvas.get_renderer()  # type: ignore[attr-defined]
+        drawn = ((coarse, _DPI), (self._fine, _SAVED_DPI))
+        return max(
+            float(renderer.get_text_width_height_descent(text, prop, False)[0]) / dots for renderer, dots in drawn
+        )
 
     def wrap(self, text: str, room: float, prop: FontProperties) -> list[str]:
         """Break the text into lines of at most ``room`` inches; a single word that is wider is cut."""

@@ -18,6 +18,7 @@ from sqlglot import exp
 from podium.errors import SourceUnavailable
 from podium.sources.duckdb.compressed import must_be_unpacked, open_bytes, unpacked_name
 from podium.sources.duckdb.identity import file_identities
+from podium.sources.duckdb.other_formats import other_format, unreadable_text
 
 __all__ = [
     "DataFiles",
@@ -51,19 +52,6 @@ _SUFFIXES = {
     ".duckdb": FileFormat.DUCKDB,
     ".ddb": FileFormat.DUCKDB,
 }
-_EXCEL = (
-    "an Excel workbook, whose cells have no types that hold for a column. Save the sheet as CSV (in Excel: Save As, "
-    "CSV UTF-8) and name that file, or in Python pass pandas.read_excel(...)."
-)
-_FEATHER = (
-    "an Arrow file (Feather), which the embedded engine does not read. In Python pass "
-    "pyarrow.feather.read_table(...), or write it as Parquet with pyarrow.parquet.write_table and name that file."
-)
-_ELSEWHERE = {
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), _EXCEL),
-    **dict.fromkeys((".feather", ".arrow", ".ipc"), _FEATHER),
-}
-"""Formats that are not read, and what leads to one that is."""
 _DUCKDB_MARK, _MARK_AT = b"DUCK", 8
 _SQLITE_MARK = b"SQLite format 3\0"
 _DELIMITERS = (",", "\t", ";", "|")
@@ -135,8 +123,8 @@ def _format(path: str) -> FileFormat:
         form = None
     if form is None and _is_database(path):
         return FileFormat.DUCKDB
-    if form is None and ending in _ELSEWHERE:
-        raise SourceUnavailable(f"source={path!r} is {_ELSEWHERE[ending]}")
+    if form is None and (known := other_format(ending)):
+        raise SourceUnavailable(f"source={path!r} is {known}")
     if form is None:
         raise SourceUnavailable(
             f"source={path!r} has no known format. Known are Parquet (.parquet, .pq), CSV (.csv, .tsv), JSON (.json, "
@@ -226,6 +214,8 @@ def _first_line(path: str, encoding: str) -> str:
     except (OSError, EOFError):
         raise SourceUnavailable(f"source={path!r} could not be opened as CSV. Check the file.") from None
     except UnicodeDecodeError:
+        if known := unreadable_text(line, encoding):
+            raise SourceUnavailable(f"source={path!r} is {known}") from None
         raise SourceUnavailable(
             f"source={path!r} cannot be read as it is: line 1 has bytes that are not {encoding}. Allowed: text in "
             "the stated encoding, for example --encoding windows-1252 (in Python: encoding='windows-1252')."

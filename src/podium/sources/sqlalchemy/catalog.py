@@ -13,7 +13,13 @@ from podium.query.schema import Schema
 from podium.sources.sql.relation import Relation
 from podium.sources.sqlalchemy.dialect import Flavour
 
-__all__ = ["describe"]
+__all__ = ["describe", "table_names"]
+
+
+def table_names(connection: sa.Connection) -> list[str]:
+    """Tables and views, by name."""
+    inspector = sa.inspect(connection)
+    return sorted([*inspector.get_table_names(), *inspector.get_view_names()])
 
 
 def describe(connection: sa.Connection, table: str, flavour: Flavour, source: str) -> Relation:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -17,7 +18,7 @@ from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of, depth_of
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
-from podium.sources.sqlalchemy.catalog import describe
+from podium.sources.sqlalchemy.catalog import describe, table_names
 from podium.sources.sqlalchemy.connection import SQLAlchemySession, ask, open_session, quiet_engine
 from podium.sources.sqlalchemy.dialect import Flavour, flavour_of
 from podium.sources.sqlalchemy.self_test import (
@@ -42,8 +43,9 @@ _EXACT = "tell apart, count exactly, compare and order values of kind {} as othe
 class SQLAlchemySource(SqlSource):
     """A table or view of a database that SQLAlchemy has a dialect for.
 
-    ``location`` is a URL, or an engine whose pool is recreated; ``table`` is a name or schema.name. SQLite and
-    PostgreSQL are supported directly; of other engines only the features that pass the self-test are used.
+    ``location`` is a URL, or an engine whose pool is recreated; ``table`` is a name or schema.name, which an SQLite
+    file with one table does not need. SQLite and PostgreSQL are supported directly; of other engines only the features
+    that pass the self-test are used.
     """
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
@@ -52,10 +54,7 @@ class SQLAlchemySource(SqlSource):
         self._flavour = self._find_flavour()
         self.sql_dialect = self._flavour.dialect
         if table is None:
-            raise SourceUnavailable(
-                f"table=None does not say which table to read of source={self._address!r}. "
-                "Allowed: a name, or schema.name. Name one with --table (in Python: table=...)."
-            )
+            table = self._only_table()
         self._wanted = table
         self._passed: set[str] = set()
         self._relation = self._describe(table)
@@ -148,6 +147,20 @@ class SQLAlchemySource(SqlSource):
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
+
+    def _only_table(self) -> str:
+        """The table of a file that has one; a server is never asked which tables it has."""
+        names: Sequence[str] = ()
+        source = self._address
+        if self._engine.dialect.name == "sqlite":
+            names, source = ask(self._engine, table_names) or (), Path(self._engine.url.database or "").name
+        if len(names) == 1:
+            return names[0]
+        listed = f"The tables are: {', '.join(names)}. " if names else "Allowed: a name, or schema.name. "
+        raise SourceUnavailable(
+            f"table=None does not say which table to read of source={source!r}. {listed}Name one with --table "
+            "(in Python: table=...)."
+        )
 
     def _find_flavour(self) -> Flavour:
         name = self._engine.dialect.name
