@@ -13,13 +13,15 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms.groups.chosen_clip import GroupedAmounts
 from podium.mechanisms.groups.grouped_topk import GroupedTopK, Selected
 from podium.mechanisms.measures.clip_choice import RESOLUTION
-from podium.release import GroupedRelease, GroupLists, Receipt, Release
+from podium.planning.facts import GroupFacts
+from podium.release import Beside, GroupedRelease, GroupLists, Receipt, Release
 from podium.release.groups import group_key
 
 if TYPE_CHECKING:
-    from podium.estimates import MeasureCounts, MeasureTogether
+    from podium.estimates import MeasureCounts, MeasureOthers, MeasureTogether
+    from podium.planning.strategy import Strategy
 
-__all__ = ["select_at_clip", "select_groups"]
+__all__ = ["others_of_groups", "select_at_clip", "select_groups"]
 
 
 def select_groups(reader: SourceReader, planned: PlannedQuestion) -> GroupedRelease:
@@ -59,6 +61,35 @@ def select_at_clip(reader: SourceReader, planned: PlannedQuestion) -> GroupedRel
     release = mechanism.gather(measured, clips, values=True, per=groups.per)
     noise = measure.count_parameters(mechanism.k)
     return replace(release, value_kind="counts", parameters={**release.parameters, **noise})
+
+
+def others_of_groups(reader: SourceReader, strategy: Strategy, release: GroupedRelease) -> GroupedRelease:
+    """The release with what is beside each list that it has: a step of its group, by the same queries for all.
+
+    Groups that are not shown cost nothing here: nothing is measured of them. A user is in few of those that are shown.
+    """
+    step, groups = cast("MeasureOthers", strategy.others), cast(GroupFacts, strategy.facts.groups)
+    lists: dict[Item, tuple[Item, ...]] = {group: found.items for group, found in release.lists.items()}
+    beside: dict[Item, Beside] = {}
+    if not lists:
+        return release
+    if step.amounts:
+        # The same clip as that of the values, so that everything adds up.
+        totals = reader.grouped_rest_totals(lists, _value_clip(reader.planned, release))
+        beside = {g: step.release_rest(*totals[g], found.values or ()) for g, found in release.lists.items()}
+    else:
+        beside = {group: step.release(*numbers) for group, numbers in reader.grouped_users(lists).items()}
+    named = ((group, replace(found, beside=beside[group])) for group, found in release.lists.items())
+    paid = Receipt((*release.paid.events, *step.events * min(groups.most, len(lists))))
+    theorem = f"{release.theorem}; {step.group_proof}: what is beside the list of each group"
+    return replace(release, lists=GroupLists(named), paid=paid, theorem=theorem)
+
+
+def _value_clip(planned: PlannedQuestion, release: GroupedRelease) -> int:
+    """What a user adds to an item at most, in units: chosen, or stated."""
+    measure = planned.question.measure
+    stated = None if measure is None else measure.clip
+    return int(release.parameters["value_clip"]) if stated is None else stated
 
 
 def _sums_of(reader: SourceReader, shown: Mapping[Item, Release]) -> dict[Item, dict[Item, int]]:

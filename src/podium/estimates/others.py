@@ -63,6 +63,11 @@ class MeasureOthers:
         return Proof("docs/proofs/others.md", "Theorem 2" if self.amounts else "Theorem 1")
 
     @property
+    def group_proof(self) -> Proof:
+        """Why it may be measured beside the list of every group, for the price of the groups of one user."""
+        return Proof("docs/proofs/others.md", "Theorem 3")
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """What it costs, whatever comes out."""
         if self.amounts and self.step.noise == "gaussian":

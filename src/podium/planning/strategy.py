@@ -90,7 +90,7 @@ class Strategy:
         counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
         groups = 1 if self.facts.groups is None else self.facts.groups.most
         beside = () if self.others is None else self.others.events
-        return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside)
+        return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside * groups)
 
     @property
     def rows(self) -> int | None:
