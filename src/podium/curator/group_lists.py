@@ -75,7 +75,7 @@ def others_of_groups(reader: SourceReader, strategy: Strategy, release: GroupedR
         return release
     if step.amounts:
         # The same clip as that of the values, so that everything adds up.
-        totals = reader.grouped_rest_totals(lists, _value_clip(reader.planned, release))
+        totals = reader.grouped_rest_totals(lists, int(release.parameters["value_clip"]))
         beside = {g: step.release_rest(*totals[g], found.values or ()) for g, found in release.lists.items()}
     else:
         beside = {group: step.release(*numbers) for group, numbers in reader.grouped_users(lists).items()}
@@ -83,13 +83,6 @@ def others_of_groups(reader: SourceReader, strategy: Strategy, release: GroupedR
     paid = Receipt((*release.paid.events, *step.events * min(groups.most, len(lists))))
     theorem = f"{release.theorem}; {step.group_proof}: what is beside the list of each group"
     return replace(release, lists=GroupLists(named), paid=paid, theorem=theorem)
-
-
-def _value_clip(planned: PlannedQuestion, release: GroupedRelease) -> int:
-    """What a user adds to an item at most, in units: chosen, or stated."""
-    measure = planned.question.measure
-    stated = None if measure is None else measure.clip
-    return int(release.parameters["value_clip"]) if stated is None else stated
 
 
 def _sums_of(reader: SourceReader, shown: Mapping[Item, Release]) -> dict[Item, dict[Item, int]]:
@@ -139,8 +132,12 @@ def _measured(one: Selected, measure: MeasureCounts | MeasureTogether | None, *,
 
 def _noise(planned: PlannedQuestion) -> dict[str, str]:
     """The noise of every count, which does not depend on how many came out of a group."""
-    measure = planned.strategy.measure
-    return {} if measure is None else measure.count_parameters(planned.question.k)
+    measure, by = planned.strategy.measure, planned.question.measure
+    if measure is None:
+        return {}
+    # Lists and values have one clip where it is stated.
+    clip = {} if by is None else {"value_clip": str(by.clip)}
+    return clip | dict(measure.count_parameters(planned.question.k))
 
 
 def _named(reader: SourceReader, release: GroupedRelease) -> GroupedRelease:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from podium.errors import InvalidArgument
 from podium.estimates.measure import MeasureCounts
@@ -100,10 +101,16 @@ def share_interval(part: Fraction, part_width: Fraction, total: Fraction, total_
 
 
 def _width(beside: Beside, level: Fraction) -> int:
-    scale = positive_fraction(beside.scale, "scale")
+    return _noise_width(beside.noise, beside.scale, level)
+
+
+@lru_cache(maxsize=64)
+def _noise_width(noise: str, text: str, level: Fraction) -> int:
+    """The same for all groups, of which there may be many."""
+    scale = positive_fraction(text, "scale")
     if scale > _LARGEST_SCALE:
-        raise InvalidArgument("scale", beside.scale, allowed=f"at most {_LARGEST_SCALE}")
-    step = MeasureCounts(sigma=scale) if beside.noise == "gaussian" else MeasureCounts(epsilon_per_item=1 / scale)
+        raise InvalidArgument("scale", text, allowed=f"at most {_LARGEST_SCALE}")
+    step = MeasureCounts(sigma=scale) if noise == "gaussian" else MeasureCounts(epsilon_per_item=1 / scale)
     return step.margin(probability(level, "confidence"))
 
 

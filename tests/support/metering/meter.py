@@ -11,7 +11,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -300,6 +300,16 @@ class _MeteredPairs:
 
     def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
         return MeteredGroupNames(self.meter.note, self.inner.grouped_among(items))
+
+    def grouped_users(self, groups: Collection[Group]) -> dict[Group, int]:
+        found = self.inner.grouped_users(groups)
+        self.meter.note("grouped_users", found.values())
+        return found
+
+    def grouped_rest_totals(self, items: Any, clip: int, buckets: int) -> dict[Group, Any]:
+        found = self.inner.grouped_rest_totals(items, clip, buckets)
+        self.meter.note("rest_totals", (number for parts in found.values() for part in parts for number in part))
+        return found
 
     def rest_totals(self, items: Any, clip: int, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         found = self.inner.rest_totals(items, clip, buckets)

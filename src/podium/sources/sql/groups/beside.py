@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from sqlglot import exp
-
 from podium.query.schema import Column
 from podium.sources.domains import item_rows
 from podium.sources.group_cut import Group
 from podium.sources.sql.builder import SqlBuilder
-from podium.sources.sql.expressions import MEMBERS, VALUE
 from podium.sources.sql.groups.queries import GroupedSql
 from podium.sources.sql.loaded_items import loaded_groups
 from podium.sources.sql.snapshot import Session, decoded
@@ -36,9 +33,7 @@ class BesideGroups:
         found = {self._group(texts): int(users) for *texts, users in self._fetch("users", groups)}
         return {group: found.get(group, 0) for group in groups}
 
-    def totals(
-        self, groups: Collection[Group], buckets: int
-    ) -> dict[Group, tuple[tuple[int, ...], tuple[int, ...]]]:
+    def totals(self, groups: Collection[Group], buckets: int) -> dict[Group, tuple[tuple[int, ...], tuple[int, ...]]]:
         """For each group users by what they add in all, and what they add, as ``KeptPairs.rest_totals``."""
         rows: dict[tuple[Group, int], tuple[int, int]] = {}
         for *texts, bucket, users, total in self._fetch("totals", groups, buckets):

@@ -163,7 +163,9 @@ class GroupedSql:
     def users_of(self, wanted: str) -> exp.Select:
         """How many users each group of a table has."""
         keys = [column(name, PAIRS) for name in (*self._groups, USER)]
-        users = exp.select(*(key.as_(key.name) for key in keys)).distinct().from_(self._of_groups(wanted).subquery(PAIRS))
+        users = (
+            exp.select(*(key.as_(key.name) for key in keys)).distinct().from_(self._of_groups(wanted).subquery(PAIRS))
+        )
         counted = exp.select(*map(column, self._groups), rows().as_(MEMBERS)).from_(users.subquery(_COUNTED))
         counted = counted.group_by(*map(column, self._groups))
         select = exp.select(*self._group_texts(_FOUND), *self._plain(_FOUND, MEMBERS))
@@ -202,7 +204,9 @@ class GroupedSql:
     def _of_groups(self, wanted: str) -> exp.Select:
         """The pairs of the groups of a table."""
         held = (USER, *self._groups, *((VALUE,) if self.builder.query.value is not None else ()))
-        pairs = exp.select(*(column(name, PAIRS).as_(name) for name in held)).from_(self.builder.pairs().subquery(PAIRS))
+        pairs = exp.select(*(column(name, PAIRS).as_(name) for name in held)).from_(
+            self.builder.pairs().subquery(PAIRS)
+        )
         return pairs.join(self._loaded(wanted, _WANTED), on=_same(PAIRS, _WANTED, self._groups))
 
     def _at_places(self, ranked: exp.Select, places: str) -> exp.Select:
