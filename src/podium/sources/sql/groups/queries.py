@@ -162,10 +162,8 @@ class GroupedSql:
 
     def users_of(self, wanted: str) -> exp.Select:
         """How many users each group of a table has."""
-        keys = [column(name, PAIRS) for name in (*self._groups, USER)]
-        users = (
-            exp.select(*(key.as_(key.name) for key in keys)).distinct().from_(self._of_groups(wanted).subquery(PAIRS))
-        )
+        pairs = self._of_groups(wanted).subquery(PAIRS)
+        users = exp.select(*self._plain(PAIRS, *self._groups, USER)).distinct().from_(pairs)
         counted = exp.select(*map(column, self._groups), rows().as_(MEMBERS)).from_(users.subquery(_COUNTED))
         counted = counted.group_by(*map(column, self._groups))
         select = exp.select(*self._group_texts(_FOUND), *self._plain(_FOUND, MEMBERS))
