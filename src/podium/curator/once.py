@@ -79,10 +79,10 @@ def top(
             with a ``beside`` of its own if ``others`` are asked for. ``groups`` (a list, or a file) are the values, if
             known; each user counts in ``groups_per_user`` (1) of them, or in "all". ``join``: a ``podium.Join``,
             or several: tables about users and public tables, whose columns are then columns of the question.
-            ``max_items_per_user``, ``k_bar``, ``mechanism``: for those who know more than the planner. How the source is read: ``table`` names
-            the table of a database, ``types`` the types of columns of CSV and JSON files, such as {"user_id":
-            "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records; ``encoding`` is
-            that of a file, and ``header=False`` says that the first line of a CSV file is a row.
+            ``max_items_per_user``, ``k_bar``, ``mechanism``: for those who know more than the planner. How the source
+            is read: ``table`` names the table of a database, ``types`` the types of columns of CSV and JSON files, such
+            as {"user_id": "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records;
+            ``encoding`` is that of a file, and ``header=False`` says that the first line of a CSV file is a row.
 
     Example:
         >>> podium.top("views.parquet", item="article", user="user_id", k=10, epsilon=1, delta="1e-8")

@@ -110,6 +110,9 @@ def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
                              "other than the item columns. In a list for each item there would be nothing to rank.")),
         ({"per": "tags"}, ("per='tags' is not valid. Allowed: a column with one value in each row. "
                           "Column 'tags' holds lists. It can be ranked as an item, which unnests it.")),
+        ({"per": "country", "groups": "C01"},
+         ("groups='C01' is not valid. Allowed: a list of groups, or the path of a file with one, such as 'groups.csv'. "
+         "Say groups=['C01'] for that group alone.")),
         ({"per": "country", "groups_per_user": 0},
          "groups_per_user=0 is not valid. Allowed: an integer, 1 or more."),
         ({"per": "shop", "groups": ["1"]},
