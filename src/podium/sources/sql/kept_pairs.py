@@ -27,7 +27,7 @@ from podium.sources.group_cut import Group, flat_items
 from podium.sources.pair_norm import PairNorm
 from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.builder import SqlBuilder
-from podium.sources.sql.groups.beside import BesideGroups
+from podium.sources.sql.groups.group_totals import BesideGroups
 from podium.sources.sql.groups.grouped_lists import GroupedSqlSnapshot
 from podium.sources.sql.groups.named_pairs import SqlGroupedPairs, counting, require_groups
 from podium.sources.sql.loaded_items import LEFT_OUT, LISTED_ITEMS, loaded_columns, loaded_table
