@@ -145,6 +145,17 @@ def test_over_http(here: World) -> None:
     assert planned["groups"].endswith("a user counts in at most 3")
     path = here.call("POST", "/v1/datasets/views/releases", {**body, "groups": "/etc/passwd"})
     assert path.status_code == 422
+    for wrong, told in (
+        ({"groups": []}, "body.groups: List should have at least 1 item after validation, not 0. See"),
+        ({"groups_per_user": 0}, "body.groups_per_user: Input should be greater than or equal to 1. See"),
+        ({"per": 5}, "body.per: Input should be a valid string, or: Input should be a valid list. See"),
+        ({"per": 5, "k": 0}, "There are 2 such problems. See"),
+    ):
+        refused = here.call("POST", "/v1/datasets/views/releases", {**body, **wrong})
+        assert refused.status_code == 422
+        assert told in refused.json()["detail"]
+    listed = here.call("POST", "/v1/datasets/views/batch", {"questions": [body, {**body, "k": "two"}]})
+    assert "body.questions.1.k: Input should be a valid integer. See" in listed.json()["detail"]
     both = here.call("POST", "/v1/datasets/views/releases", {**body, "per": "user_id"}).json()
     assert "other than the user column" in both["detail"]
 
