@@ -97,7 +97,8 @@ class MeasureOthers:
         names = tuple(range(len(users)))
         noisy = self.step.release(Histogram(dict(zip(names, users, strict=True))), names, bits=bits)
         sigma = float(self.step.variance) ** 0.5
-        place = best_ceiling([float(value) for value in noisy.values or ()], sigma)
+        laplace = self.step.noise == "laplace"
+        place = best_ceiling([float(value) for value in noisy.values or ()], sigma, laplace=laplace)
         true = rest_of(users, sums, place)
         measured, scale = self._measure(true, 2**place, bits)
         total = sum(listed, Fraction(0)) + measured
