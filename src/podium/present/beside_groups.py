@@ -39,8 +39,9 @@ def beside_groups(release: GroupedRelease) -> Iterator[GroupLines]:
     """The others and the total of every group that has them, in the order of the groups."""
     for group, found in release.lists.items():
         if found.beside is not None:
-            others, total = beside_lines(one_list(release, found))
-            yield GroupLines(group, len(found.items), found.beside, others, total)
+            lines = beside_lines(one_list(release, found))
+            if lines:
+                yield GroupLines(group, len(found.items), found.beside, *lines)
 
 
 def list_shares(release: GroupedRelease) -> list[Share | None] | None:
