@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["answer", "keep_at_least", "strip_origin"]
 
 E = TypeVar("E", bound=BaseException)
+R = TypeVar("R", bound=Release)
 
 
 def answer(source: Source, planned: PlannedQuestion, *, every: Fraction | None = None) -> Release:
@@ -66,7 +67,7 @@ def _release(source: Source, planned: PlannedQuestion) -> Release:
     return _in_amounts(keep_at_least(settled, strategy.facts.at_least), planned.question.measure)
 
 
-def keep_at_least(release: Release, least: int | None) -> Release:
+def keep_at_least(release: R, least: int | None) -> R:
     """Leave out items whose released value is below the minimum, in units: post-processing, also of the order."""
     if least is None:
         return release
@@ -110,7 +111,9 @@ def _in_amounts(release: Release, measure: Measure | None) -> Release:
 
 
 def _amounts_of(found: RankedList, measure: Measure) -> RankedList:
-    return found if found.values is None else replace(found, values=tuple(map(measure.amount, found.values)))
+    beside = None if found.beside is None else found.beside.in_amounts(measure.unit)
+    values = None if found.values is None else tuple(map(measure.amount, found.values))
+    return replace(found, values=values, beside=beside)
 
 
 def _select(source: Source, planned: PlannedQuestion) -> Release:
@@ -121,18 +124,19 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
         from podium.curator.group_lists import select_groups  # noqa: PLC0415 - most questions have one list
 
         with reader.counting():
-            return select_groups(reader, planned)
+            return _with_others_in_groups(select_groups(reader, planned), strategy, reader)
     if mechanism.reads is Reads.GROUPS_AT_CLIP:
         from podium.curator.group_lists import select_at_clip  # noqa: PLC0415 - most questions have one list
 
         with reader.keeping_pairs():
-            return select_at_clip(reader, planned)
+            return _with_others_in_groups(select_at_clip(reader, planned), strategy, reader)
     if mechanism.reads in (Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_TOGETHER):
         from podium.curator import group_rounds  # noqa: PLC0415 - most questions have one list
 
         in_rounds = mechanism.reads is Reads.GROUPS_IN_ROUNDS
         with reader.keeping_pairs():
-            return (group_rounds.select_in_rounds if in_rounds else group_rounds.select_together)(reader, planned)
+            select = group_rounds.select_in_rounds if in_rounds else group_rounds.select_together
+            return _with_others_in_groups(select(reader, planned), strategy, reader)
     if mechanism.reads is Reads.ROUNDS:
         with reader.keeping_pairs():
             return _with_others(mechanism.release(reader), strategy, reader)
@@ -167,6 +171,16 @@ def _with_others(release: Release, strategy: Strategy, reader: SourceReader) -> 
         beside, what = step.release(users - reader.users_with(final.items), users), "users beside a list"
     paid = Receipt((*final.paid.events, *step.events))
     return replace(final, beside=beside, paid=paid, theorem=f"{final.theorem}; {step.proof}: {what}")
+
+
+def _with_others_in_groups(release: GroupedRelease, strategy: Strategy, reader: SourceReader) -> GroupedRelease:
+    """The release with what is beside the list of each group that is shown; the lists are final by now."""
+    if strategy.others is None:
+        return release
+    from podium.curator.group_lists import others_of_groups  # noqa: PLC0415 - most questions have one list
+
+    final = keep_at_least(release, strategy.facts.at_least)
+    return others_of_groups(reader, strategy, final)
 
 
 def _measure(release: Release, measure: MeasureCounts | MeasureTogether, reader: SourceReader) -> Release:

@@ -13,13 +13,15 @@ from podium.histogram import Histogram, Item
 from podium.mechanisms.groups.chosen_clip import GroupedAmounts
 from podium.mechanisms.groups.grouped_topk import GroupedTopK, Selected
 from podium.mechanisms.measures.clip_choice import RESOLUTION
-from podium.release import GroupedRelease, GroupLists, Receipt, Release
+from podium.planning.facts import GroupFacts
+from podium.release import Beside, GroupedRelease, GroupLists, Receipt, Release
 from podium.release.groups import group_key
 
 if TYPE_CHECKING:
-    from podium.estimates import MeasureCounts, MeasureTogether
+    from podium.estimates import MeasureCounts, MeasureOthers, MeasureTogether
+    from podium.planning.strategy import Strategy
 
-__all__ = ["select_at_clip", "select_groups"]
+__all__ = ["others_of_groups", "select_at_clip", "select_groups"]
 
 
 def select_groups(reader: SourceReader, planned: PlannedQuestion) -> GroupedRelease:
@@ -59,6 +61,28 @@ def select_at_clip(reader: SourceReader, planned: PlannedQuestion) -> GroupedRel
     release = mechanism.gather(measured, clips, values=True, per=groups.per)
     noise = measure.count_parameters(mechanism.k)
     return replace(release, value_kind="counts", parameters={**release.parameters, **noise})
+
+
+def others_of_groups(reader: SourceReader, strategy: Strategy, release: GroupedRelease) -> GroupedRelease:
+    """The release with what is beside each list that it has: a step of its group, by the same queries for all.
+
+    Groups that are not shown cost nothing here: nothing is measured of them. A user is in few of those that are shown.
+    """
+    step, groups = cast("MeasureOthers", strategy.others), cast(GroupFacts, strategy.facts.groups)
+    lists: dict[Item, tuple[Item, ...]] = {group: found.items for group, found in release.lists.items()}
+    beside: dict[Item, Beside] = {}
+    if not lists:
+        return release
+    if step.amounts:
+        # The same clip as that of the values, so that everything adds up.
+        totals = reader.grouped_rest_totals(lists, int(release.parameters["value_clip"]))
+        beside = {g: step.release_rest(*totals[g], found.values or ()) for g, found in release.lists.items()}
+    else:
+        beside = {group: step.release(*numbers) for group, numbers in reader.grouped_users(lists).items()}
+    named = ((group, replace(found, beside=beside[group])) for group, found in release.lists.items())
+    paid = Receipt((*release.paid.events, *step.events * min(groups.most, len(lists))))
+    theorem = f"{release.theorem}; {step.group_proof}: what is beside the list of each group"
+    return replace(release, lists=GroupLists(named), paid=paid, theorem=theorem)
 
 
 def _sums_of(reader: SourceReader, shown: Mapping[Item, Release]) -> dict[Item, dict[Item, int]]:
@@ -108,8 +132,12 @@ def _measured(one: Selected, measure: MeasureCounts | MeasureTogether | None, *,
 
 def _noise(planned: PlannedQuestion) -> dict[str, str]:
     """The noise of every count, which does not depend on how many came out of a group."""
-    measure = planned.strategy.measure
-    return {} if measure is None else measure.count_parameters(planned.question.k)
+    measure, by = planned.strategy.measure, planned.question.measure
+    if measure is None:
+        return {}
+    # Lists and values have one clip where it is stated.
+    clip = {} if by is None else {"value_clip": str(by.clip)}
+    return clip | dict(measure.count_parameters(planned.question.k))
 
 
 def _named(reader: SourceReader, release: GroupedRelease) -> GroupedRelease:

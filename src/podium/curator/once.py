@@ -75,14 +75,14 @@ def top(
             that can come back; otherwise they are found in the data, which needs a delta above 0. ``at_least``: leave
             out items with less than that, near but not exactly, because noise decides. ``others``: also the numbers of
             users with none of the items, and of all, or what all other items have, and the total; and shares. A tenth
-            of epsilon pays for them. ``per``: a column, or several:
-            one list for each value, in ``release.lists``. ``groups`` (a list, or a file) are the values, if known; each
-            user counts in ``groups_per_user`` (1) of them, or in "all". ``join``: a ``podium.Join``, or several: tables
-            about users and public tables, whose columns are then columns of the question. ``max_items_per_user``,
-            ``k_bar``, ``mechanism``: for those who know more than the planner. How the source is read: ``table`` names
-            the table of a database, ``types`` the types of columns of CSV and JSON files, such as {"user_id":
-            "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records; ``encoding`` is
-            that of a file, and ``header=False`` says that the first line of a CSV file is a row.
+            of epsilon pays for them. ``per``: a column, or several: one list for each value, in ``release.lists``, each
+            with a ``beside`` of its own if ``others`` are asked for. ``groups`` (a list, or a file) are the values, if
+            known; each user counts in ``groups_per_user`` (1) of them, or in "all". ``join``: a ``podium.Join``,
+            or several: tables about users and public tables, whose columns are then columns of the question.
+            ``max_items_per_user``, ``k_bar``, ``mechanism``: for those who know more than the planner. How the source
+            is read: ``table`` names the table of a database, ``types`` the types of columns of CSV and JSON files, such
+            as {"user_id": "integer"}; ``bad_lines`` is "refuse" or "drop" for lines of a file that are not records;
+            ``encoding`` is that of a file, and ``header=False`` says that the first line of a CSV file is a row.
 
     Example:
         >>> podium.top("views.parquet", item="article", user="user_id", k=10, epsilon=1, delta="1e-8")

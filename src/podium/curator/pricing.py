@@ -97,14 +97,14 @@ def selections_strategy(facts: Facts, requested: Mapping[str, str]) -> Strategy:
 def _with_others(
     facts: Facts, epsilon: Number, choose: Callable[[Facts, Fraction], Strategy], delta: Number | None = None
 ) -> Strategy:
-    """A tenth of epsilon is for the users beside the list; with a delta the question has a guarantee of its own."""
+    """A tenth of epsilon is for what is beside the lists of a user; with a delta the question has its own guarantee."""
     from podium.estimates import MeasureOthers  # noqa: PLC0415 - few questions ask for them
 
     whole = positive_fraction(epsilon, "epsilon")
-    share = whole * _OTHERS_SHARE
+    share, groups = whole * _OTHERS_SHARE, 1 if facts.groups is None else facts.groups.most
     chosen = replace(
         choose(replace(facts, others=False), whole - share),
-        others=MeasureOthers(epsilon=share, amounts=facts.measure is not None),
+        others=MeasureOthers(epsilon=share / groups, amounts=facts.measure is not None),
     )
     promise = total(chosen.worst_case) if delta is None else Guarantee.of(epsilon, delta)
     return replace(chosen, guarantee=promise)

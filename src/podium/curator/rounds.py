@@ -202,9 +202,24 @@ class SourceReader:
 
     def rest_totals(self, items: tuple[Item, ...], clip: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Users by what they add to all items but these, each pair at most ``clip``, and what they add."""
+        return self._kept_pairs().rest_totals(items, min(clip, self.planned.max_clip or clip), self._buckets)
+
+    def grouped_users(self, lists: Mapping[Item, tuple[Item, ...]]) -> dict[Item, tuple[int, int]]:
+        """For each group how many users have none of the items of its list, and how many have an item at all."""
+        users, some = self._kept_pairs().grouped_users(lists), {group: items for group, items in lists.items() if items}
+        listed = self.grouped_among(some).sizes((1,)) if some else {}
+        return {group: (users[group] - listed.get(group, (0,))[0], users[group]) for group in lists}
+
+    def grouped_rest_totals(
+        self, lists: Mapping[Item, tuple[Item, ...]], clip: int
+    ) -> dict[Item, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """What ``rest_totals`` says, of each group beside its list."""
+        return self._kept_pairs().grouped_rest_totals(lists, min(clip, self.planned.max_clip or clip), self._buckets)
+
+    @property
+    def _buckets(self) -> int:
         # A user adds no more in all than the engine takes of one pair, so sums are as exact as those of items.
-        buckets = min(MAX_CLIP, self.source.max_clip()).bit_length()
-        return self._kept_pairs().rest_totals(items, min(clip, self.planned.max_clip or clip), buckets)
+        return min(MAX_CLIP, self.source.max_clip()).bit_length()
 
     def at_clip(self, clip: int) -> SourceReader:
         """The same pairs, of which each user adds at most ``clip`` units to an item: less if less was kept."""

@@ -80,6 +80,11 @@ def state_groups(schema: Schema, question: CheckedQuestion, source: Source) -> S
 def _as_listed(groups: object) -> DomainItems | DomainFile | None:
     if groups is None or isinstance(groups, (DomainItems, DomainFile)):
         return groups
+    if isinstance(groups, str) and not any(sign in groups for sign in "./\\") and not Path(groups).is_file():
+        raise InvalidArgument(
+            "groups", groups, allowed="a list of groups, or the path of a file with one, such as 'groups.csv'",
+            hint=f"Say groups=[{groups!r}] for that group alone.",
+        )  # fmt: skip
     if isinstance(groups, (str, Path)):
         return DomainFile(groups)
     if isinstance(groups, (bytes, Mapping)) or not isinstance(groups, Iterable) or hasattr(groups, "columns"):

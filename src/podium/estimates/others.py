@@ -63,6 +63,11 @@ class MeasureOthers:
         return Proof("docs/proofs/others.md", "Theorem 2" if self.amounts else "Theorem 1")
 
     @property
+    def group_proof(self) -> Proof:
+        """Why it may be measured beside the list of every group, for the price of the groups of one user."""
+        return Proof("docs/proofs/others.md", "Theorem 3")
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """What it costs, whatever comes out."""
         if self.amounts and self.step.noise == "gaussian":
@@ -92,7 +97,8 @@ class MeasureOthers:
         names = tuple(range(len(users)))
         noisy = self.step.release(Histogram(dict(zip(names, users, strict=True))), names, bits=bits)
         sigma = float(self.step.variance) ** 0.5
-        place = best_ceiling([float(value) for value in noisy.values or ()], sigma)
+        laplace = self.step.noise == "laplace"
+        place = best_ceiling([float(value) for value in noisy.values or ()], sigma, laplace=laplace)
         true = rest_of(users, sums, place)
         measured, scale = self._measure(true, 2**place, bits)
         total = sum(listed, Fraction(0)) + measured

@@ -176,6 +176,7 @@ class Facts:
         refused: tuple[tuple[str, object, bool], ...] = (
             ("by", None if self.measure is None else self.measure.by, self.measure is not None),
             ("at_least", self.at_least, self.at_least is not None),
+            ("others", True, self.others),
             ("counts", True, self.counts),
             ("k_bar", self.k_bar, self.k_bar is not None),
             ("mechanism", self.mechanism, self.mechanism == "limited-domain"),

@@ -90,7 +90,7 @@ class Strategy:
         counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
         groups = 1 if self.facts.groups is None else self.facts.groups.most
         beside = () if self.others is None else self.others.events
-        return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside)
+        return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside * groups)
 
     @property
     def rows(self) -> int | None:
@@ -130,10 +130,16 @@ class Strategy:
             # Everything but selections and counts is paid whatever comes out: the choice of a clip.
             always = [event for event in self.mechanism.worst_case if isinstance(event, GaussianNoise)]
             least = total(always).cost.rho if always else Fraction(0)
-            least += groups.most * bounded_range_rho(self.epsilon_per_item)
+            least += groups.most * (bounded_range_rho(self.epsilon_per_item) + self._always_beside)
             return f"{text} for all groups together; rho {display(least)} if nothing comes out of any"
-        least = bounded_range_rho(self.epsilon_per_item)
+        least = bounded_range_rho(self.epsilon_per_item) + self._always_beside
         return f"{text} if k items come back; rho {display(least)} if none does"
+
+    @property
+    def _always_beside(self) -> Fraction:
+        """The rho of what is measured beside a list that has no item; of unknown groups no empty list is shown."""
+        hidden = self.facts.groups is not None and self.facts.groups.known is None
+        return Fraction(0) if self.others is None or hidden else total(self.others.events).cost.rho
 
 
 def strategy_for(facts: Facts, budget: AnyBudget) -> Strategy:

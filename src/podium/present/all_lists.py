@@ -16,18 +16,19 @@ __all__ = ["all_items", "all_values", "counting_sentence", "group_columns", "gro
 
 def one_list(release: GroupedRelease, found: RankedList) -> Release:
     """The list of one group as a release: what it cost and promises is that of all groups together."""
-    return Release(**_shared(release), outcome=found.outcome, values=found.values)
+    return Release(**_shared(release), outcome=found.outcome, values=found.values, beside=found.beside)
 
 
 def all_items(release: GroupedRelease) -> Release:
     """All lists as one release, in the order of the groups; its values are those that there are."""
     outcome = tuple(item for found in release.lists.values() for item in found.items)
     values = tuple(value for found in release.lists.values() for value in found.values or ())
-    return Release(**_shared(release), outcome=outcome, values=None if release.value_kind is None else values)
+    kept = None if release.value_kind is None else values
+    return Release(**_shared(release), outcome=outcome, values=kept)
 
 
 def _shared(release: GroupedRelease) -> dict[str, Any]:
-    own = {each.name for each in fields(Release)} - {"outcome", "values"}
+    own = {each.name for each in fields(Release)} - {"outcome", "values", "beside"}
     return {name: getattr(release, name) for name in own}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from podium.errors import InvalidArgument
 from podium.estimates.measure import MeasureCounts
@@ -144,6 +145,7 @@ def _root_above(square: Fraction) -> Fraction:
     return Fraction(root if root * root == scaled else root + 1, 2**_BITS)
 
 
+@lru_cache(maxsize=16)
 def _quantile(level: Fraction) -> Fraction:
     """A z with P(|N(0, 1)| > z) at most 1 - level, to four digits."""
     found = smallest_integer(lambda steps: _covers(Fraction(steps, 10_000), Fraction(1), level))

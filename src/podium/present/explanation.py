@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from podium.exact import ball
 from podium.present.all_lists import counting_sentence
+from podium.present.beside_groups import beside_remarks
 from podium.present.text.names import printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence, theorem_texts
 from podium.present.user_shares import list_remarks
@@ -102,5 +103,5 @@ def _run(release: Release) -> str:
     theorems = "; ".join(theorem_texts(release))
     counted = "".join(f" {sentence}" for sentence in list_remarks(release))
     if isinstance(release, GroupedRelease) and (groups := counting_sentence(release)):
-        counted = f"{counted} {groups}"
+        counted = " ".join((counted, groups, *beside_remarks(release)))
     return f"{mechanism_text(release)}, by {theorems}.{counted} It cost {paid_sentence(release)}.{receipt}"

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final
 
 from podium.present.all_lists import all_items, all_values, group_parts
+from podium.present.beside_groups import beside_groups, has_others, told_line
 from podium.present.intervals import Margin, margin_of
 from podium.present.measures import release_title, shown_measure
 from podium.present.text.closing import closing_sentence
@@ -45,6 +46,7 @@ def release_html(release: Release, *, heading: str | None = None) -> str:
     margin = margin_of(listed)
     return frame(
         _table(release, listed, heading, margin),
+        *_beside_groups(release),
         *(f"<p>{escape(line)}</p>" for line in _remarks(release, margin)),
         f"<p>{escape(closing_sentence(release))}</p>",
         details(_facts(release, margin)),
@@ -105,6 +107,18 @@ def _table(release: Release, listed: Release, heading: str | None, margin: Margi
     unordered = ", in no particular order" if not release.ordered and release.k > 1 else ""
     caption = f"{release_title(release)}{unordered}"
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
+
+
+def _beside_groups(release: Release) -> list[str]:
+    """A table of what is beside the list of each group."""
+    if not isinstance(release, GroupedRelease) or not has_others(release):
+        return []
+    lines = islice(beside_groups(release), _MAX_ROWS)
+    rows = [
+        (*map(printable, group_parts(release, found.group)), told_line(found.others), told_line(found.total))
+        for found in lines
+    ]
+    return [table_html([*map(printable, release.per), "others", "total"], rows, "Beside the list of each group")]
 
 
 def _values(release: Release) -> list[Fraction | None]:

@@ -114,8 +114,7 @@ def _clip_sentence(
         counting = f"{least}at most {_amount(high * unit, noun)} per {user} and {items}{also}"
     # What is cut off is positive, so a low end holds without the clip too; a signed sum has no such end.
     # A share has a total that is cut as well, and may be larger than the share of everything.
-    shares = release.beside is not None and release.beside.ceiling is not None
-    but = ", but for those of shares" if shares else ""
+    but = ", but for those of shares" if _has_shares(release) else ""
     held = "" if low else f" The lower ends of the intervals also hold for all {noun}{but}."
     if measured is None or not _has_values(release):
         return f"The ranking counts {counting}."
@@ -123,6 +122,13 @@ def _clip_sentence(
         return f"The ranking and the values count {counting}.{held}"
     whom = "" if length is None else f" per {user} and {items}"
     return f"The ranking counts {counting}; the values count at most {display(measured * unit)}{whom}.{held}"
+
+
+def _has_shares(release: Release) -> bool:
+    """Whether there are shares of a total of amounts."""
+    if isinstance(release, GroupedRelease):
+        return any(one.beside is not None and one.beside.ceiling is not None for one in release.lists.values())
+    return release.beside is not None and release.beside.ceiling is not None
 
 
 def _has_values(release: Release) -> bool:

@@ -27,12 +27,13 @@ import pyarrow.parquet as pq
 from podium.errors import InvalidArgument, MissingLibrary
 from podium.estimates import selected_items
 from podium.exact import float_above, float_below
-from podium.present.all_lists import all_items, all_values, group_columns
+from podium.present.all_lists import all_items, all_values, group_columns, group_parts
+from podium.present.beside_groups import beside_groups, list_shares
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import printable, spreadsheet_text
-from podium.present.user_shares import beside_lines, shares
-from podium.release import GroupedRelease, Release
+from podium.present.user_shares import Line, Share, beside_lines, shares
+from podium.release import Group, GroupedRelease, Release
 
 __all__ = [
     "arrow_table", "csv_text", "pandas_frame", "parquet_bytes", "polars_frame", "release_in", "write_csv",
@@ -52,13 +53,15 @@ def arrow_table(release: Release, *, item: Names = None) -> pa.Table:
     places = {"rank": pa.array(ranks, pa.int64())} if release.ordered else {}
     known = _value_columns(listed, values)
     items = {name: _array(column) for name, column in _item_columns(listed, item).items()}
-    if release.beside is None:
-        numbers = {name: _numbers(column) for name, column in known.items()}
+    lines = _lines(release)
+    if lines:
+        places, items, numbers = _with_lines(release, [line for _, line in lines], places, items, known)
     else:
-        places, items, numbers = _with_lines(release, places, items, known)
+        numbers = {name: _numbers(column) for name, column in known.items()}
     own = {*places, *numbers}
     named = {_beside(name, own | items.keys(), own): column for name, column in items.items()}
-    columns = _group_columns(release, {*own, *named}) | places | named | numbers
+    groups = _group_columns(release, {*own, *named}, [group for group, _ in lines])
+    columns = groups | places | named | numbers
     metadata = {_RELEASE_KEY: release.to_json().encode("utf-8", "surrogatepass")}
     if margin_of(listed) is not None:
         metadata[_CONFIDENCE_KEY] = CONFIDENCE.encode("ascii")
@@ -134,12 +137,24 @@ def _rows(release: Release) -> tuple[Release, Sequence[int], list[Fraction | Non
     return release, range(1, len(release.items) + 1), [*values, *missing]
 
 
+def _lines(release: Release) -> list[tuple[Group | None, Line]]:
+    """What is beside the lists, each line with its group; empty where nothing was measured there."""
+    if not isinstance(release, GroupedRelease):
+        return [(None, line) for line in beside_lines(release)]
+    return [(found.group, line) for found in beside_groups(release) for line in (found.others, found.total)]
+
+
 def _with_lines(
-    release: Release, places: dict[str, pa.Array], items: dict[str, pa.Array], known: dict[str, list[Fraction | None]]
+    release: Release,
+    lines: Sequence[Line],
+    places: dict[str, pa.Array],
+    items: dict[str, pa.Array],
+    known: dict[str, list[Fraction | None]],
 ) -> tuple[dict[str, pa.Array], dict[str, pa.Array], dict[str, pa.Array]]:
     """The same columns with the shares of the items, and a line for the others and one for the total: no items."""
-    lines, part, name = beside_lines(release), shares(release), _value_column(release)
-    kinds = pa.array([*["item"] * len(release.items), *(line.name for line in lines)], pa.string())
+    part = list_shares(release) if isinstance(release, GroupedRelease) else shares(release)
+    name, count = _value_column(release), len(next(iter(items.values())))
+    kinds = pa.array([*["item"] * count, *(line.name for line in lines)], pa.string())
     ends = {
         name: [line.value for line in lines],
         f"{name}_low": [line.low for line in lines],
@@ -147,22 +162,34 @@ def _with_lines(
     }
     longer = {label: _numbers([*column, *ends.get(label, [None] * len(lines))]) for label, column in known.items()}
     if part is not None:
-        gaps = [None] * (len(kinds) - len(part))
-        longer["share"] = pa.array([*(float(one.value) for one in part), *gaps], pa.float64())
-        longer["share_low"] = pa.array([*(float_below(one.low) for one in part), *gaps], pa.float64())
-        longer["share_high"] = pa.array([*(float_above(one.high) for one in part), *gaps], pa.float64())
+        every = [*part, *[None] * (len(kinds) - len(part))]
+        for label, end in (("share", _middle), ("share_low", _low), ("share_high", _high)):
+            longer[label] = pa.array([None if one is None else end(one) for one in every], pa.float64())
     return {"line": kinds, **_lengthened(places, len(lines))}, _lengthened(items, len(lines)), longer
+
+
+def _middle(share: Share) -> float:
+    return float(share.value)
+
+
+def _low(share: Share) -> float:
+    return float_below(share.low)
+
+
+def _high(share: Share) -> float:
+    return float_above(share.high)
 
 
 def _lengthened(columns: dict[str, pa.Array], number: int) -> dict[str, pa.Array]:
     return {name: pa.concat_arrays([found, pa.nulls(number, found.type)]) for name, found in columns.items()}
 
 
-def _group_columns(release: Release, taken: Set[str]) -> dict[str, pa.Array]:
-    """A column for each part of the groups, under the name that it has in the table."""
+def _group_columns(release: Release, taken: Set[str], more: Sequence[Group | None]) -> dict[str, pa.Array]:
+    """A column for each part of the groups, under the name that it has in the table; ``more`` follow those of items."""
     columns: dict[str, pa.Array] = {}
     if isinstance(release, GroupedRelease):
-        for name, values in group_columns(release):
+        for place, (name, listed) in enumerate(group_columns(release)):
+            values = [*listed, *(group_parts(release, group)[place] for group in more)]
             shown = _text(name)
             while shown in taken or shown in columns:
                 shown = f"group_{shown}"

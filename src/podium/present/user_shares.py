@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from podium.errors import InvalidArgument
 from podium.estimates.measure import MeasureCounts
@@ -39,19 +40,26 @@ class Share:
 
 
 def beside_lines(release: Release) -> tuple[Line, ...]:
-    """The others and the total; nothing where that was not asked for."""
+    """The others and the total; nothing where that was not asked for, or where their noise is not known."""
     beside = release.beside
     if beside is None:
         return ()
-    others = total = Fraction(0)
-    if beside.ceiling is None:
-        others = total = Fraction(_width(beside, Fraction(CONFIDENCE)))
-    else:
-        unit = shown_measure(release).unit
-        noise = AmountNoise.of(release, beside, unit)
-        level = Fraction(CONFIDENCE)
-        others, total = noise.others_width(level) * unit, noise.total_width(level) * unit
+    try:
+        others, total = _widths(release, beside)
+    except (InvalidArgument, KeyError):
+        return ()  # parameters or scales that no mechanism of ours writes
     return _line("others", beside.others, others), _line("total", beside.total, total)
+
+
+def _widths(release: Release, beside: Beside) -> tuple[Fraction, Fraction]:
+    """How far the others and the total may be from what is released."""
+    level = Fraction(CONFIDENCE)
+    if beside.ceiling is None:
+        width = Fraction(_width(beside, level))
+        return width, width
+    unit = shown_measure(release).unit
+    noise = AmountNoise.of(release, beside, unit)
+    return noise.others_width(level) * unit, noise.total_width(level) * unit
 
 
 def _line(name: str, value: Fraction, width: Fraction) -> Line:
@@ -70,7 +78,7 @@ def shares(release: Release) -> tuple[Share, ...] | None:
     # Two intervals of half the doubt each hold together with the confidence, however they depend on each other.
     level = (1 + Fraction(CONFIDENCE)) / 2
     margin = margin_of(release, confidence=level)
-    if margin is None or not margin.fresh:
+    if margin is None or not margin.fresh or not beside_lines(release):
         return None
     if release.beside.ceiling is not None:
         return _amount_shares(release, release.beside, release.values)
@@ -100,10 +108,16 @@ def share_interval(part: Fraction, part_width: Fraction, total: Fraction, total_
 
 
 def _width(beside: Beside, level: Fraction) -> int:
-    scale = positive_fraction(beside.scale, "scale")
+    return _noise_width(beside.noise, beside.scale, level)
+
+
+@lru_cache(maxsize=64)
+def _noise_width(noise: str, text: str, level: Fraction) -> int:
+    """The same for all groups, of which there may be many."""
+    scale = positive_fraction(text, "scale")
     if scale > _LARGEST_SCALE:
-        raise InvalidArgument("scale", beside.scale, allowed=f"at most {_LARGEST_SCALE}")
-    step = MeasureCounts(sigma=scale) if beside.noise == "gaussian" else MeasureCounts(epsilon_per_item=1 / scale)
+        raise InvalidArgument("scale", text, allowed=f"at most {_LARGEST_SCALE}")
+    step = MeasureCounts(sigma=scale) if noise == "gaussian" else MeasureCounts(epsilon_per_item=1 / scale)
     return step.margin(probability(level, "confidence"))
 
 

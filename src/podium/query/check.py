@@ -63,7 +63,7 @@ def check_question(
     stated = [(Fraction(question.at_least), False)] if question.at_least is not None else []
     least = [units_of(amount, measure, above=above) for amount, above in (*stated, *parsed.at_least)]
     if question.others:
-        _check_others(measure, parsed.per, least)
+        _check_others(measure, least)
     if isinstance(question.groups, tuple):
         question = replace(question, groups=typed_groups(question.groups, parsed.per, schema))
     return CheckedQuestion(
@@ -81,15 +81,8 @@ def check_question(
     )
 
 
-def _check_others(measure: Measure | None, per: tuple[str, ...], least: list[int]) -> None:
+def _check_others(measure: Measure | None, least: list[int]) -> None:
     """Raise unless what is beside the list can be measured."""
-    if per:
-        one = " AND ".join(f"{name} = VALUE" for name in per)
-        raise InvalidArgument(
-            "others", True, allowed="False with per",
-            hint="Ask for the groups that matter one by one, each a question of its own: "
-            f'where="{one}", others=True, and no per. Values of every list cost less: counts=True.',
-        )  # fmt: skip
     if measure is not None and (measure.floor or least):
         # Values below a minimum drop out by luck, and a total of the lucky ones would be too large.
         name, what = ("a signed clip", "clip=20") if measure.floor else ("at_least", "no at_least")

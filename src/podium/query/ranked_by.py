@@ -31,6 +31,9 @@ USERS, EVENTS = "users", "events"
 MAX_CLIP = 2**40
 """The most that one user may add to one item, in units, and how far pairs are kept before their clip is known."""
 _SUM = re.compile(r'sum\(\s*(?:(?P<plain>\w+)|"(?P<quoted>(?:[^"]|"")+)")\s*\)', re.IGNORECASE)
+_AGGREGATE = re.compile(
+    r"(?P<name>count|avg|average|mean|max|min|median|total)\(\s*(?P<of>[^()]*?)\s*\)", re.IGNORECASE
+)
 _ALLOWED = "'users', 'events' or 'sum(COLUMN)'"
 _QUOTING = 'Quote a name with spaces or signs as in SQL: sum("time spent").'
 NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -111,6 +114,17 @@ def require_measure(by: object, clip: object, unit: object) -> None:
             raise InvalidArgument("unit", unit, allowed="None with by='events': rows are counted one by one")
         positive_fraction(unit, "unit")
     _clip_ends(clip)
+    if column is None:
+        _require_no_floor(clip)
+
+
+def _require_no_floor(clip: object) -> None:
+    """Raise if rows are said to be counted below 0."""
+    if _clip_ends(clip)[0]:
+        raise InvalidArgument(
+            "clip", clip, allowed="one number above 0 with by='events'",
+            hint="Rows are counted one by one, and there is no negative number of them.",
+        )  # fmt: skip
 
 
 def check_measure(by: str, clip: object, unit: object, schema: Schema, *, user: UserColumns) -> Measure | None:
@@ -119,7 +133,9 @@ def check_measure(by: str, clip: object, unit: object, schema: Schema, *, user: 
         return None
     name = _column_of(by)
     step = Fraction(1)
-    if name is not None:
+    if name is None:
+        _require_no_floor(clip)
+    else:
         step = _unit_of(schema.column(name, role="by"), unit, user)
     low, high = _clip_ends(clip)
     if high is None:
@@ -139,7 +155,14 @@ def _column_of(by: object) -> str | None:
 
 def _nearest(by: object) -> str:
     """What may be meant by a measure that there is not."""
-    if not isinstance(by, str) or not re.fullmatch(r"\w+", by):
+    if not isinstance(by, str):
+        return _QUOTING
+    if found := _AGGREGATE.fullmatch(by.strip()):
+        if found["name"].casefold() == "count":
+            meant = USERS if found["of"].casefold().startswith("distinct") else EVENTS
+            return f"Say by={meant!r}."
+        return f"by='sum({found['of']})' adds up a column; by='events' counts rows, by='users' distinct users."
+    if not re.fullmatch(r"\w+", by):
         return _QUOTING
     counted = "by='events' counts rows, such as views or clicks; by='users' counts distinct users"
     return f"{counted}; by='sum({by})' adds up a column {by!r}."

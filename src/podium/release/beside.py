@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from podium.errors import InvalidArgument
 from podium.exact import exact_fraction, exact_integer, positive_fraction
 from podium.privacy.rounding import decimal_repr
-from podium.release.item_json import of_type
+from podium.release.item_json import LARGEST_VALUE, of_type
 
 __all__ = ["Beside", "BesideNoise"]
 
@@ -55,10 +55,14 @@ class Beside:
         positive_fraction(of_type(raw["scale"], str), "scale")
         scale = str(exact_fraction(raw["scale"], "scale"))
         if "ceiling" in raw:
+            ceiling = positive_fraction(of_type(raw["ceiling"], str), "ceiling")
             others, total = (exact_fraction(of_type(raw[name], str), name) for name in ("others", "total"))
-            return cls(others, total, noise, scale, positive_fraction(of_type(raw["ceiling"], str), "ceiling"))
-        found = [Fraction(exact_integer(of_type(raw[name], int), name)) for name in ("others", "total")]
-        return cls(found[0], found[1], noise, scale)
+        else:
+            ceiling = None
+            others, total = (Fraction(exact_integer(of_type(raw[name], int), name)) for name in ("others", "total"))
+        if max(abs(others), abs(total)) > LARGEST_VALUE:
+            raise ValueError
+        return cls(others, total, noise, scale, ceiling)
 
     def in_amounts(self, unit: Fraction) -> Beside:
         """The same numbers, which were counted in this unit."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 from podium.errors import InvalidArgument
 from podium.histogram import Item
+from podium.release.beside import Beside
 from podium.release.decimals import value_decimals
 from podium.release.groups import Group, GroupLists, RankedList
 from podium.release.item_json import ValueKind, decode_columns, decode_item, decode_values, encode_item, of_type
@@ -100,6 +101,7 @@ class GroupedRelease(Release):
             "complete": found.complete,
             # A list may also be short without having said that it stopped.
             **({"bottom": True} if BOTTOM in found.outcome else {}),
+            **({} if found.beside is None else {"beside": found.beside.to_dict()}),
         }
 
     @classmethod
@@ -128,7 +130,8 @@ def _list_from_dict(
         items.append(BOTTOM)
     values = decode_values(raw["values"], kind, len(items) - _has_bottom(items))
     outcome = tuple(items) if ordered else frozenset(items)
-    return (parts[0] if columns == 1 else tuple(parts)), RankedList(outcome, k, values)
+    beside = Beside.from_dict(raw.get("beside"))
+    return (parts[0] if columns == 1 else tuple(parts)), RankedList(outcome, k, values, beside)
 
 
 def _has_bottom(items: Sequence[Item]) -> bool:

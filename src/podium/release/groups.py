@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 from podium.errors import InvalidArgument
 from podium.exact import ShownFraction
 from podium.histogram import Item, item_order
+from podium.release.beside import Beside
 from podium.release.outcome import BOTTOM, ItemSet, Outcome
 
 __all__ = ["Group", "GroupLists", "RankedList", "group_key"]
@@ -26,11 +27,15 @@ G = TypeVar("G", bound=Item)
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """What came out in one group: an outcome as that of a release, for ``k`` items, and values in its order."""
+    """What came out in one group: an outcome as that of a release, for ``k`` items, and values in its order.
+
+    ``beside`` has the numbers beside the list of this group, where they were asked for.
+    """
 
     outcome: Outcome
     k: int
     values: tuple[Fraction, ...] | None = None
+    beside: Beside | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.outcome, AbstractSet) and type(self.outcome) is not ItemSet:

@@ -16,8 +16,8 @@ from podium.release.outcome import BOTTOM
 from podium.user_columns import UserColumns, user_columns
 
 __all__ = [
-    "LONGEST_TEXT", "ValueKind", "decode_columns", "decode_item", "decode_k", "decode_value_kind", "decode_values",
-    "encode_item", "of_type", "optional_text", "optional_user",
+    "LARGEST_VALUE", "LONGEST_TEXT", "ValueKind", "decode_columns", "decode_item", "decode_k", "decode_value_kind",
+    "decode_values", "encode_item", "of_type", "optional_text", "optional_user",
 ]  # fmt: skip
 
 ValueKind: TypeAlias = Literal["gaps", "counts"]
@@ -26,7 +26,7 @@ ValueKind: TypeAlias = Literal["gaps", "counts"]
 LONGEST_TEXT: Final = 1 << 26
 _DEEPEST_ITEM = 16
 _MAX_K = 10**1000
-_LARGEST_VALUE = 1 << 1000
+LARGEST_VALUE: Final = 1 << 1000
 _LARGEST_EXPONENT = 200_000
 
 
@@ -75,7 +75,7 @@ def decode_values(raw: Any, kind: Any, items: int) -> tuple[Fraction, ...] | Non
     values = tuple(exact_fraction(of_type(value, str), "values") for value in of_type(raw, list))
     if len(values) > items or (kind == "counts" and len(values) != items):
         raise ValueError
-    if any(abs(value) > _LARGEST_VALUE for value in values):
+    if any(abs(value) > LARGEST_VALUE for value in values):
         raise ValueError
     return values
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 from fastapi import FastAPI, Request
@@ -121,13 +123,33 @@ async def _handle_error(request: Request, error: Exception) -> Response:
 async def _handle_invalid(request: Request, error: Exception) -> Response:
     """Respond to a malformed body or parameter: say where and what, without echoing the value."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
-    first = found[0] if found else {"loc": ("request",), "msg": "not valid"}
-    where = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier())
+    fields: dict[str, list[Any]] = {}
+    for problem in found or [{"loc": ("request",), "msg": "not valid", "type": "value_error"}]:
+        fields.setdefault(_field_of(problem), []).append(problem)
+    where, problems = next(iter(fields.items()))
+    number = "" if len(fields) == 1 else f"There are {len(fields)} such problems. "
     text = (
-        f"The request is not valid at {where}: {first['msg']}. There are {len(found)} such problems. "
+        f"The request is not valid at {where}: {_told_once(problems)}. {number}"
         "See /openapi.json for what is allowed; nothing was charged."
     )
     return await _handle_error(request, Refusal(422, text, error="InvalidRequest"))
+
+
+def _field_of(problem: Any) -> str:
+    """The part of the request that is wrong: of a field that takes several kinds of values, the field."""
+    named = itertools.takewhile(_is_place, problem["loc"])
+    return ".".join(map(str, named)) or "request"
+
+
+def _is_place(part: Any) -> bool:
+    """Whether this is a field or a number in a list, and no kind of value that was tried."""
+    return isinstance(part, int) or (part.isidentifier() and part not in ("str", "int", "float", "bool"))
+
+
+def _told_once(problems: Sequence[Any]) -> str:
+    """What is wrong with a field: the limit that a value of an allowed kind breaks, or all kinds that are allowed."""
+    limits = [one["msg"] for one in problems if not one["type"].endswith("_type") and one["type"] != "literal_error"]
+    return limits[0] if limits else ", or: ".join(dict.fromkeys(one["msg"] for one in problems))
 
 
 async def _handle_http_error(request: Request, error: Exception) -> Response:

@@ -6,7 +6,7 @@ never by size. A pair is then (user, group, item).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -133,4 +133,14 @@ class GroupedKeptPairs(Protocol):
 
     def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
         """The pairs of these items of each group alone."""
+        ...
+
+    def grouped_users(self, groups: Collection[Group]) -> dict[Group, int]:
+        """How many users each of these groups has."""
+        ...
+
+    def grouped_rest_totals(
+        self, items: Mapping[Group, Sequence[Item]], clip: int, buckets: int
+    ) -> dict[Group, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """What ``rest_totals`` says, for each of these groups beside its items: users count in each of their groups."""
         ...

@@ -14,6 +14,7 @@ from tests.support.worlds import SmallDistribution, check_pair
 
 from podium.errors import InvalidArgument
 from podium.histogram import Histogram
+from podium.mechanisms.gaussian.border import energy
 from podium.mechanisms.measures.norm_weights import MAX_NORMED_ITEMS, NormWeights
 from podium.mechanisms.measures.normed_histogram import NormedHistogram
 
@@ -83,11 +84,23 @@ def test_the_example_of_one_multiplier() -> None:
     assert parts == [1024, 768, 256]
     exact = math.isqrt((1 << 60) // weights.square(parts))
     assert exact == 822570
+    # With weights at the exact multiplier the vector would have this length.
+    shares = [Fraction(exact * part, 1 << 20) for part in (4, 3, 1)]
+    assert [int(share * (1 << 20)) for share in shares] == [3290280, 2467710, 822570]
+    assert float(sum(share**2 for share in shares) / 16) == pytest.approx(0.9999983221518960, rel=1e-15)
     assert 0.94 * exact < weights.weight(weights.square(parts)) <= exact
     assert weights.weight(weights.square([1024])) == 1 << 20
     assert weights.square(parts) == 26 * 2**16
     assert NormWeights(4, 5, named=True).square(parts) == 5 * 26 * 2**16 - 2**22
     assert NormWeights(4, 3, named=True).square([1024] * 3) == 3 * 2**19
+
+
+def test_the_example_of_centred_amounts() -> None:
+    """1, 1/2 and 1/4 of the length on three of five items: 7/10 about their mean, and at most 6/5 for any amounts."""
+    weights = NormWeights(4, 5, named=True)
+    square = weights.square([weights.parts(amount) for amount in (4, 2, 1)])
+    assert Fraction(square, 5 * 1024**2) == Fraction(7, 10)
+    assert energy(3, 5) == Fraction(6, 5)
 
 
 def test_separate_floors_are_longer() -> None:

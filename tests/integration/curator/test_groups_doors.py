@@ -110,6 +110,9 @@ def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
                              "other than the item columns. In a list for each item there would be nothing to rank.")),
         ({"per": "tags"}, ("per='tags' is not valid. Allowed: a column with one value in each row. "
                           "Column 'tags' holds lists. It can be ranked as an item, which unnests it.")),
+        ({"per": "country", "groups": "C01"},
+         ("groups='C01' is not valid. Allowed: a list of groups, or the path of a file with one, such as 'groups.csv'. "
+         "Say groups=['C01'] for that group alone.")),
         ({"per": "country", "groups_per_user": 0},
          "groups_per_user=0 is not valid. Allowed: an integer, 1 or more."),
         ({"per": "shop", "groups": ["1"]},
@@ -142,6 +145,17 @@ def test_over_http(here: World) -> None:
     assert planned["groups"].endswith("a user counts in at most 3")
     path = here.call("POST", "/v1/datasets/views/releases", {**body, "groups": "/etc/passwd"})
     assert path.status_code == 422
+    for wrong, told in (
+        ({"groups": []}, "body.groups: List should have at least 1 item after validation, not 0. See"),
+        ({"groups_per_user": 0}, "body.groups_per_user: Input should be greater than or equal to 1. See"),
+        ({"per": 5}, "body.per: Input should be a valid string, or: Input should be a valid list. See"),
+        ({"per": 5, "k": 0}, "There are 2 such problems. See"),
+    ):
+        refused = here.call("POST", "/v1/datasets/views/releases", {**body, **wrong})
+        assert refused.status_code == 422
+        assert told in refused.json()["detail"]
+    listed = here.call("POST", "/v1/datasets/views/batch", {"questions": [body, {**body, "k": "two"}]})
+    assert "body.questions.1.k: Input should be a valid integer. See" in listed.json()["detail"]
     both = here.call("POST", "/v1/datasets/views/releases", {**body, "per": "user_id"}).json()
     assert "other than the user column" in both["detail"]
 

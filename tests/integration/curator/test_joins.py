@@ -165,7 +165,7 @@ def test_the_owner_declares_and_the_question_names() -> None:
         with pytest.raises(InvalidArgument, match="one of users, topics"):
             curator.top("article", join="people")
         pq.write_table(ages(10), "users.parquet")
-        with pytest.raises(SourceUnavailable, match="changed"):
+        with pytest.raises(SourceUnavailable, match=r"views\.parquet' or a table that is joined with it changed"):
             curator.top("age", join="users", k=1)
     with open_ledger("l.db") as ledger:
         ledger.set_data_version("views", "2")

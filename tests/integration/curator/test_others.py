@@ -196,4 +196,4 @@ def test_where_it_is_not_offered_it_is_refused(table: Path, sales: Path) -> None
         with pytest.raises(InvalidArgument, match=re.escape(told)):
             podium.plan(sales, **{"item": "article", "others": True, "k": 2, **how, **COST})
     with pytest.raises(InvalidArgument, match="others=True is not valid"):
-        podium.plan(sales, item="article", others=True, per="spent", **COST)
+        podium.plan(sales, item="article", others=True, per="spent", groups_per_user="all", **COST)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -77,6 +77,12 @@ class _WatchedPairs:
 
     def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
         return self.inner.grouped_among(items)
+
+    def grouped_users(self, groups: Collection[Group]) -> dict[Group, int]:
+        return self.inner.grouped_users(groups)
+
+    def grouped_rest_totals(self, items: Any, clip: int, buckets: int) -> dict[Group, Any]:
+        return self.inner.grouped_rest_totals(items, clip, buckets)
 
     def rest_totals(self, items: Any, clip: int, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return self.inner.rest_totals(items, clip, buckets)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from podium.histogram import Histogram, Item
 from podium.sources import CountQuery, Group, GroupedPairs, GroupProfiles, Snapshot
 
-__all__ = ["MeteredGroupNames", "MeteredGroups"]
+__all__ = ["MeteredGroupNames", "MeteredGroupPairs", "MeteredGroups"]
 
 
 class MeteredGroups:
@@ -70,3 +71,24 @@ class MeteredGroupNames:
         for group, some in sums.items():
             self.note("grouped_sums", some, tuple(weights[group]))
         return sums
+
+
+class MeteredGroupPairs:
+    """What metered kept pairs answer about groups, beside snapshots."""
+
+    __slots__ = ()
+    meter: Any
+    inner: Any
+
+    def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
+        return MeteredGroupNames(self.meter.note, self.inner.grouped_among(items))
+
+    def grouped_users(self, groups: Collection[Group]) -> dict[Group, int]:
+        found: dict[Group, int] = self.inner.grouped_users(groups)
+        self.meter.note("grouped_users", found.values())
+        return found
+
+    def grouped_rest_totals(self, items: Any, clip: int, buckets: int) -> dict[Group, Any]:
+        found: dict[Group, Any] = self.inner.grouped_rest_totals(items, clip, buckets)
+        self.meter.note("rest_totals", (number for parts in found.values() for part in parts for number in part))
+        return found

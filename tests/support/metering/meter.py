@@ -11,7 +11,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.metering.groups import MeteredGroupNames, MeteredGroups
+from tests.support.metering.groups import MeteredGroupPairs, MeteredGroups
 
 from podium import randomness
 from podium.curator.prepare import fresh_salt
@@ -43,7 +43,6 @@ from podium.sources import (
     CountQuery,
     Domain,
     Group,
-    GroupedPairs,
     KeptPairs,
     NamedPairs,
     PairNorm,
@@ -288,7 +287,7 @@ class _MeteredSnapshot(MeteredGroups):
 
 
 @dataclass(frozen=True, slots=True)
-class _MeteredPairs:
+class _MeteredPairs(MeteredGroupPairs):
     meter: Meter
     inner: KeptPairs
 
@@ -297,9 +296,6 @@ class _MeteredPairs:
 
     def among(self, items: tuple[Item, ...]) -> NamedPairs:
         return _MeteredNames(self.meter, self.inner.among(items))
-
-    def grouped_among(self, items: Mapping[Group, Sequence[Item]]) -> GroupedPairs:
-        return MeteredGroupNames(self.meter.note, self.inner.grouped_among(items))
 
     def rest_totals(self, items: Any, clip: int, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         found = self.inner.rest_totals(items, clip, buckets)

@@ -200,6 +200,9 @@ class GroupContract:
                 weigh = {1: steps[group][0][1], 2: 5, 3: 5}
                 users = expected[group]
                 assert totals == tuple(sum(weigh[len(s)] for s in users if item in s) for item in some[group])
+            there, _ = reference.beside_groups(EVENTS, kept, dict.fromkeys([*some, "nowhere"], ()), 2)
+            assert there["nowhere"] == 0 < max(there.values())
+            assert pairs.grouped_users([*some, "nowhere"]) == there
             with pytest.raises(InvalidArgument, match="other groups"):
                 pairs.snapshot(replace(rounds, salt=SALT[::-1]))
 
@@ -228,6 +231,14 @@ class GroupContract:
                         2 * sum(min(v, clip or v) for (_, full), v in values.items() if full == (flag, item))
                         for item in items
                     )
+            fewer: dict[Any, list[Any]] = {True: [], False: some[False]}
+            for most, buckets, lists in ((100, 12, some), (3, 3, fewer)):
+                at_clip = replace(kept, value=PairValue("number", clip=most))
+                users, rests = reference.beside_groups(EVENTS, at_clip, lists, buckets)
+                assert pairs.grouped_rest_totals(lists, most, buckets) == rests
+                assert pairs.grouped_users(lists) == users
+            with pytest.raises(InvalidArgument, match="kept pairs"):
+                pairs.grouped_rest_totals(some, 101, 12)
             assert pairs.value_histograms(5, 64) == histograms_of(values, 5, 64)
 
     def test_no_groups(self, visits: Source) -> None:

@@ -8,7 +8,7 @@ import math
 import operator
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -20,6 +20,7 @@ from podium.query.predicate import And, Between, Compare, Like, Missing, Not, On
 from podium.sources import CountQuery, DomainItems, PairValue
 
 __all__ = [
+    "beside_groups",
     "counts_of_counts",
     "encoded",
     "grouped",
@@ -173,6 +174,26 @@ def rest_totals(
     by_user: Counter[Any] = Counter()
     for (user, item), value in pairs(table, query).items():
         by_user[user] += 0 if item in listed else clipped(value, query.value)
+    return bucketed(by_user, buckets)
+
+
+def beside_groups(
+    table: Table, query: CountQuery, lists: Mapping[Any, Iterable[Any]], buckets: int
+) -> tuple[dict[Any, int], dict[Any, tuple[tuple[int, ...], tuple[int, ...]]]]:
+    """For each group of one column how many users it has, and ``rest_totals`` of its users beside its list."""
+    values = grouped_pairs(table, query)
+    users, totals = {}, {}
+    for group, listed in lists.items():
+        by_user: Counter[Any] = Counter()
+        for (user, full), value in values.items():
+            if full[0] == group:
+                by_user[user] += 0 if full[1] in listed else clipped(value, query.value)
+        users[group], totals[group] = len(by_user), bucketed(by_user, buckets)
+    return users, totals
+
+
+def bucketed(by_user: Mapping[Any, int], buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """How many users have a total of each size, at most 2^(buckets - 1), and what they have together."""
     users, sums = [0] * buckets, [0] * buckets
     for total in by_user.values():
         if total:

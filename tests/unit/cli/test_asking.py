@@ -121,7 +121,10 @@ def test_parquet_goes_to_a_file() -> None:
 def test_a_file_gets_what_stdout_would_get(form: str) -> None:
     arguments = ("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--format", form)
     assert succeeded(*arguments, "--output", "answer") == ""
-    assert Path("answer").read_text(encoding="utf-8") == succeeded(*arguments)
+    told = [Path("answer").read_text(encoding="utf-8"), succeeded(*arguments)]
+    # The second of one question need not be that of the other.
+    first, second = (re.sub(r'"at": "[^"]+"', "", text) for text in told)
+    assert first == second
 
 
 def test_a_picture_beside_the_answer() -> None:

@@ -169,6 +169,19 @@ def test_amounts_cost_what_two_numbers_cost() -> None:
     assert str(gaussian.proof).endswith("Theorem 2")
 
 
+@pytest.mark.parametrize(("how", "users"), [({"epsilon": 1}, 0), ({"epsilon": 1}, 10_000), ({"sigma": 3}, 0)])
+def test_noise_alone_hardly_ever_makes_a_ceiling(how: dict[str, Any], users: int) -> None:
+    """Of 41 entries one or none has users: an entry of noise that counted would be a ceiling of up to 2^40.
+
+    Laplace noise has far longer tails than Gaussian noise of the same variance, and bars of its own.
+    """
+    measure, bits = MeasureOthers(amounts=True, **how), ReplayableBits(5)
+    numbers, sums = [0, 0, users, *[0] * 38], [0, 0, 4 * users, *[0] * 38]
+    drawn = [measure.release_rest(numbers, sums, (), bits=bits).ceiling for _ in range(400)]
+    # Each is above 8 with a probability below 41 * 3.2e-5; the noise of this test is always the same.
+    assert sum(ceiling is not None and ceiling > 8 for ceiling in drawn) <= 2
+
+
 def test_an_empty_table_has_others_too() -> None:
     found = MeasureOthers(epsilon=1, amounts=True).release_rest([0] * 5, [0] * 5, (), bits=ReplayableBits(2))
     assert found.ceiling is not None

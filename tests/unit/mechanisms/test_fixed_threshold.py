@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +29,14 @@ def test_the_example_of_the_formulas() -> None:
     distribution = mechanism.distribution(EXAMPLE)
     assert sum(distribution.values()) == pytest.approx(1, abs=1e-14)
     assert distribution[frozenset({"a", "b"})] == pytest.approx(chances["a"] * chances["b"], rel=1e-12)
+
+
+def test_the_example_of_rational_scores() -> None:
+    """It ranks counts only; its margin is that of scores of any size, 20 and 33/2 above a next score of 3."""
+    margin = FixedThreshold(2, 1, "1e-6").margin
+    leads = [score - 3 - margin for score in (Fraction(20), Fraction(33, 2))]
+    assert 1 - math.exp(-leads[0]) / 2 == pytest.approx(0.9718662063201852, rel=1e-14)
+    assert math.exp(leads[1]) / 2 == pytest.approx(0.2683372865208745, rel=1e-14)
 
 
 def test_only_what_is_above_the_next_count_takes_part() -> None:

@@ -118,7 +118,8 @@ def test_parameters_that_podium_did_not_write() -> None:
     for scale, ceiling in (("1e30", Fraction(2)), ("20", Fraction(1, 3))):
         strange = replace(release, beside=Beside(Fraction(1), Fraction(2), "gaussian", scale, ceiling))
         with pytest.raises(InvalidArgument, match="scale"):
-            beside_lines(strange)
+            AmountNoise.of(strange, Beside(Fraction(1), Fraction(2), "gaussian", scale, ceiling), Fraction(1, 4))
+        assert beside_lines(strange) == ()
 
 
 def test_a_list_without_items_has_lines_too() -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
+from tests.support.grouped_releases import counted_lists
+
 from podium import Release
+from podium.errors import InvalidArgument
 from podium.estimates import MeasureCounts
 from podium.histogram import Histogram
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.present import release_text
+from podium.present.html import release_html
 from podium.present.user_shares import beside_lines, list_remarks, share_interval, shares
 from podium.randomness.replay import ReplayableBits
-from podium.release import Beside
+from podium.release import Beside, GroupedRelease
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -80,3 +86,24 @@ def test_no_share_where_luck_decided_what_is_shown() -> None:
     assert len(list_remarks(chosen)) == 3
     assert "share_low" not in chosen.to_arrow().column_names
     assert shares(replace(counted(), beside=None)) is None
+
+
+@pytest.mark.parametrize("beside", [
+    {"others": 1, "total": 2, "noise": "laplace", "scale": "1e300"},
+    {"others": "1", "total": "2", "noise": "laplace", "scale": "1", "ceiling": "1e40"},
+    {"others": "1", "total": "2", "noise": "gaussian", "scale": "1", "ceiling": "4"},
+])  # fmt: skip
+@pytest.mark.parametrize("release", [counted(), counted_lists()], ids=["one list", "groups"])
+def test_a_document_whose_noise_no_mechanism_has_can_be_shown(release: Release, beside: dict[str, object]) -> None:
+    """Without an interval there is no line, rather than a wrong one."""
+    document = release.to_dict()
+    places = document["lists"] if isinstance(release, GroupedRelease) else [document]
+    for place in places:
+        place["beside"] = beside
+    found = Release.from_json(json.dumps(document))
+    for text in (release_text(found), str(found.to_csv()), release_html(found), found.card().to_markdown()):
+        assert "1e+40" not in text
+        assert "1e300" not in text
+    places[0]["beside"] = {**beside, "total": str(10**400) if "ceiling" in beside else 10**400}
+    with pytest.raises(InvalidArgument):
+        Release.from_json(json.dumps(document))

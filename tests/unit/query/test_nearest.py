@@ -81,6 +81,18 @@ def works(text: str) -> bool:
          f"SELECT tags, {USERS} AS n FROM visits GROUP BY tags ORDER BY n DESC LIMIT 5"),
         (f"SELECT page, {USERS} AS n FROM visits GROUP BY page HAVING COUNT(*) > 50 ORDER BY n DESC LIMIT 5",
          f"SELECT page, {USERS} AS n FROM visits GROUP BY page HAVING n > 50 ORDER BY n DESC LIMIT 5"),
+        (f"SELECT page, {USERS} AS n FROM visits GROUP BY page HAVING n >= 50 AND n < 900 ORDER BY n DESC LIMIT 5",
+         f"SELECT page, {USERS} AS n FROM visits GROUP BY page HAVING n >= 50 ORDER BY n DESC LIMIT 5"),
+        (f"SELECT page, {USERS} AS n FROM visits GROUP BY page HAVING n >= 50 OR page = 'x' ORDER BY n DESC LIMIT 5",
+         f"SELECT page, {USERS} AS n FROM visits GROUP BY page ORDER BY n DESC LIMIT 5"),
+        (f"SELECT page, {USERS} FILTER (WHERE staff) AS n FROM visits {GROUPED} LIMIT 10", WHERE.format("staff")),
+        (("SELECT page, COUNT(DISTINCT CASE WHEN staff AND country = 'DE' THEN user_id END) AS n FROM visits "
+         f"{GROUPED} LIMIT 10"), WHERE.format("staff AND country = 'DE'")),
+        (("SELECT page, SUM(CASE WHEN user_id > 3 THEN price ELSE 0 END) AS n FROM visits WHERE NOT staff "
+         "GROUP BY page LIMIT 10"), ("SELECT page, SUM(price) AS n FROM visits WHERE NOT staff AND user_id > 3 "
+         f"{GROUPED} LIMIT 10")),
+        (f"SELECT page, SUM(CASE WHEN staff THEN 1 ELSE 0 END) AS n FROM visits {GROUPED} LIMIT 10",
+         f"SELECT page, COUNT(*) AS n FROM visits WHERE staff {GROUPED} LIMIT 10"),
         (LISTS.replace("ROW_NUMBER", "RANK"), LISTS),
         (("SELECT * FROM (SELECT country, page, ROW_NUMBER() OVER (PARTITION BY country ORDER BY COUNT(DISTINCT "
           "user_id) DESC) AS place FROM visits GROUP BY country, page) AS t WHERE place < 4"), LISTS),
@@ -113,6 +125,15 @@ def test_the_nearest_statement(text: str, near: str) -> None:
     told = refusal(text)
     assert told.endswith(f"Write: {near}")
     assert works(near)
+
+
+@pytest.mark.parametrize(
+    "counted", [f"{USERS} FILTER (WHERE staff) AS n, COUNT(*) AS v", "SUM(CASE WHEN staff THEN 1 ELSE 2 END) AS n"]
+)
+def test_what_counts_under_several_conditions_is_said_too(counted: str) -> None:
+    told = refusal(f"SELECT page, {counted} FROM visits {GROUPED} LIMIT 10")
+    assert "Without what cannot be asked: SELECT page" in told
+    assert works(told.rpartition(": ")[2])
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ _DRAWS = "statistical/mechanisms/test_groups.py"
 _ROUNDS = "unit/mechanisms/test_grouped_rounds.py"
 _AMOUNTS = "unit/mechanisms/test_grouped_amounts.py"
 _DOORS = "integration/curator/test_groups_doors.py"
+_OTHERS = "integration/curator/test_group_others.py"
 _AT_CLIP = "integration/curator/test_groups_at_clip.py"
 
 MUTANTS = (
@@ -295,5 +296,33 @@ MUTANTS = (
         "return value",
         "a text in a body is no path on the server",
         (f"{_DOORS}::test_over_http_groups_are_a_list_or_a_declared_name_and_never_a_path",),
+    ),
+    Mutant(
+        "curator/group_lists.py",
+        "step.events * min(groups.most, len(lists))",
+        "step.events * min(1, len(lists))",
+        "what is beside the lists is paid for in all groups of a user",
+        (f"{_OTHERS}::test_what_is_reserved_covers_what_is_paid_and_hidden_groups_do_not_show[zcdp]",),
+    ),
+    Mutant(
+        "curator/pricing.py",
+        "MeasureOthers(epsilon=share / groups, amounts",
+        "MeasureOthers(epsilon=share, amounts",
+        "an epsilon for what is beside the lists is divided among the groups of a user",
+        (f"{_OTHERS}::test_an_epsilon_is_divided_among_the_groups_of_a_user",),
+    ),
+    Mutant(
+        "planning/strategy.py",
+        "*counts, *beside * groups)",
+        "*counts, *beside)",
+        "what is beside the lists is reserved for all groups of a user",
+        (f"{_OTHERS}::test_an_epsilon_is_divided_among_the_groups_of_a_user",),
+    ),
+    Mutant(
+        "sources/sql/groups/queries.py",
+        "*self._groups, USER)).distinct().from_(pairs)",
+        "*self._groups, USER)).from_(pairs)",
+        "users of a group are counted once",
+        (f"{_OTHERS}::test_users_with_none_of_the_items_of_their_group[how0-expected0]",),
     ),
 )

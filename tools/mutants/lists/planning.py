@@ -39,7 +39,7 @@ MUTANTS = (
     ),
     Mutant(
         "planning/strategy.py",
-        "return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside)",
+        "return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside * groups)",
         "return self.mechanism.worst_case",
         "counts are reserved too",
         ("unit/planning/test_plan.py::test_a_plan_keeps_its_promise",),

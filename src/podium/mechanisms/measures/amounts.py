@@ -21,8 +21,10 @@ __all__ = [
     "noise_of_selections",
 ]
 
-_LARGEST, _ALONE, _NEXT_TO_IT = 4.0, 5.0, 2.5
+_BARS = (4.0, 5.0, 2.5)
 """How many sigmas above 0 an entry must be: the largest one, any other, and one beside an entry that counts."""
+_LAPLACE_BARS = (6.84, 10.17, 3.11)
+"""The same for Laplace noise, whose tails are longer: it is above these as often as Gaussian noise is above those."""
 _PER_PLACE = 10
 """The k-th item has about 1/(10 k) of all that users add."""
 _STEEPNESS, _HOPELESS = 3, 1e100
@@ -155,12 +157,13 @@ def noise_of_rounds(threshold: float) -> float:
     return threshold / _OVER_ROUNDS
 
 
-def best_ceiling(users: Sequence[float], sigma: float) -> int:
+def best_ceiling(users: Sequence[float], sigma: float, *, laplace: bool = False) -> int:
     """The j with the smallest squared error of a sum, of which each user adds at most 2^j, with noise of 2^j sigma.
 
-    ``users`` are noisy numbers of users in buckets of what they add in all.
+    ``users`` are noisy numbers of users in buckets of what they add in all; ``laplace`` says that their noise is
+    Laplace noise, with this standard deviation.
     """
-    seen = _noticeable(users, sigma)
+    seen = _noticeable(users, sigma, _LAPLACE_BARS if laplace else _BARS)
 
     def error(place: int) -> float:
         lost = sum(number * (_typical(j) - 2**place) for j, number in enumerate(seen) if j > place)
@@ -169,10 +172,10 @@ def best_ceiling(users: Sequence[float], sigma: float) -> int:
     return min(range(len(seen)), key=error)
 
 
-def _noticeable(values: Sequence[float], sigma: float) -> tuple[float, ...]:
-    largest = max(values)
-    counts = [v >= _ALONE * sigma or v == largest >= _LARGEST * sigma for v in values]
-    beside = [v >= _NEXT_TO_IT * sigma for v in values]
+def _noticeable(values: Sequence[float], sigma: float, bars: tuple[float, float, float] = _BARS) -> tuple[float, ...]:
+    most, (largest, alone, next_to_it) = max(values), bars
+    counts = [v >= alone * sigma or v == most >= largest * sigma for v in values]
+    beside = [v >= next_to_it * sigma for v in values]
     places = range(len(counts))
     for order, step in ((places, -1), (reversed(places), 1)):
         for j in order:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from podium.exact import float_above
 from podium.present.all_lists import all_items, counting_sentence
+from podium.present.beside_groups import beside_remarks
 from podium.present.intervals import margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import markdown_text
@@ -230,6 +231,8 @@ def _preprocessing(release: Release) -> str:
     most = parameters.get("max_items_per_user", "None")
     bounded = [] if most == "None" else [f"Each user counts for at most {most} items."]
     bounded.extend(list_remarks(release))
+    if isinstance(release, GroupedRelease):
+        bounded.extend(beside_remarks(release))
     if isinstance(release, GroupedRelease) and (counting := counting_sentence(release)):
         bounded.append(counting)
     if not bounded:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from podium.present.intervals import CONFIDENCE, margin_of
 from podium.present.measures import shown_measure
 from podium.present.text.names import item_columns, printable, text_width
-from podium.present.user_shares import shares, shares_of
+from podium.present.user_shares import Share, shares, shares_of
 from podium.privacy.rounding import display
 from podium.release import Release
 
-__all__ = ["Column", "align_columns", "ranking", "ranking_lines", "value_columns"]
+__all__ = ["Column", "align_columns", "ranking", "ranking_lines", "share_column", "value_columns"]
 
 _NARROWEST = 4
 _WIDEST = 40
@@ -36,10 +36,17 @@ def ranking(release: Release, heading: str | None = None) -> list[Column]:
     values = release.values or ()
     columns += value_columns(release, [*values, *[None] * (len(release.items) - len(values))])
     if part := shares(release):
-        texts = [f"{_percent(one.value)} ({_percent(one.low)} to {_percent(one.high, up=True)})" for one in part]
-        texts += [""] * (len(release.items) - len(texts))
-        columns.append(Column(f"share of {shares_of(release)}", texts, right=True))
+        columns.append(share_column(release, [*part, *[None] * (len(release.items) - len(part))]))
     return columns
+
+
+def share_column(release: Release, part: Sequence[Share | None]) -> Column:
+    """The shares of items, with both ends of their intervals."""
+    texts = [
+        "" if one is None else f"{_percent(one.value)} ({_percent(one.low)} to {_percent(one.high, up=True)})"
+        for one in part
+    ]
+    return Column(f"share of {shares_of(release)}", texts, right=True)
 
 
 def _percent(share: Fraction, *, up: bool = False) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from podium.present.all_lists import all_items, all_values, counting_sentence, group_parts, without_items
+from podium.present.beside_groups import beside_groups, beside_remarks, list_shares, one_of, told_line
 from podium.present.measures import shown_measure
-from podium.present.text.columns import Column, align_columns, value_columns
+from podium.present.text.columns import Column, align_columns, share_column, value_columns
 from podium.present.text.names import NO_ORDER, item_columns, printable, why_fewer
+from podium.privacy.rounding import display
 from podium.release import GroupedRelease
 
 __all__ = ["group_remarks", "grouped_ranking", "grouped_ranking_lines"]
@@ -24,7 +26,29 @@ def grouped_ranking(release: GroupedRelease, heading: str | None = None) -> list
     ranks = [str(row) if release.ordered else "-" for _, rows in groups for row in range(1, rows + 1)]
     listed = all_items(release)
     items = [Column(*named) for named in item_columns(listed, heading)]
-    return [*columns, Column("rank", ranks, right=True), *items, *value_columns(listed, all_values(release))]
+    columns = [*columns, Column("rank", ranks, right=True), *items, *value_columns(listed, all_values(release))]
+    one, part = one_of(release), list_shares(release)
+    if one is not None and part is not None:
+        columns.append(share_column(one, part))
+    return [*columns, *(_beside_columns(release) if one is not None else ())]
+
+
+def _beside_columns(release: GroupedRelease) -> list[Column]:
+    """What is beside the list of each group, in the row that names it."""
+    told = {
+        found.group: (
+            told_line(found.others),
+            "" if found.beside.ceiling is None else display(found.beside.ceiling),
+            told_line(found.total),
+        )
+        for found in beside_groups(release)
+    }
+    lists = [(told.get(group, ("", "", "")), len(found.items)) for group, found in release.lists.items() if found.items]
+    columns = [
+        Column(name, [text for texts, rows in lists for text in (texts[place], *[""] * (rows - 1))], right=True)
+        for place, name in enumerate(("others", "each at most", "total"))
+    ]
+    return [column for column in columns if any(column.cells)]
 
 
 def grouped_ranking_lines(release: GroupedRelease, heading: str | None = None) -> list[str]:
@@ -39,4 +63,5 @@ def group_remarks(release: GroupedRelease) -> list[str]:
     if not release.complete:
         remarks.append(why_fewer(release))
     remarks += [without_items(release), counting_sentence(release), *shown_measure(release).remarks]
+    remarks += beside_remarks(release)
     return [remark for remark in remarks if remark]

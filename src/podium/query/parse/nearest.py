@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from podium.errors import PodiumError
 from podium.query.join import Join
-from podium.query.parse.nearest_conditions import nearest_conditions
+from podium.query.parse.nearest_conditions import counted_if, nearest_conditions
 from podium.query.parse.per_group import integer_of
 from podium.query.parse.syntax import tokens_of
 from podium.query.parse.where import find_column
@@ -29,6 +29,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAMES = ("n", "total", "ranking")
 _UNRANKED = (Kind.FLOAT, Kind.OTHER)
 _WORDS = ("group", "order", "partition")
+_AT_LEAST: dict[type[exp.Expr], str] = {exp.GTE: ">=", exp.GT: ">"}
 _K = 10
 
 
@@ -169,7 +170,12 @@ def _aggregate(asked: _Asked, node: exp.Expr) -> str | None:
     if counts:
         return _users(asked) if counts[0].find(exp.Distinct) is not None else "COUNT(*)"
     for summed in node.find_all(exp.Sum, exp.Avg):
-        known = [asked.named(column) for column in summed.find_all(exp.Column)]
+        found = counted_if(summed)
+        value = summed if found is None else found[1]
+        if value.sql() == "1":
+            # Ones are added up: rows are counted.
+            return "COUNT(*)"
+        known = [asked.named(column) for column in value.find_all(exp.Column)]
         column = next((column for column in known if column is not None and column.kind in NUMERIC), None)
         if column is not None and not is_user_column(column.name, asked.user):
             return f"SUM({_written(column.name)})"
@@ -184,10 +190,13 @@ def _users(asked: _Asked) -> str:
 def _least(asked: _Asked) -> str:
     """The comparison of HAVING, if it has a number."""
     having = asked.select.args.get("having")
-    node = None if having is None else having.this.unnest()
-    operator = {exp.GTE: ">=", exp.GT: ">"}.get(type(node)) if node is not None else None
-    number = None if node is None or operator is None else integer_of(node.expression)
-    return f"{operator} {number}" if number else ""
+    whole = None if having is None else having.this.unnest()
+    for node in [] if whole is None else whole.flatten() if type(whole) is exp.And else [whole]:
+        operator = _AT_LEAST.get(type(node))
+        number = None if operator is None else integer_of(node.expression)
+        if number:
+            return f"{operator} {number}"
+    return ""
 
 
 def _length(asked: _Asked) -> int:

@@ -14,7 +14,7 @@ from podium.query.parse.syntax import parse_condition
 from podium.query.parse.where import predicate_of
 from podium.query.schema import Schema
 
-__all__ = ["nearest_condition", "nearest_conditions"]
+__all__ = ["counted_if", "nearest_condition", "nearest_conditions"]
 
 
 def nearest_conditions(
@@ -22,13 +22,39 @@ def nearest_conditions(
 ) -> tuple[list[str], list[Join], bool]:
     """The conditions that can be asked, the tables to join, and whether no condition is left out."""
     joined = [join for node in select.args.get("joins") or [] if (join := _declared(node.this, joins)) is not None]
-    where, found, whole = select.args.get("where"), [], True
-    for part in [] if where is None else where.this.flatten() if type(where.this) is exp.And else [where.this]:
+    where, found = select.args.get("where"), []
+    counted, whole = _within_aggregates(select)
+    stated = [*([] if where is None else [where.this]), *counted]
+    for part in [part for one in stated for part in (one.flatten() if type(one) is exp.And else [one])]:
         text, join = _asked(_unqualified(part), schema, joins, now)
         found += [text] if text else []
         joined += [join] if join is not None and join not in joined else []
         whole = whole and bool(text or join)
     return found, joined, whole
+
+
+def counted_if(aggregate: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
+    """The condition and the value of an aggregate of ``CASE WHEN condition THEN value END``; None of any other."""
+    case = aggregate.find(exp.Case)
+    if case is None or case.this is not None or len(case.args["ifs"]) != 1:
+        return None
+    default = case.args.get("default")
+    if default is not None and type(default) is not exp.Null and default.sql() != "0":
+        return None
+    (only,) = case.args["ifs"]
+    return only.this, only.args["true"]
+
+
+def _within_aggregates(select: exp.Select) -> tuple[list[exp.Expr], bool]:
+    """Conditions on the rows that the only aggregate counts, which are those of the statement; whether that is all."""
+    aggregates = [node for node in select.expressions if node.find(exp.AggFunc) is not None]
+    conditional = any(node.find(exp.Filter, exp.Case) is not None for node in aggregates)
+    if len(aggregates) != 1:
+        return [], not conditional
+    (node,) = aggregates
+    filtered, case = [part.expression.this for part in node.find_all(exp.Filter)], counted_if(node)
+    found = filtered if case is None else [*filtered, case[0].unnest()]
+    return found, bool(found) or not conditional
 
 
 def nearest_condition(text: str, schema: Schema, now: dt.datetime | None) -> str:

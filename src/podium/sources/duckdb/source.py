@@ -195,20 +195,22 @@ class DuckDBSource(SqlSource):
     def _require_unchanged(self) -> None:
         """Raise if a file is not the one that was checked."""
         if self.changed:
+            # Which joined table it is, and where, is for its owner to know.
+            joined = "" if self._own_changed else " or a table that is joined with it"
             raise SourceUnavailable(
-                f"source={Path(self._name).name!r} changed or went away after it was opened and checked. It is not "
-                "read until its owner opens it again; under a ledger, after declaring a version with: podium budget "
-                "data-version"
+                f"source={Path(self._name).name!r}{joined} changed or went away after it was opened and checked. "
+                "It is not read until its owner opens it again; under a ledger, after declaring a version with: podium "
+                "budget data-version"
             )
 
     @property
     def changed(self) -> bool:
         """Whether a file was changed or removed since it was opened."""
-        return (
-            self._seen is None
-            or fingerprint(self._given) != self._seen
-            or any(source.changed for source in self._beside.values())
-        )
+        return self._own_changed or any(source.changed for source in self._beside.values())
+
+    @property
+    def _own_changed(self) -> bool:
+        return self._seen is None or fingerprint(self._given) != self._seen
 
     @property
     def name(self) -> str:

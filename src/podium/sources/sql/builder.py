@@ -23,6 +23,7 @@ from podium.sources.protocol import CountQuery, DomainSize
 from podium.sources.sql.contribution_bounding import bounded_counts, bounded_pairs, weight_by_size
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import (
+    BUCKET,
     COUNT,
     MEMBERS,
     PAIRS,
@@ -47,7 +48,7 @@ from podium.sources.sql.user_lengths import users_by_amounts
 __all__ = ["SqlBuilder"]
 
 _RANKED, _COUNTED, _BEST, _TALLIED = "ranked", "counted", "best", "tallied"
-_RANK, _UNSEEN, _BUCKET = "r", "unseen", "j"
+_RANK, _UNSEEN, _BUCKET = "r", "unseen", BUCKET
 _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 
 
@@ -234,19 +235,29 @@ class SqlBuilder:
         """How many users have which sum of squares and which sum of their values: bucket j is up to 4^j, and 2^j."""
         return users_by_amounts(self.pairs(), buckets, self._dialect)
 
-    def rest_totals(self, buckets: int) -> exp.Select:
-        """For each bucket of what users add in all, at most 2^(buckets - 1), how many they are, and their sum."""
+    def rest_totals(self, buckets: int, pairs: exp.Select | None = None) -> exp.Select:
+        """For each bucket of what users add in all, at most 2^(buckets - 1), how many they are, and their sum.
+
+        With groups it is for each group and bucket what users add in that group; ``pairs`` may be those of some groups.
+        """
         arithmetic, most = self._dialect.arithmetic, exp.Literal.number(2 ** (buckets - 1))
         user, total = column(USER, PAIRS), arithmetic.total(column(VALUE, PAIRS))
-        users = exp.select(total.as_(VALUE)).from_(self.pairs().subquery(PAIRS)).group_by(user)
+        users = exp.select(*self._groups_of(PAIRS), total.as_(VALUE))
+        users = users.from_((self.pairs() if pairs is None else pairs).subquery(PAIRS))
+        users = users.group_by(*(column(group, PAIRS) for group in self.group_places), user)
         over = exp.If(this=exp.GT(this=column(VALUE, _COUNTED), expression=most), true=most.copy())
         cut = arithmetic.narrow(exp.Case(ifs=[over], default=column(VALUE, _COUNTED)))
-        cut_users = exp.select(cut.as_(VALUE)).from_(users.subquery(_COUNTED))
+        cut_users = exp.select(*self._groups_of(_COUNTED), cut.as_(VALUE)).from_(users.subquery(_COUNTED))
         bucket = size_bucket(column(VALUE, _TALLIED), buckets).as_(_BUCKET)
-        keyed = exp.select(bucket, column(VALUE, _TALLIED).as_(VALUE)).from_(cut_users.subquery(_TALLIED))
+        keyed = exp.select(*self._groups_of(_TALLIED), bucket, column(VALUE, _TALLIED).as_(VALUE))
+        keyed = keyed.from_(cut_users.subquery(_TALLIED))
         summed = listed_count(arithmetic.total(column(VALUE, _RANKED)), self._dialect).as_(COUNT)
-        found = exp.select(column(_BUCKET, _RANKED), rows().as_(MEMBERS), summed)
-        return found.from_(keyed.subquery(_RANKED)).group_by(column(_BUCKET, _RANKED))
+        keys = [*(column(group, _RANKED) for group in self.group_places), column(_BUCKET, _RANKED)]
+        found = exp.select(*self._groups_of(_RANKED), column(_BUCKET, _RANKED), rows().as_(MEMBERS), summed)
+        return found.from_(keyed.subquery(_RANKED)).group_by(*keys)
+
+    def _groups_of(self, table: str) -> list[exp.Expr]:
+        return [column(group, table).as_(group) for group in self.group_places]
 
     def norm_sizes(self, norm: PairNorm, edges: Sequence[int]) -> exp.Select:
         """How many users have which square among named items."""

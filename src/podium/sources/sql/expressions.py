@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 __all__ = [
+    "BUCKET",
     "COUNT",
     "MEMBERS",
     "PAIRS",
@@ -29,7 +30,7 @@ __all__ = [
 _LOW_BITS = {8: 0x00FF00FF00FF00FF, 16: 0x0000FFFF0000FFFF, 32: 0x00000000FFFFFFFF}
 
 ROWS, PAIRS = "rows_", "pairs"
-USER, COUNT, SIZE, MEMBERS, WEIGHT, VALUE = "u", "n", "t", "m", "w", "v"
+USER, COUNT, SIZE, MEMBERS, WEIGHT, VALUE, BUCKET = "u", "n", "t", "m", "w", "v", "j"
 
 
 def column(name: str, table: str | None = None) -> exp.Column:

@@ -14,7 +14,7 @@ not they are kept there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -29,6 +29,7 @@ from podium.sources.group_cut import Group, flat_items
 from podium.sources.pair_norm import PairNorm
 from podium.sources.protocol import CountQuery, PairValue
 from podium.sources.sql.builder import SqlBuilder
+from podium.sources.sql.groups.group_totals import BesideGroups
 from podium.sources.sql.groups.grouped_lists import GroupedSqlSnapshot
 from podium.sources.sql.groups.named_pairs import SqlGroupedPairs, counting, require_groups
 from podium.sources.sql.items_by_size import ItemsBySize
@@ -121,20 +122,22 @@ class SqlKeptPairs:
 
     def rest_totals(self, items: tuple[Item, ...], clip: int, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Users by what they add to all items but these, and what they add: each pair at most ``clip``."""
-        query = self._builder.query
-        if query.value is None:
-            raise InvalidArgument("query", "distinct users", allowed="pairs that have a value")
-        value = replace(query.value, clip=clip)
-        _require_value(value, query.value)
-        if not 2 <= positive_integer(buckets, "buckets") <= _MAX_BUCKETS:
-            raise InvalidArgument("buckets", buckets, allowed=f"an integer from 2 to {_MAX_BUCKETS}")
-        builder = replace(self._builder, query=replace(query, value=value))
-        if items:
-            builder = replace(builder, without=self._load(f"{LEFT_OUT}_{next(self._numbers)}", items))
+        builder = self._resting(items, clip, buckets)
         fetch, sql = self._session.fetch, self._builder.relation.dialect.sql
         rows = {int(j): (int(users), int(total)) for j, users, total in fetch(sql(builder.rest_totals(buckets)))}
         found = [rows.get(j, (0, 0)) for j in range(buckets)]
         return tuple(users for users, _ in found), tuple(total for _, total in found)
+
+    def grouped_users(self, groups: Collection[Group]) -> dict[Group, int]:
+        """How many users each of these groups has."""
+        return BesideGroups(self._builder, self._session, self._numbers).users(groups)
+
+    def grouped_rest_totals(
+        self, items: Mapping[Group, Sequence[Item]], clip: int, buckets: int
+    ) -> dict[Group, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The same of each of these groups and the items of its list."""
+        builder = self._resting(flat_items(self._builder.query, items), clip, buckets)
+        return BesideGroups(builder, self._session, self._numbers).totals(items, buckets)
 
     def norm_histograms(self, buckets: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Users by the length of their values, and by their sum."""
@@ -146,6 +149,20 @@ class SqlKeptPairs:
             lengths[int(length)] += int(users)
             sums[int(total)] += int(users)
         return tuple(lengths), tuple(sums)
+
+    def _resting(self, items: tuple[Item, ...], clip: int, buckets: int) -> SqlBuilder:
+        """The builder of pairs without these items, each at most ``clip``."""
+        query = self._builder.query
+        if query.value is None:
+            raise InvalidArgument("query", "distinct users", allowed="pairs that have a value")
+        value = replace(query.value, clip=clip)
+        _require_value(value, query.value)
+        if not 2 <= positive_integer(buckets, "buckets") <= _MAX_BUCKETS:
+            raise InvalidArgument("buckets", buckets, allowed=f"an integer from 2 to {_MAX_BUCKETS}")
+        builder = replace(self._builder, query=replace(query, value=value))
+        if not items:
+            return builder
+        return replace(builder, without=self._load(f"{LEFT_OUT}_{next(self._numbers)}", items))
 
     def _load(self, table: str, items: tuple[Item, ...]) -> ItemTable:
         columns, dialect = self._builder.columns, self._builder.relation.dialect

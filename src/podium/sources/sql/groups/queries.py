@@ -15,7 +15,20 @@ from podium.query.schema import Column, Kind
 from podium.sources.protocol import DomainSize
 from podium.sources.sql.builder import SqlBuilder
 from podium.sources.sql.dialect import Dialect
-from podium.sources.sql.expressions import COUNT, MEMBERS, SIZE, VALUE, WEIGHT, ascending, column, row_number, rows
+from podium.sources.sql.expressions import (
+    BUCKET,
+    COUNT,
+    MEMBERS,
+    PAIRS,
+    SIZE,
+    USER,
+    VALUE,
+    WEIGHT,
+    ascending,
+    column,
+    row_number,
+    rows,
+)
 from podium.sources.sql.pairs import LISTED, items_of
 from podium.sources.sql.relation import ItemTable
 
@@ -147,6 +160,21 @@ class GroupedSql:
         summed = summed.group_by(*(key.copy() for key in keys))
         return exp.select(*self._texts(_SUMMED), *self._plain(_SUMMED, COUNT)).from_(summed.subquery(_SUMMED))
 
+    def users_of(self, wanted: str) -> exp.Select:
+        """How many users each group of a table has."""
+        pairs = self._of_groups(wanted).subquery(PAIRS)
+        users = exp.select(*self._plain(PAIRS, *self._groups, USER)).distinct().from_(pairs)
+        counted = exp.select(*map(column, self._groups), rows().as_(MEMBERS)).from_(users.subquery(_COUNTED))
+        counted = counted.group_by(*map(column, self._groups))
+        select = exp.select(*self._group_texts(_FOUND), *self._plain(_FOUND, MEMBERS))
+        return select.from_(counted.subquery(_FOUND))
+
+    def totals_of(self, wanted: str, buckets: int) -> exp.Select:
+        """For each group of a table and each bucket, how many users add as much in all, and what they add together."""
+        totals = self.builder.rest_totals(buckets, self._of_groups(wanted))
+        select = exp.select(*self._group_texts(_FOUND), *self._plain(_FOUND, BUCKET, MEMBERS, COUNT))
+        return select.from_(totals.subquery(_FOUND))
+
     def domain_size(self, domain: ItemTable) -> exp.Select:
         """How many items a listed domain has, which are the same in every group."""
         items = self._items
@@ -170,6 +198,14 @@ class GroupedSql:
     @property
     def _dialect(self) -> Dialect:
         return self.builder.relation.dialect
+
+    def _of_groups(self, wanted: str) -> exp.Select:
+        """The pairs of the groups of a table."""
+        held = (USER, *self._groups, *((VALUE,) if self.builder.query.value is not None else ()))
+        pairs = exp.select(*(column(name, PAIRS).as_(name) for name in held)).from_(
+            self.builder.pairs().subquery(PAIRS)
+        )
+        return pairs.join(self._loaded(wanted, _WANTED), on=_same(PAIRS, _WANTED, self._groups))
 
     def _at_places(self, ranked: exp.Select, places: str) -> exp.Select:
         same = _same(_FOUND, _WANTED, (*self._groups, COUNT, RANK))
