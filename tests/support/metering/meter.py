@@ -224,6 +224,11 @@ class MeteredReader:
         self.meter.note("sizes", sizes)
         return sizes
 
+    def lead(self, mechanism: LimitedDomain) -> int:
+        lead = self.inner.lead(mechanism)
+        self.meter.note("lead", (lead,))
+        return lead
+
     def select(self, mechanism: LimitedDomain) -> Release:
         self.meter.note("select", ())
         return self.inner.select(mechanism)

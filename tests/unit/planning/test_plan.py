@@ -60,10 +60,12 @@ def test_a_plan_keeps_its_promise(k: int, counts: bool, domain_size: int | None,
 
 
 def test_the_mechanism_follows_from_domain_and_kind() -> None:
-    unknown = planned(Facts(k=2, max_items_per_user=2), **APPROXIMATE)
+    unknown = planned(Facts(k=2, max_items_per_user=2, k_bar=50), **APPROXIMATE)
     assert isinstance(unknown.mechanism, LimitedDomain)
-    assert (unknown.mechanism.k, unknown.mechanism.k_bar, unknown.mechanism.max_items_per_user) == (2, 1000, 2)
+    assert (unknown.mechanism.k, unknown.mechanism.k_bar, unknown.mechanism.max_items_per_user) == (2, 50, 2)
     assert unknown.mechanism.delta == unknown.delta_per_call > 0
+    short = planned(Facts(k=2, max_items_per_user=2), **APPROXIMATE)
+    assert short.mechanism == SizedTopK(2, 1, "1e-6", max_items_per_user=2)
     sized = planned(Facts(k=3, max_items_per_user=2), **APPROXIMATE)
     assert sized.mechanism == SizedTopK(3, 1, "1e-6", max_items_per_user=2)
     assert (sized.rows, sized.measure, sized.epsilon_per_item) == (None, None, None)
@@ -105,7 +107,7 @@ def test_lists_of_unknown_items_with_counts_are_found_in_rounds(facts: dict[str,
 @pytest.mark.parametrize(
     ("facts", "sized", "in_ledger"),
     [
-        ({"k": 2}, LimitedDomain, LimitedDomain),
+        ({"k": 2}, SizedTopK, LimitedDomain),
         ({"k": 3}, SizedTopK, AdaptiveTopK),
         ({"k": 10}, SizedTopK, AdaptiveTopK),
         ({"k": MAX_K}, SizedTopK, AdaptiveTopK),

@@ -35,9 +35,9 @@ MUTANTS = (
         (_RECEIPT,),
     ),
     Mutant(
-        _KNOWN,
-        "scale = 1 / epsilon\n        return noisy_values",
-        "scale = 1 / self.epsilon\n        return noisy_values",
+        "mechanisms/by_sizes/paid_numbers.py",
+        "scale = 1 / epsilon",
+        "scale = 1 / (16 * epsilon)",
         "the gap and the numbers of users have the noise that their part pays for",
         (_RECEIPT,),
     ),
