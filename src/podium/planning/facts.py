@@ -37,8 +37,8 @@ MAX_SHORT_KNOWN_LIST = 10
 """Up to this k, a ledger's selections tell known items apart as well as rounds, or better."""
 MAX_SHORT_COUNTED_KNOWN_LIST = 3
 """The same for a single question with counts: what rounds measure to rank is part of their counts."""
-MAX_IN_TURN = 3
-"""Up to this k, selections from a known domain are so good that numbers of users are not worth paying for."""
+MAX_IN_TURN = 1
+"""Up to this k, a selection from a known domain is as good as Laplace noise where everybody has one item."""
 _ROWS_PER_ITEM = 10
 _MIN_ROWS = 1_000
 
@@ -292,8 +292,7 @@ class Facts:
             return False
         if self.domain_size is None:
             return True
-        shortest = 1 if self.one_item_each else MAX_IN_TURN
-        return self.ordered and shortest < self.k < self.domain_size
+        return self.ordered and MAX_IN_TURN < self.k < self.domain_size
 
     @property
     def one_item_each(self) -> bool:

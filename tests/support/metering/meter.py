@@ -225,8 +225,7 @@ class MeteredReader:
         return sizes
 
     def lead(self, mechanism: LimitedDomain) -> int:
-        lead = self.inner.lead(mechanism)
-        self.meter.note("lead", (lead,))
+        self.meter.note("lead", (lead := self.inner.lead(mechanism),))
         return lead
 
     def select(self, mechanism: LimitedDomain) -> Release:
