@@ -89,8 +89,8 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/by_sizes/clear_gap.py",
-        "int(top.counts[-1]) - top.next_count",
-        "int(top.counts[-1]) + top.next_count",
+        "int(top.counts[k - 1]) - top.next_count",
+        "int(top.counts[k - 1]) + top.next_count",
         "one user moves a gap by one",
         ("exhaustive/mechanisms/test_sized_known.py::test_one_user_moves_a_gap_by_one",),
     ),
