@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
 import statistics
 import time
@@ -120,7 +121,7 @@ class _Measured:
     def error(self) -> float:
         """Of the mean; as if one run had missed one item more, if no run differed."""
         runs = len(self.recalls)
-        return max(statistics.stdev(self.recalls), runs**-0.5 / self.places) / runs**0.5
+        return max(statistics.stdev(self.recalls), 1 / (self.places * math.sqrt(runs))) / math.sqrt(runs)
 
 
 def recalls(shape: Shape, effort: Effort) -> dict[str, dict[str, float]]:

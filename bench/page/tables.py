@@ -191,9 +191,10 @@ def _known(report: Report) -> list[Shown]:
     ]
     epsilons = ", ".join(report["settings"]["epsilons"])
     caption = (
-        f"Mean recall on the data sets of Shekelyan & Loukides 2022, over epsilon={epsilons}. These are counts, which do "
-        f"not say how many items users have: `{DEFAULT}` is what the planner chooses for a list in order if users have a "
-        f"large part of the items, with all of epsilon, and `{SET}` what it chooses where the order does not matter."
+        f"Mean recall on the data sets of Shekelyan & Loukides 2022, over epsilon={epsilons}. These are counts, which "
+        f"do not say how many items users have: `{DEFAULT}` is what the planner chooses for a list in order if users "
+        f"have a large part of the items, with all of epsilon, and `{SET}` what it chooses where the order does not "
+        "matter."
     )
     return [Shown(caption, ("delta", "k", *who), rows)]
 
@@ -314,9 +315,9 @@ SECTIONS = (
     Section(
         "known",
         "Recall with a known domain",
-        "The planner's choice beside other mechanisms at the same guarantee, in the mean over a block of cells. Which is "
-        "best differs from cell to cell, and nobody knows it for private data: how far the planner is below the best by "
-        "hindsight in each cell, and in how many by more than 0.01, is on "
+        "The planner's choice beside other mechanisms at the same guarantee, in the mean over a block of cells. Which "
+        "is best differs from cell to cell, and nobody knows it for private data: how far the planner is below the "
+        "best by hindsight in each cell, and in how many by more than 0.01, is on "
         "[a page of its own](planner-known.md#distance-from-the-best-in-hindsight).",
         _known,
     ),
