@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bench.known.recall import Estimate
 
-__all__ = ["DEFAULT", "HINDSIGHT", "LIMIT", "SET", "Cell", "Goal", "goals"]
+__all__ = ["DEFAULT", "HINDSIGHT", "LIMIT", "SET", "Cell", "Goal", "block_goals", "blocks", "goals"]
 
 HINDSIGHT = (
     "peeling", "oneshot", "canonical 1/2", "canonical 1/2 exp.", "canonical 1", "canonical 1 exp.", "joint",
@@ -109,6 +110,35 @@ def goals(cells: Sequence[Cell]) -> list[Goal]:
         group = ("held out" if cell.held_out else "SL") + (", at cliffs" if cell.at_cliff else "")
         grouped.setdefault((group, cell.delta, cell.k), []).append(cell)
     return [_judged(*key, who, grouped[key]) for key in sorted(grouped, key=_order) for who in (DEFAULT, SET)]
+
+
+def blocks(cells: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], dict[str, float]]:
+    """Mean recall of everybody over the data sets of SL and epsilon, for each delta and k."""
+    found: dict[tuple[str, int], list[Mapping[str, float]]] = {}
+    for cell in cells:
+        if not cell["held_out"] and not cell["at_cliff"]:
+            found.setdefault((cell["delta"], cell["k"]), []).append(cell["recall"])
+    ordered = sorted(found.items(), key=lambda block: (float(block[0][0]), block[0][1]))
+    return {key: {name: statistics.fmean(one[name] for one in many) for name in many[0]} for key, many in ordered}
+
+
+def block_goals(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """In each block the planner's mean is at least that of the best: the way that would be best if all were asked."""
+    judged = []
+    for (delta, k), means in blocks(cells).items():
+        best = max(HINDSIGHT, key=means.__getitem__)
+        for who in (DEFAULT, SET):
+            gain = means[who] - means[best]
+            judged.append(
+                {
+                    "name": f"mean recall - that of the best column: delta={delta}, k={k}, {who}",
+                    "wanted": ">= 0",
+                    "measured": gain,
+                    "met": gain >= 0,
+                    "where": f"{best} has {means[best]:.3f}",
+                }
+            )
+    return judged
 
 
 def _order(key: tuple[str, str, int]) -> tuple[bool, bool, float, int]:

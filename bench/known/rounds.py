@@ -1,18 +1,25 @@
 """The bench of stated facts: what a known domain, and a bound on items per user, do to the default answer.
 
-    python -m bench known_rounds [--quick] [--json FILE]
+    python -m bench known_rounds [--quick] [--json FILE] [--processes N] [--seconds N]
 
 Synthetic users with t different items each, drawn from N items with weights 1/rank^a; epsilon=1, delta=1e-6. ``in
 turn``, ``rounds`` and ``Laplace`` have the whole budget and are what the default for a known domain chooses among;
 ``default`` pays for that choice. ``bound`` states t as well. Tables are seeded; the noise is fresh.
+
+Every answer is run until its standard error is small; then those of goals that are still undecided are run on, until
+they are decided or a time is over.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import multiprocessing
 import statistics
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,13 +41,22 @@ __all__ = ["ANSWERS", "CELLS", "Shape", "goals", "main", "recalls"]
 DEFAULT_JSON = Path("build/bench/known_rounds.json")
 _SEED, _CHUNK = 7, 500
 _BUDGET: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"}
-_MAX_PAIRS, _MIN_RUNS = 600_000, 4
-"""How many pairs the runs of one cell may count together, and the least number of runs."""
+_FIRST, _BATCH = 4, 8
+"""Runs of every answer, and of one that is run on."""
 ANSWERS = (
     "in turn", "rounds", "Laplace", "default", "default, bound", "no domain", "no domain, bound",
     "oneshot, delta=0", "default, delta=0",
 )  # fmt: skip
+COMPARED = (
+    ("a domain", "default", "no domain"),
+    ("a domain, where the bound is known", "default, bound", "no domain, bound"),
+    ("a bound, with a domain", "default, bound", "default"),
+    ("a bound, without a domain", "no domain, bound", "no domain"),
+)
+"""What is stated, the answer with it and the answer without it."""
 LIMIT = 0.01
+_SURE = 4.0
+"""Standard errors beyond which a difference is decided."""
 
 
 class Shape(NamedTuple):
@@ -73,19 +89,76 @@ CELLS = (
 )
 
 
-def recalls(shape: Shape, runs: int) -> dict[str, tuple[float, float]]:
-    """The mean recall of each answer, and its standard error."""
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How far to go: standard errors of every answer and of an undecided goal, and processor seconds of one shape."""
+
+    error: float
+    undecided: float
+    seconds: float
+
+
+FULL, QUICK = Effort(0.008, 0.0025, 150.0), Effort(0.03, 0.03, 2.0)
+
+
+@dataclass(slots=True)
+class _Measured:
+    """One answer of a shape, and its recalls so far."""
+
+    ask: Callable[[], Any]
+    counts: NDArray[np.int64]
+    places: int
+    recalls: list[float] = field(default_factory=list)
+
+    def run(self, times: int) -> None:
+        self.recalls += [recall(self.ask(), self.counts) for _ in range(times)]
+
+    @property
+    def mean(self) -> float:
+        return statistics.fmean(self.recalls)
+
+    @property
+    def error(self) -> float:
+        """Of the mean; as if one run had missed one item more, if no run differed."""
+        runs = len(self.recalls)
+        return max(statistics.stdev(self.recalls), 1 / (self.places * math.sqrt(runs))) / math.sqrt(runs)
+
+
+def recalls(shape: Shape, effort: Effort) -> dict[str, dict[str, float]]:
+    """The mean recall of each answer, its standard error, and the number of runs."""
     rng = np.random.default_rng(_SEED)
     users, items = _pairs(shape, rng)
     table = PairsReader(users, items, domain_size=shape.size)
     counts = np.bincount(items, minlength=shape.size)
-    most = max(_MIN_RUNS, min(runs, _MAX_PAIRS // len(items)))
-    found: dict[str, tuple[float, float]] = {}
-    for name in ANSWERS:
-        answer = _answer(name, shape, table)
-        measured = [recall(answer(), counts) for _ in range(most)]
-        found[name] = statistics.fmean(measured), statistics.stdev(measured) / len(measured) ** 0.5
-    return found
+    found = {name: _Measured(_answer(name, shape, table), counts, shape.k) for name in ANSWERS}
+    for answer in found.values():
+        answer.run(_FIRST)
+    end = time.process_time() + effort.seconds
+    while time.process_time() < end:
+        wanting = _wanting(found, effort)
+        if not wanting:
+            break
+        for name in wanting:
+            found[name].run(_BATCH)
+    return {
+        name: {"mean": answer.mean, "error": answer.error, "runs": len(answer.recalls)}
+        for name, answer in found.items()
+    }
+
+
+def _wanting(found: dict[str, _Measured], effort: Effort) -> list[str]:
+    """The answers that need more runs: all that are coarse, then the coarser of each pair that is undecided."""
+    coarse = [name for name, answer in found.items() if answer.error > effort.error]
+    if coarse:
+        return coarse
+    undecided: dict[str, None] = {}
+    for _, one, other in COMPARED:
+        pair = (found[one], found[other])
+        error = np.hypot(pair[0].error, pair[1].error)
+        decided = abs(pair[0].mean - pair[1].mean + LIMIT) > _SURE * error
+        if not decided and error > effort.undecided:
+            undecided[one if pair[0].error > pair[1].error else other] = None
+    return list(undecided)
 
 
 def _answer(name: str, shape: Shape, table: PairsReader) -> Callable[[], Any]:
@@ -125,13 +198,9 @@ def _pairs(shape: Shape, rng: np.random.Generator) -> tuple[NDArray[np.int64], N
 
 def goals(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """What is stated does not make the answer worse; a cell fails below -LIMIT."""
-    pairs = (
-        ("a domain", "default", "no domain"),
-        ("a domain, where the bound is known", "default, bound", "no domain, bound"),
-        ("a bound, with a domain", "default, bound", "default"),
-        ("a bound, without a domain", "no domain, bound", "no domain"),
-    )
-    judged = [_judged(f"recall with {said} minus without, worst cell", one, other, cells) for said, one, other in pairs]
+    judged = [
+        _judged(f"recall with {said} minus without, worst cell", one, other, cells) for said, one, other in COMPARED
+    ]
     best = ("in turn", "rounds", "Laplace")
     judged += [
         _mean_of(f"mean recall of the default minus that of {name} with all of epsilon", "default", name, cells)
@@ -162,12 +231,9 @@ def _mean_of(name: str, one: str, other: str, cells: Sequence[dict[str, Any]]) -
     return {"name": name, "wanted": ">= 0", "measured": gain, "met": gain >= 0, "where": f"{len(cells)} cells"}
 
 
-def _cell(shape: Shape, runs: int) -> dict[str, Any]:
-    measured = recalls(shape, runs)
-    return {
-        **shape._asdict(),
-        "recall": {name: {"mean": mean, "error": error} for name, (mean, error) in measured.items()},
-    }
+def _cell(job: tuple[Shape, Effort]) -> dict[str, Any]:
+    shape, effort = job
+    return {**shape._asdict(), "recall": recalls(shape, effort)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -175,10 +241,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench known_rounds", description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few runs")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser.add_argument("--processes", type=int, default=1, metavar="N", help="default: %(default)s")
+    parser.add_argument("--seconds", type=float, metavar="N", help="processor seconds of one shape, at most")
     options = parser.parse_args(argv)
-    runs = 8 if options.quick else 40
+    effort = QUICK if options.quick else FULL
+    if options.seconds is not None:
+        effort = replace(effort, seconds=options.seconds)
     table = Table("users", "items each", "domain", "k", "slope", *ANSWERS, title="recall")
-    cells = [_cell(shape, runs) for shape in CELLS]
+    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
+        cells = pool.map(_cell, [(shape, effort) for shape in CELLS], chunksize=1)
     for shape, cell in zip(CELLS, cells, strict=True):
         table.add_row(*map(str, shape), *(f"{cell['recall'][name]['mean']:.3f}" for name in ANSWERS))
     Console(width=max(Console().width, 170)).print(table)
@@ -186,7 +257,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "bench": "known_rounds",
         "version": 1,
         "machine": machine(),
-        "settings": {"mode": "quick" if options.quick else "full", "runs": runs, **_BUDGET},
+        "settings": {"mode": "quick" if options.quick else "full", **asdict(effort), **_BUDGET},
         "cells": cells,
         "goals": goals(cells),
     }

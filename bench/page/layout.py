@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.known.goals import LIMIT
+from bench.known.goals import block_goals
 
 __all__ = ["Report", "Row", "Section", "Shown", "goal_rows", "markdown_table", "shown_number"]
 
@@ -50,14 +50,14 @@ def _numeric(cell: str) -> bool:
 
 def goal_rows(report: Report, mode: str) -> list[Row]:
     """Goal, wanted, measured, verdict and worst cell, for whatever goals a file has."""
-    return [_goal(goal, mode) for goal in report.get("goals", [])]
+    goals = report.get("goals", [])
+    if goals and "group" in goals[0]:
+        # The known-domain bench judges each cell against hindsight, which its own page shows; nobody can have that.
+        goals = block_goals(report["cells"])
+    return [_goal(goal, mode) for goal in goals]
 
 
 def _goal(goal: Mapping[str, Any], mode: str) -> Row:
-    if "group" in goal:  # the known-domain bench judges many cells at once
-        name = f"recall - best by hindsight: {goal['group']}, delta={goal['delta']}, k={goal['k']}, {goal['who']}"
-        where = f"{goal['where']}; {goal['failing']} of {goal['cells']} cells fail"
-        goal = {"name": name, "wanted": f">= -{LIMIT:g}", "measured": goal["worst"], "met": goal["met"], "where": where}
     if goal["met"] is None:
         return [goal["name"], goal["wanted"], "-", f"not measured in {mode} mode", "-"]
     return [

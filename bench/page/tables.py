@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
-from typing import Any
 
-from bench.known.goals import DEFAULT, HINDSIGHT, SET
+from bench.known.goals import DEFAULT, HINDSIGHT, SET, blocks
 from bench.ledger.tables import tables
 from bench.page.layout import Report, Row, Section, Shown, shown_number
 
@@ -187,18 +185,16 @@ def _utility(report: Report) -> list[Shown]:
 
 def _known(report: Report) -> list[Shown]:
     who = (*HINDSIGHT, DEFAULT, SET)
-    groups: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for cell in report["cells"]:
-        if not cell["held_out"] and not cell["at_cliff"]:
-            groups.setdefault((cell["delta"], cell["k"]), []).append(cell)
     rows = [
-        [delta, f"{k:,}", *(shown_number(statistics.fmean(cell["recall"][name] for cell in cells)) for name in who)]
-        for (delta, k), cells in sorted(groups.items(), key=lambda group: (float(group[0][0]), group[0][1]))
+        [delta, f"{k:,}", *(shown_number(means[name]) for name in who)]
+        for (delta, k), means in blocks(report["cells"]).items()
     ]
     epsilons = ", ".join(report["settings"]["epsilons"])
     caption = (
-        f"Mean recall on the data sets of Shekelyan & Loukides 2022, over epsilon={epsilons}. `{DEFAULT}` is the "
-        f"planner's choice for a list in order, `{SET}` where the order does not matter."
+        f"Mean recall on the data sets of Shekelyan & Loukides 2022, over epsilon={epsilons}. These are counts, which "
+        f"do not say how many items users have: `{DEFAULT}` is what the planner chooses for a list in order if users "
+        f"have a large part of the items, with all of epsilon, and `{SET}` what it chooses where the order does not "
+        "matter."
     )
     return [Shown(caption, ("delta", "k", *who), rows)]
 
@@ -319,7 +315,10 @@ SECTIONS = (
     Section(
         "known",
         "Recall with a known domain",
-        "The planner's choice beside the mechanism that was best by hindsight, which nobody knows for private data.",
+        "The planner's choice beside other mechanisms at the same guarantee, in the mean over a block of cells. Which "
+        "is best differs from cell to cell, and nobody knows it for private data: how far the planner is below the "
+        "best by hindsight in each cell, and in how many by more than 0.01, is on "
+        "[a page of its own](planner-known.md#distance-from-the-best-in-hindsight).",
         _known,
     ),
     Section(

@@ -10,19 +10,21 @@ from bench.utility.regimes.contestants import limited_domain
 from bench.utility.regimes.rounds import Rounds
 from bench.utility.regimes.tables import Integers, Table
 from bench.utility.regimes.thresholds import best_call, cutoff_gaussian, cutoff_laplace, gaussian_mu
+from podium.mechanisms.by_sizes.clear_gap import is_within_reach
 from podium.mechanisms.by_sizes.decision import (
     LONGEST_CALL,
     SIZE_EDGES,
     Branch,
     Thresholds,
     choose_branch,
+    choose_short_branch,
     estimate_sizes,
 )
 
 __all__ = ["before", "by_rule"]
 
-_FOR_SIZES = 0.05
-_SHORTEST = 3
+_FOR_SIZES, _FOR_LEAD = 0.05, 0.0125
+_LONGEST_ASKED = 2
 
 
 def before(table: Table, k: int, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
@@ -35,8 +37,8 @@ def before(table: Table, k: int, epsilon: float, delta: float, rng: np.random.Ge
 
 def by_rule(table: Table, k: int, epsilon: float, delta: float, rng: np.random.Generator) -> tuple[str, Integers]:
     """The branch that was chosen, and what it found."""
-    if k < _SHORTEST:
-        return Branch.LIMITED_DOMAIN, limited_domain(table, k, *best_call(k, epsilon, delta), rng)
+    if k <= _LONGEST_ASKED:
+        return _by_lead(table, k, epsilon, delta, rng)
     rest = epsilon * (1 - _FOR_SIZES)
     scale = 1 / (epsilon * _FOR_SIZES)
     buckets = np.searchsorted(np.array(SIZE_EDGES), table.sizes, side="right") - 1
@@ -54,10 +56,35 @@ def by_rule(table: Table, k: int, epsilon: float, delta: float, rng: np.random.G
     if branch is Branch.LIMITED_DOMAIN:
         return branch, limited_domain(table, k, single, call, rng)
     if branch is Branch.LAPLACE:
-        sums = table.spread(1 << 30, 1.0)
-        present = np.flatnonzero(sums)
-        noisy = sums[present] + rng.laplace(scale=1 / rest, size=len(present))
-        passed = noisy > thresholds.laplace
-        return branch, present[passed][np.argsort(-noisy[passed])][:k]
+        return branch, _with_laplace(table, k, rest, delta, rng)
     one = branch is Branch.ONE_DISCOVERY
     return branch, Rounds(table, k, mu**2, delta / 2, rng, cap=sizes.cap, single=one).run()
+
+
+def _by_lead(table: Table, k: int, epsilon: float, delta: float, rng: np.random.Generator) -> tuple[str, Integers]:
+    """One or two places: selections if they surely return them, otherwise what most users have decides."""
+    k_bar = max(10 * k, 1000)
+    counts = np.sort(table.counts)[::-1]
+    kth, after = (int(counts[place]) if len(counts) > place else 0 for place in (k - 1, k_bar))
+    scale = 1 / (epsilon * _FOR_LEAD)
+    single, call = best_call(k, round(epsilon * (1 - _FOR_LEAD), 12), delta)
+    lead = kth - after + rng.laplace(scale=scale)
+    if is_within_reach(lead, scale=scale, threshold=1 + math.log(k_bar / call) / single):
+        return Branch.LIMITED_DOMAIN, limited_domain(table, k, single, call, rng)
+    rest = round(epsilon * (1 - _FOR_LEAD - _FOR_SIZES), 12)
+    ones = np.count_nonzero(table.sizes == 1)
+    noisy = np.array([ones, len(table.sizes) - ones]) + rng.laplace(scale=1 / (epsilon * _FOR_SIZES), size=2)
+    branch = choose_short_branch(*noisy)
+    if branch is Branch.LAPLACE:
+        return branch, _with_laplace(table, k, rest, delta, rng)
+    return branch, limited_domain(table, k, *best_call(k, rest, delta), rng)
+
+
+def _with_laplace(table: Table, k: int, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
+    """Cut-off Laplace noise on votes that users share among their items."""
+    sums = table.spread(1 << 30, 1.0)
+    present = np.flatnonzero(sums)
+    noisy = sums[present] + rng.laplace(scale=1 / epsilon, size=len(present))
+    passed = noisy > cutoff_laplace(epsilon, delta)
+    best: Integers = present[passed][np.argsort(-noisy[passed])][:k]
+    return best

@@ -21,6 +21,7 @@ from podium.curator.prepare import (
     count_facts,
     hint_at_list_only,
     kept_clip,
+    readable_question,
     require_readable,
     state_domain,
 )
@@ -349,8 +350,7 @@ class Curator(CuratorView):
             groups=groups, table=table.name, joins=accepted.joins,
             asked=asked_about(ranking or checked.asked, source.name if alone else table.name or self._dataset),
         )  # fmt: skip
-        require_readable(source, planned, accepted)
-        return planned
+        return readable_question(source, planned, accepted)
 
     def _answer(
         self, account: LedgerAccount, planned: PlannedQuestion, claimed: Reservation | StoredRelease

@@ -39,6 +39,7 @@ __all__ = [
     "kept_clip",
     "pair_norm",
     "pair_value",
+    "readable_question",
     "require_readable",
     "state_domain",
 ]
@@ -238,6 +239,21 @@ def hint_at_list_only(question: CheckedQuestion) -> Iterator[None]:
             f"its values cannot be measured here ({problem.name}: {problem.allowed})",
             hint=f"The list alone can be had: {question.list_only}",
         ) from None
+
+
+def readable_question(source: Source, planned: PlannedQuestion, accepted: CountQuery) -> PlannedQuestion:
+    """The question as this engine can answer it, which follows from public facts; raises if it cannot."""
+    try:
+        require_readable(source, planned, accepted)
+    except SourceUnavailable:
+        from podium.planning.read_once import read_once  # noqa: PLC0415 - most engines keep pairs
+
+        once = read_once(planned.strategy)
+        if once is None:
+            raise
+        planned = replace(planned, strategy=once)
+        require_readable(source, planned, accepted)
+    return planned
 
 
 def require_readable(source: Source, planned: PlannedQuestion, accepted: CountQuery | None = None) -> None:

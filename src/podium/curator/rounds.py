@@ -45,6 +45,7 @@ class SourceReader:
     _rows: Histogram | None = None
     _pairs: KeptPairs | None = None
     _known: dict[int | None, Snapshot] = field(default_factory=dict, init=False)
+    _top: Histogram | None = field(default=None, init=False)
 
     @contextmanager
     def counting(self) -> Iterator[None]:
@@ -72,7 +73,7 @@ class SourceReader:
             try:
                 yield
             finally:
-                self._pairs = None
+                self._pairs = self._top = None
                 self._known.clear()
 
     def top_rows(self, limit: int) -> Histogram:
@@ -159,10 +160,17 @@ class SourceReader:
             self._known[max_items_per_user] = self._snapshot_of(query)
         return self._known[max_items_per_user]
 
+    def lead(self, mechanism: LimitedDomain) -> int:
+        """By how many users the k-th item is ahead of the one after the top rows of the mechanism."""
+        self._top = self._top_of_pairs(mechanism.max_rows)
+        return gap_after(self._top, mechanism.k, mechanism.max_rows)
+
     def select(self, mechanism: LimitedDomain) -> Release:
-        """Run the mechanism on the plain counts of the top rows."""
-        snapshot = self._snapshot_of(self.planned.count_query(self.salt))
-        return mechanism.release(snapshot.top_rows(mechanism.max_rows))
+        """Run the mechanism on the plain counts of the top rows, which ``lead`` may have read."""
+        return mechanism.release(self._top_of_pairs(mechanism.max_rows) if self._top is None else self._top)
+
+    def _top_of_pairs(self, limit: int) -> Histogram:
+        return self._snapshot_of(self.planned.count_query(self.salt)).top_rows(limit)
 
     def users(self) -> int:
         """How many users have an item."""

@@ -96,10 +96,14 @@ class KnownTableReader(KnownRoundsReader, Protocol):
 
 
 class TableReader(RoundsReader, Protocol):
-    """A table for a mechanism that chooses among others; what ``user_sizes`` returns is private too."""
+    """A table for a mechanism that chooses among others; ``user_sizes`` and ``lead`` are private too."""
 
     def user_sizes(self, edges: tuple[int, ...]) -> tuple[int, ...]:
         """How many users have edges[i] <= t < edges[i+1] items of all there are."""
+        ...
+
+    def lead(self, mechanism: LimitedDomain) -> int:
+        """By how many users the k-th item is ahead of the one after the top rows of the mechanism."""
         ...
 
     def select(self, mechanism: LimitedDomain) -> Release:

@@ -32,13 +32,13 @@ NAMED = (
 """Mechanisms of the papers that a single question may name; the planner never chooses them."""
 MECHANISMS = ("auto", "limited-domain", "adaptive", *NAMED)
 MAX_SHORT_LIST = 2
-"""Up to this k, successive selections find the most, need one query, and cost only what they return."""
+"""Up to this k, a ledger's selections need one query, and cost only what they return; longer lists have rounds."""
 MAX_SHORT_KNOWN_LIST = 10
 """Up to this k, a ledger's selections tell known items apart as well as rounds, or better."""
 MAX_SHORT_COUNTED_KNOWN_LIST = 3
 """The same for a single question with counts: what rounds measure to rank is part of their counts."""
-MAX_IN_TURN = 3
-"""Up to this k, selections from a known domain are so good that numbers of users are not worth paying for."""
+MAX_IN_TURN = 1
+"""Up to this k, a selection from a known domain is as good as Laplace noise where everybody has one item."""
 _ROWS_PER_ITEM = 10
 _MIN_ROWS = 1_000
 
@@ -292,9 +292,8 @@ class Facts:
         if self.counts or self.at_least is not None or self.groups is not None:
             return False
         if self.domain_size is None:
-            return self.k > MAX_SHORT_LIST or self.one_item_each
-        shortest = 1 if self.one_item_each else MAX_IN_TURN
-        return self.ordered and shortest < self.k < self.domain_size
+            return True
+        return self.ordered and MAX_IN_TURN < self.k < self.domain_size
 
     @property
     def one_item_each(self) -> bool:

@@ -105,6 +105,10 @@ class PairsReader:
 
         return Histogram.from_counts_of_counts(sizes, name)
 
+    def lead(self, mechanism: LimitedDomain) -> int:
+        """By how many users the k-th item is ahead of the one after the top rows of the mechanism."""
+        return gap_after(self.histogram(None, mechanism.max_items_per_user), mechanism.k, mechanism.max_rows)
+
     def select(self, mechanism: LimitedDomain) -> Release:
         """Run the mechanism on the plain counts."""
         return mechanism.release(self.histogram(None, mechanism.max_items_per_user), bits=self._bits)

@@ -58,6 +58,19 @@ _LONG_SIZED_PATHS = (
     "only finding matters; otherwise at most 8 times in rounds."
 )
 _SIZED_PATHS = f"{_LONG_SIZED_PATHS} Or once for successive selections, if users have very many items."
+_SHORT_SIZED_PATHS = (
+    "The table is read once, and its distinct pairs are counted: once for successive selections if the list is far "
+    "ahead; otherwise again for the number of users with one item, and once more with Laplace noise if most have one."
+)
+_WHY_SIZED = (
+    "The items are not known beforehand, and what finds most of them depends on how many items users have: a "
+    "twentieth of epsilon pays for noisy numbers of users by their number of items, and these choose."
+)
+_WHY_SHORT = (
+    "The items are not known beforehand. Successive selections find so few of them well, unless most users have one "
+    "item: a twentieth of epsilon pays for noisy numbers of users with one item and with more. Nothing of this is "
+    "asked if an eightieth of epsilon shows that the list is far ahead."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,24 +288,26 @@ def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
         facts.k, budget.epsilon, budget.delta, k_bar=facts.rows, max_items_per_user=facts.max_items_per_user
     )
     reach = mechanism.first_threshold
-    busy = _of_busy_users(mechanism.one_discovery(DEFAULT_MAX_ITEMS_PER_USER).count_threshold)
+    if mechanism.asks_lead:
+        busy, whose, paths = mechanism.limited_domain.margin, "whatever else they have", _SHORT_SIZED_PATHS
+    else:
+        busy = _of_busy_users(mechanism.one_discovery(DEFAULT_MAX_ITEMS_PER_USER).count_threshold)
+        whose = "who have about ten"
+        paths = _SIZED_PATHS if facts.k <= LONGEST_CALL else _LONG_SIZED_PATHS
     return Strategy(
         facts=facts,
         mechanism=mechanism,
         measure=None,
         guarantee=mechanism.guarantee,
-        why=(
-            "The items are not known beforehand, and what finds most of them depends on how many items users have: a "
-            "twentieth of epsilon pays for noisy numbers of users by their number of items, and these choose."
-        ),
+        why=_WHY_SHORT if mechanism.asks_lead else _WHY_SIZED,
         reach=reach,
         reach_sentence=(
             f"An item is found if it has well over {round_up(reach)} users who have no other item, or well over "
-            f"{round_up(busy)} who have about ten."
+            f"{round_up(busy)} {whose}."
         ),
         epsilon_per_item=None,
         delta_per_call=budget.delta,
-        paths=_SIZED_PATHS if facts.k <= LONGEST_CALL else _LONG_SIZED_PATHS,
+        paths=paths,
         whole=True,
     )
 

@@ -62,10 +62,10 @@ WAYS: list[tuple[dict[str, Any], str, set[str]]] = [
     ({"k": 20, "mechanism": "adaptive"}, "AdaptiveTopK", ROUNDS),
     ({"k": 20, "counts": True}, "AdaptiveTopK", ROUNDS),
     ({"k": 20, "mechanism": "adaptive", "max_items_per_user": 5}, "AdaptiveTopK", ROUNDS),
-    ({**DOMAIN, "k": 3}, "RisingTopK", TALLIES),
-    ({**DOMAIN, "k": 3, "max_items_per_user": 3}, "RisingTopK", TALLIES),
+    ({**DOMAIN, "k": 1}, "RisingTopK", TALLIES),
+    ({**DOMAIN, "k": 1, "max_items_per_user": 3}, "RisingTopK", TALLIES),
     ({**DOMAIN, "k": 3, "counts": True}, "ExponentialTopK", TALLIES),
-    ({**DOMAIN, "k": 3, "delta": 0}, "NoisyTopK", TALLIES),
+    ({**DOMAIN, "k": 1, "delta": 0}, "NoisyTopK", TALLIES),
     ({**DOMAIN, "k": 5, "delta": 0, "counts": True}, "NoisyTopK", TALLIES),
 ]
 ONE_SHOT: list[tuple[dict[str, Any], str, set[str]]] = [

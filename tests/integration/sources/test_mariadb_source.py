@@ -249,6 +249,17 @@ def test_an_account_without_temporary_tables_is_told_before_it_pays(url: str) ->
         )
 
 
+def test_without_temporary_tables_one_or_two_places_are_selected_with_the_whole_budget(url: str) -> None:
+    ask: dict[str, Any] = {"item": "label", "user": "user_id", "epsilon": 10**6, "delta": "1e-6", "table": "events"}
+    with new_account(name_of(url), "SELECT") as account:
+        release = podium.top(account, **ask, k=2)
+        assert release.mechanism == "LimitedDomain"
+        assert release.guarantee.epsilon() <= 10**6
+        assert podium.plan(account, **ask, k=2).to_dict()["mechanism"] == "LimitedDomain"
+        with pytest.raises(SourceUnavailable, match="does not keep temporary tables"):
+            podium.top(account, **ask, k=3)
+
+
 @pytest.mark.parametrize("storage", ["Aria", "MyISAM", "MEMORY"])
 def test_tables_of_other_storage_engines(url: str, storage: str) -> None:
     run(url, f"CREATE OR REPLACE TABLE other (user_id int, label varchar(9)) ENGINE={storage}")

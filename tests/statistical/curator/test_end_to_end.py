@@ -110,13 +110,13 @@ def lumped(law: Mapping[Any, float]) -> dict[Hashable, float]:
 @pytest.mark.parametrize(
     ("budget", "law"),
     [
-        ({"epsilon": "0.7", "delta": "0.01"}, lambda scale: RisingTopK(2, scale)),
-        ({"epsilon": "0.8", "delta": 0}, lambda scale: NoisyTopK(2, 2 * scale)),
+        ({"epsilon": "0.4", "delta": "0.01"}, lambda scale: RisingTopK(1, scale)),
+        ({"epsilon": "0.5", "delta": 0}, lambda scale: NoisyTopK(1, scale)),
     ],
 )
 def test_a_known_domain(source: Source, budget: dict[str, Any], law: Callable[[Fraction], Any]) -> None:
     domain = [*SEEN, *UNSEEN]
-    plan = planned(Facts(k=2, domain_size=62), **budget)
+    plan = planned(Facts(k=1, domain_size=62), **budget)
     scale = plan.mechanism.unit if isinstance(plan.mechanism, RisingTopK) else plan.epsilon_per_item
     assert scale is not None
     assert plan.mechanism == law(scale)

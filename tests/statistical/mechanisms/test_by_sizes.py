@@ -54,15 +54,16 @@ def own_item_shows(release: Release) -> bool:
     return any(item in {7, 8, 9} for item in release.items)
 
 
+@pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize(("factor", "caught"), [(1, False), (8, True)])
-def test_which_item_comes_first_shows_no_more_than_epsilon(factor: int, caught: bool) -> None:
-    mechanism = SizedTopK(3, EPSILON * factor, DELTA)
+def test_which_item_comes_first_shows_no_more_than_epsilon(k: int, factor: int, caught: bool) -> None:
+    mechanism = SizedTopK(k, EPSILON * factor, DELTA)
     assert (epsilon_shown(second_wins, mechanism, [*ALONE, (50, 1)], ALONE) > EPSILON) is caught
 
 
-@pytest.mark.parametrize("table", [ALONE, CROWD])
-def test_items_of_one_user_come_out_as_rarely_as_delta_says(table: Table) -> None:
-    mechanism = SizedTopK(5, EPSILON, DELTA)
+@pytest.mark.parametrize(("k", "table"), [(5, ALONE), (5, CROWD), (2, ALONE)])
+def test_items_of_one_user_come_out_as_rarely_as_delta_says(k: int, table: Table) -> None:
+    mechanism = SizedTopK(k, EPSILON, DELTA)
     assert epsilon_shown(own_item_shows, mechanism, table + UNIQUE, table) <= EPSILON
 
 

@@ -50,6 +50,7 @@ GRID = (
     Shape(300, 50, 120, 20, "1"),
     Shape(300, 100, 120, 5, "1"),
     Shape(1000, 20, 40, 30, "0.5"),
+    Shape(6000, 1, 300, 3, "0.1"),
 )
 
 
@@ -135,6 +136,13 @@ def test_selections_with_counts_are_caught() -> None:
     selections = strategy_for(facts, divided_budget(facts, epsilon=shape.epsilon, delta="1e-6")).mechanism
     assert isinstance(selections, ExponentialTopK)
     assert shortfall(recalls(shape, DOMAIN_COUNTS, selections), recalls(shape, COUNTS)) > LIMIT
+
+
+def test_selections_of_three_known_items_are_caught() -> None:
+    """Negative control: everybody has one item, which a question without a domain finds out, and selections do not."""
+    shape = Shape(6000, 1, 300, 3, "0.1")
+    in_turn = RisingTopK.within(shape.k, epsilon=shape.epsilon, delta="1e-6")
+    assert shortfall(recalls(shape, DOMAIN, in_turn), recalls(shape, PLAIN)) > LIMIT
 
 
 def test_a_domain_gains_on_average() -> None:

@@ -223,6 +223,10 @@ class MeteredReader:
         self.meter.note("sizes", sizes)
         return sizes
 
+    def lead(self, mechanism: LimitedDomain) -> int:
+        self.meter.note("lead", (lead := self.inner.lead(mechanism),))
+        return lead
+
     def select(self, mechanism: LimitedDomain) -> Release:
         self.meter.note("select", ())
         return self.inner.select(mechanism)

@@ -6,12 +6,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.support.metering.meter import Meter, MeteredReader
+from tests.support.metering.prices import Facts, check_receipt, due
 
 from podium.errors import InvalidArgument
 from podium.mechanisms import SizedTopK
 from podium.mechanisms.by_sizes.decision import (
     BUCKETS,
     LONGEST_CALL,
+    SHORT_BUCKETS,
     SIZE_EDGES,
     Branch,
     Thresholds,
@@ -26,6 +29,8 @@ from podium.randomness.replay import ReplayableBits
 from podium.release import BOTTOM
 
 BARS = Thresholds(laplace=14.0, gaussian=26.0, call=62.0, selection=3.0)
+"""Of three places at epsilon=1; in longer lists selections have more to exceed."""
+LONG = Thresholds(laplace=14.0, gaussian=26.0, call=145.0, selection=7.0)
 
 
 def noisy(*users: float) -> list[float]:
@@ -37,16 +42,22 @@ def test_the_parts_add_up_to_what_was_asked_for() -> None:
     assert mechanism.worst_case == (LaplaceNoise("0.035"), ApproximateMechanism("0.665", "1e-6"))
     guarantee = total(mechanism.worst_case)
     assert (guarantee.cost.epsilon, guarantee.cost.delta) == (Fraction(7, 10), Fraction(1, 10**6))
+    short = SizedTopK(2, "0.7", "1e-6").worst_case
+    assert short == (LaplaceNoise("0.00875"), LaplaceNoise("0.035"), ApproximateMechanism("0.65625", "1e-6"))
+    assert total(short).cost.epsilon == Fraction(7, 10)
     assert (mechanism.guarantee.epsilon(), mechanism.guarantee.cost.delta) == (Fraction(7, 10), Fraction(1, 10**6))
 
 
-@pytest.mark.parametrize("k", [1, 3, 100])
+@pytest.mark.parametrize("k", [1, 2, 3, 100])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "8"])
 def test_no_branch_costs_more_rho_or_delta_than_the_worst_case(k: int, epsilon: str) -> None:
     mechanism = SizedTopK(k, epsilon, "1e-6")
     most = worst_case(mechanism.worst_case)
-    for branch in mechanism.branches:
-        cost = worst_case((LaplaceNoise(mechanism.epsilon_for_sizes), *branch.worst_case))
+    asked = mechanism.worst_case[:-1]
+    costs = [worst_case((*asked, *branch.worst_case)) for branch in mechanism.branches]
+    if mechanism.asks_lead:
+        costs.append(worst_case((asked[0], *mechanism.limited_domain_at_once.worst_case)))
+    for cost in costs:
         assert cost.rho <= most.rho
         assert cost.delta <= most.delta
     assert (mechanism.limited_domain in mechanism.branches) is (k <= LONGEST_CALL)
@@ -63,14 +74,16 @@ def test_no_branch_costs_more_rho_or_delta_than_the_worst_case(k: int, epsilon: 
         (1000, noisy(0, 5000, 50_000, 20_000), Branch.ROUNDS),
         # So few pairs that only finding items matters.
         (100, noisy(0, 0, 0, 60, 60), Branch.ONE_DISCOVERY),
-        # Heavy users and three places: selections do not care how many items users have.
+        # Heavy users and few places: selections do not care how many items users have.
         (3, noisy(0, 0, 0, 0, 0, 0, 1000), Branch.LIMITED_DOMAIN),
+        (10, noisy(0, 0, 0, 0, 0, 0, 5000), Branch.LIMITED_DOMAIN),
+        (11, noisy(0, 0, 0, 0, 0, 0, 5000), Branch.ROUNDS),
         # Nothing stands out of the noise.
         (10, [-3.0] * 8, Branch.LAPLACE),
     ],
 )
 def test_the_branch_follows_from_the_numbers(k: int, users: list[float], branch: Branch) -> None:
-    assert choose_branch(k, estimate_sizes(users, 20.0), BARS) is branch
+    assert choose_branch(k, estimate_sizes(users, 20.0), BARS if k == 3 else LONG) is branch
 
 
 def test_without_a_call_there_is_no_limited_domain() -> None:
@@ -168,6 +181,59 @@ def test_an_empty_table_is_an_ordinary_release() -> None:
     release = SizedTopK(3, 1, "1e-6").release(PairsReader([], [], bits=bits), bits=bits)
     assert [item for item in release.outcome if item is not BOTTOM] == []
     assert len(release.paid.events) >= 2
+
+
+AHEAD = list(range(4000)), [user % 7 % 3 for user in range(4000)]
+CLOSE = list(range(120)), [user % 3 for user in range(120)]
+HEAVY = [user for user in range(60) for _ in range(5)], [item for user in range(60) for item in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("table", "reads", "branch"),
+    [
+        (AHEAD, ["lead", "select"], "limited domain"),
+        (CLOSE, ["lead", "sizes", "discover"], "Laplace noise"),
+        (HEAVY, ["lead", "sizes", "select"], "limited domain"),
+    ],
+)
+def test_one_or_two_places_ask_how_far_they_are_ahead(
+    table: Any, reads: list[str], branch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = SizedTopK(2, 4, "1e-6")
+    meter = Meter.install(monkeypatch, seed=1)
+    release = mechanism.release(MeteredReader(meter, PairsReader(*table)))
+    assert [read.what for read in meter.reads] == reads
+    check_receipt(release.paid, due(meter, Facts(changing=1000)))
+    assert release.paid.events[0] == LaplaceNoise("0.05")
+    assert (release.paid.events[1] == LaplaceNoise("0.2")) is ("sizes" in reads)
+    assert release.parameters["branch"] == branch
+    assert len(release.items) == 2
+    assert ("users_by_items" in release.parameters) is ("sizes" in reads)
+    if "sizes" in reads:
+        shown = [part.split(":") for part in release.parameters["users_by_items"].split()]
+        assert [name for name, _ in shown] == list(SHORT_BUCKETS)
+    paid, most = actual_cost(release.paid.events), worst_case(mechanism.worst_case)
+    assert (paid.rho <= most.rho, paid.delta <= most.delta) == (True, True)
+    assert (release.values, release.value_kind) == (None, None)
+
+
+def test_the_noisy_lead_decides() -> None:
+    mechanism = SizedTopK(1, 4, "1e-6")
+    assert [mechanism.within_reach(Fraction(lead)) for lead in (-100, 80, 95)] == [False, False, True]
+    table = PairsReader(list(range(90)), [0] * 90)
+    asked = set()
+    for seed in range(12):
+        shown = mechanism.release(table, bits=ReplayableBits(seed)).parameters
+        asked.add("users_by_items" in shown)
+        assert ("users_by_items" in shown) != mechanism.within_reach(Fraction(shown["lead"]))
+    assert asked == {False, True}
+
+
+def test_a_list_that_is_far_ahead_has_the_part_of_the_sizes_too() -> None:
+    mechanism = SizedTopK(2, 1, "1e-6")
+    alone, after = mechanism.limited_domain_at_once, mechanism.limited_domain
+    assert float(alone.epsilon_per_item) == pytest.approx(float(after.epsilon_per_item) * 79 / 75, rel=1e-3)
+    assert calibrate_epsilon(2, epsilon="0.9875", delta="1e-6").epsilon_per_item == alone.epsilon_per_item
 
 
 @pytest.mark.parametrize(

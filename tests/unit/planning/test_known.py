@@ -43,7 +43,7 @@ def test_a_question_with_a_budget_of_its_own_is_tested(delta: Any) -> None:
     [
         Facts(k=1, domain_size=50, ordered=False),
         Facts(k=50, domain_size=50, ordered=False),
-        Facts(k=3, domain_size=50),
+        Facts(k=1, domain_size=50),
     ],
 )
 def test_one_item_or_all_items_need_no_test(facts: Facts) -> None:
@@ -61,7 +61,8 @@ def test_one_item_or_all_items_need_no_test(facts: Facts) -> None:
     [
         ({"k": 4}, SizedKnownTopK),
         ({"k": 49, "max_items_per_user": 7}, SizedKnownTopK),
-        ({"k": 3}, RisingTopK),
+        ({"k": 1}, RisingTopK),
+        ({"k": 2}, SizedKnownTopK),
         ({"k": 50}, RisingTopK),
         ({"k": 2, "max_items_per_user": 1}, SharedVoteTopK),
         ({"k": 1, "max_items_per_user": 1}, RisingTopK),

@@ -7,12 +7,51 @@ from tools.mutants.mutant import Mutant
 __all__ = ["MUTANTS"]
 
 _KNOWN = "mechanisms/by_sizes/sized_known.py"
+_UNKNOWN = "mechanisms/by_sizes/sized_topk.py"
 _SHARED = "mechanisms/shared_vote.py"
 _RECEIPT = "unit/mechanisms/test_sized_known.py::test_a_receipt_lists_the_sizes_and_the_branch"
 _PARTS = "exhaustive/mechanisms/test_sized_known.py::test_every_branch_is_within_its_part"
 _METERED = "unit/mechanisms/test_metered.py::test_what_is_paid_is_what_was_drawn"
+_UNKNOWN_SUM = "unit/mechanisms/test_by_sizes.py::test_the_parts_add_up_to_what_was_asked_for"
+_UNKNOWN_PARTS = "exhaustive/mechanisms/test_by_sizes.py::test_every_branch_is_within_its_part"
+_LEAD = "unit/mechanisms/test_by_sizes.py::test_one_or_two_places_ask_how_far_they_are_ahead"
 
 MUTANTS = (
+    Mutant(
+        _UNKNOWN,
+        "return self.epsilon - self.epsilon_for_sizes - self.epsilon_for_lead",
+        "return self.epsilon - self.epsilon_for_sizes",
+        "what a lead costs is no longer there for the branch",
+        (_UNKNOWN_SUM,),
+    ),
+    Mutant(
+        _UNKNOWN,
+        "return self._limited_domain(self.epsilon - self.epsilon_for_lead)",
+        "return self._limited_domain(self.epsilon)",
+        "selections that follow a lead leave room for it",
+        (_UNKNOWN_PARTS,),
+    ),
+    Mutant(
+        _UNKNOWN,
+        "paid=Receipt((*asked, *release.paid.events))",
+        "paid=Receipt(release.paid.events)",
+        "the lead and the numbers of users are paid for",
+        (_LEAD,),
+    ),
+    Mutant(
+        _UNKNOWN,
+        "return self.within_reach(noisy)",
+        "return self.within_reach(Fraction(reader.lead(self.limited_domain_at_once)))",
+        "whether more is asked follows from the noisy lead, not from the lead",
+        ("unit/mechanisms/test_by_sizes.py::test_the_noisy_lead_decides",),
+    ),
+    Mutant(
+        "mechanisms/by_sizes/clear_gap.py",
+        "int(top.counts[k - 1])",
+        "int(top.counts[:k].sum())",
+        "one user moves a lead by one",
+        ("exhaustive/mechanisms/test_by_sizes.py::test_one_user_moves_a_lead_by_one",),
+    ),
     Mutant(
         _KNOWN,
         "return self.epsilon - self.epsilon_for_sizes - self.epsilon_for_gap",
@@ -35,9 +74,9 @@ MUTANTS = (
         (_RECEIPT,),
     ),
     Mutant(
-        _KNOWN,
-        "scale = 1 / epsilon\n        return noisy_values",
-        "scale = 1 / self.epsilon\n        return noisy_values",
+        "mechanisms/by_sizes/paid_numbers.py",
+        "scale = 1 / epsilon",
+        "scale = 1 / (16 * epsilon)",
         "the gap and the numbers of users have the noise that their part pays for",
         (_RECEIPT,),
     ),
@@ -50,8 +89,8 @@ MUTANTS = (
     ),
     Mutant(
         "mechanisms/by_sizes/clear_gap.py",
-        "int(top.counts[-1]) - top.next_count",
-        "int(top.counts[-1]) + top.next_count",
+        "int(top.counts[k - 1]) - top.next_count",
+        "int(top.counts[k - 1]) + top.next_count",
         "one user moves a gap by one",
         ("exhaustive/mechanisms/test_sized_known.py::test_one_user_moves_a_gap_by_one",),
     ),

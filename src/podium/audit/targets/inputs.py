@@ -80,6 +80,10 @@ class _OneItemEach:
         """How far the k-th count is above the next."""
         return gap_after(Histogram(self.counts), k)
 
+    def lead(self, mechanism: LimitedDomain) -> int:
+        """How far the k-th count is above the one after the top rows."""
+        return gap_after(Histogram(self.counts, known=False), mechanism.k, mechanism.max_rows)
+
     def select(self, mechanism: LimitedDomain) -> Release:
         """What the mechanism releases of the counts."""
         return mechanism.release(Histogram(self.counts, known=False), bits=self.bits)

@@ -15,11 +15,14 @@ from enum import StrEnum
 __all__ = [
     "BUCKETS",
     "LONGEST_CALL",
+    "SHORT_BUCKETS",
+    "SHORT_EDGES",
     "SIZE_EDGES",
     "Branch",
     "Sizes",
     "Thresholds",
     "choose_branch",
+    "choose_short_branch",
     "estimate_sizes",
     "largest_selection",
 ]
@@ -27,6 +30,11 @@ __all__ = [
 SIZE_EDGES = (1, 2, 3, 5, 9, 17, 33, 65)
 """Lower ends of the buckets: users with 1, 2, 3-4, 5-8, 9-16, 17-32, 33-64, 65 and more items."""
 BUCKETS = ("1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65+")
+SHORT_EDGES = (1, 2)
+SHORT_BUCKETS = ("1", "2+")
+"""For one or two places the only question is whether most users have one item."""
+_SINGLES = 2.0
+"""How many times as many users must have one item as have more, for Laplace noise to find one or two items better."""
 _TYPICAL = (1.0, 2.0, 3.5, 6.3, 12.0, 23.0, 45.0, 110.0)
 """About how many items a user of each bucket has."""
 _CAPS = (8, 8, 8, 16, 32, 64, 128, 1000)
@@ -37,6 +45,8 @@ _REACHED = 0.98
 _MOSTLY_ONE = 0.75
 """The share of users with one item above which weights 1/t lose nothing against 1/sqrt(t)."""
 _LAPLACE, _GAUSSIAN, _CALL = 1.05, 0.9, 0.95
+_CALL_FOR_THREE, _CALL_FOR_TEN = 2.0, 1.2
+"""How many times as high the threshold of selections may be as the others, for up to so many places."""
 _NEAR = 1.5
 _FEW = 64.0
 LONGEST_CALL = 30
@@ -113,6 +123,11 @@ def estimate_sizes(noisy: Sequence[float], scale: float) -> Sizes:
     )
 
 
+def choose_short_branch(single: float, others: float) -> Branch:
+    """The branch for one or two places, by noisy numbers of users with one item and with more."""
+    return Branch.LAPLACE if single > _SINGLES * others else Branch.LIMITED_DOMAIN
+
+
 def choose_branch(k: int, sizes: Sizes, thresholds: Thresholds) -> Branch:
     """The branch that is expected to find the most of the top k.
 
@@ -124,12 +139,8 @@ def choose_branch(k: int, sizes: Sizes, thresholds: Thresholds) -> Branch:
     call = math.inf if thresholds.call is None else thresholds.call
     kth = sizes.pairs / (10 * k)
     rounds = Branch.ONE_DISCOVERY if sizes.pairs / 8 < _FEW / 8 * gaussian else Branch.ROUNDS
-    if (
-        k == 3
-        and sizes.single <= _MOSTLY_ONE
-        and kth > call + thresholds.selection
-        and _CALL * call < 2 * min(laplace, gaussian)
-    ):
+    near = (_CALL_FOR_THREE if k <= 3 else _CALL_FOR_TEN) * min(laplace, gaussian)
+    if k <= 10 and sizes.single <= _MOSTLY_ONE and kth > call + thresholds.selection and _CALL * call < near:
         return Branch.LIMITED_DOMAIN
     if kth < _NEAR * min(laplace, gaussian):
         found = {Branch.LAPLACE: laplace, rounds: gaussian, Branch.LIMITED_DOMAIN: _CALL * call}

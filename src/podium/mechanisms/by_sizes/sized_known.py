@@ -20,6 +20,7 @@ from podium.mechanisms.by_sizes.known_decision import (
     NoiseLevels,
     choose_known_branch,
 )
+from podium.mechanisms.by_sizes.paid_numbers import pay_for_numbers, shown_number
 from podium.mechanisms.gaussian.refined import RefinedTopK
 from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.reader import KnownTableReader, Reads
@@ -29,7 +30,7 @@ from podium.mechanisms.weights import Weights
 from podium.privacy import Guarantee
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.proofs import Proof
-from podium.randomness import BitSource, grid_bits_for, noisy_values
+from podium.randomness import BitSource
 from podium.release import Receipt, Release
 
 __all__ = ["SizedKnownTopK"]
@@ -205,15 +206,15 @@ class SizedKnownTopK:
         clear = False
         if self.asks_gap:
             gap = reader.known_gap(self.k, self.max_items_per_user)
-            (noisy_gap,) = self._paid((gap,), self.epsilon_for_gap, asked, bits)
-            clear, found["gap"] = self.clear_after(noisy_gap), _shown(noisy_gap)
+            (noisy_gap,) = pay_for_numbers((gap,), self.epsilon_for_gap, asked, bits)
+            clear, found["gap"] = self.clear_after(noisy_gap), shown_number(noisy_gap)
         branch: KnownBranch
         chosen: KnownSizedBranch
         branch, chosen = KnownBranch.IN_TURN, self.in_turn
         if not clear:
-            noisy = self._paid(reader.user_sizes(self.first_edges), self.epsilon_for_sizes, asked, bits)
+            noisy = pay_for_numbers(reader.user_sizes(self.first_edges), self.epsilon_for_sizes, asked, bits)
             branch, chosen = self.branch_for(noisy)
-            users = (f"{name}:{_shown(value)}" for name, value in zip(KNOWN_BUCKETS, noisy, strict=False))
+            users = (f"{name}:{shown_number(value)}" for name, value in zip(KNOWN_BUCKETS, noisy, strict=False))
             found["users_by_items"] = " ".join(users)
         release = self._run(chosen, reader, bits)
         return Release(
@@ -228,14 +229,6 @@ class SizedKnownTopK:
             value_kind=release.value_kind,
         )
 
-    def _paid(
-        self, numbers: Sequence[int], epsilon: Fraction, asked: list[Event], bits: BitSource | None
-    ) -> Sequence[Fraction]:
-        """Numbers of which one user moves one by 1, with the noise that this epsilon pays for."""
-        asked.append(LaplaceNoise(epsilon))
-        scale = 1 / epsilon
-        return noisy_values(numbers, scale=scale, noise="laplace", grid_bits=grid_bits_for(scale), bits=bits)
-
     def _run(self, chosen: KnownSizedBranch, reader: KnownTableReader, bits: BitSource | None) -> Release:
         if isinstance(chosen, RefinedTopK):
             return chosen.release(reader, bits=bits)
@@ -243,11 +236,6 @@ class SizedKnownTopK:
             # The noisy sums are of shares, which is not what counts of users are: they only rank.
             return replace(reader.rank_known(chosen), values=None, value_kind=None)
         return reader.choose_known(chosen, self.max_items_per_user)
-
-
-def _shown(noisy: Fraction) -> str:
-    """Numbers below 0 are noise, and say no more than 0 does to a reader."""
-    return str(max(0, round(noisy)))
 
 
 @lru_cache(maxsize=64)

@@ -12,17 +12,22 @@ from typing import ClassVar
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.mechanisms.base import describe
+from podium.mechanisms.by_sizes.clear_gap import is_within_reach
 from podium.mechanisms.by_sizes.decision import (
     BUCKETS,
     LONGEST_CALL,
+    SHORT_BUCKETS,
+    SHORT_EDGES,
     SIZE_EDGES,
     Branch,
     Sizes,
     Thresholds,
     choose_branch,
+    choose_short_branch,
     estimate_sizes,
     largest_selection,
 )
+from podium.mechanisms.by_sizes.paid_numbers import pay_for_numbers, shown_number
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.reader import Reads, TableReader
@@ -33,12 +38,14 @@ from podium.privacy import Guarantee, calibrate_epsilon, calibrate_gaussian, cal
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise
 from podium.privacy.proofs import Proof
 from podium.privacy.theorems.conversion import split_delta
-from podium.randomness import BitSource, grid_bits_for, noisy_values
+from podium.randomness import BitSource
 from podium.release import Receipt, Release
 
 __all__ = ["SizedTopK"]
 
-_FOR_SIZES = Fraction(1, 20)
+_FOR_SIZES, _FOR_LEAD = Fraction(1, 20), Fraction(1, 80)
+_LONGEST_ASKED = 2
+"""Up to this k, successive selections come first: they find the most unless users have one item each."""
 _OF_FINDING = Fraction(9, 10)
 """The share of the noise's budget with which rounds are compared: some of it goes to the border."""
 _DEFAULT_CAP = 1000
@@ -52,17 +59,21 @@ class SizedTopK:
 
     Use
         Nobody can list the items beforehand and nothing is known about users: one question, any size of table. The
-        default for lists of three items or more.
+        default.
     Shape
         unknown domain; ordered; no values
     Guarantee
         (epsilon, delta)-DP for the whole release. Neighbours: one user added or removed. The numbers of users are
-        epsilon/20-DP, and each branch is (19/20 epsilon, delta)-DP.
+        epsilon/20-DP, and each branch is (19/20 epsilon, delta)-DP. For k <= 2 the lead is epsilon/80-DP, and what
+        follows it (79/80 epsilon, delta)-DP.
     Distribution
         The numbers of users with 1, 2, 3-4, 5-8, 9-16, 17-32, 33-64, 65 and more items, plus Lap(20/epsilon) each.
         A public function of these noisy numbers chooses one of LimitedDomain, TruncatedLaplaceHistogram,
         TruncatedGaussianHistogram and AdaptiveTopK, and how many items per user it counts. The noisy numbers are
         released with the items.
+        For k <= 2 how far the k-th count is above the one of rank k_bar+1, plus Lap(80/epsilon). If it is large, what
+        follows is LimitedDomain with 79/80 epsilon. If not, the numbers of users with one item and with more, plus
+        Lap(20/epsilon) each, choose one of LimitedDomain and TruncatedLaplaceHistogram with 15/16 epsilon.
     Symbols
         k; epsilon; delta; k_bar (rows that LimitedDomain reads); max_items_per_user (None: at most 1000 where users
         are weighted, unrestricted in LimitedDomain).
@@ -73,7 +84,6 @@ class SizedTopK:
     """
 
     reads: ClassVar[Reads] = Reads.ROUNDS
-    first_edges: ClassVar[tuple[int, ...] | None] = SIZE_EDGES
     proofs: ClassVar[tuple[Proof, ...]] = (Proof("docs/proofs/by-sizes.md", "Theorem 1"),)
     theorem: ClassVar[str] = f"{proofs[0]}: a mechanism chosen by noisy numbers of users"
 
@@ -104,9 +114,24 @@ class SizedTopK:
         return self.epsilon * _FOR_SIZES
 
     @property
+    def epsilon_for_lead(self) -> Fraction:
+        """What it costs to ask how far the list is ahead; 0 for lists that are not asked."""
+        return self.epsilon * _FOR_LEAD if self.asks_lead else Fraction(0)
+
+    @property
+    def asks_lead(self) -> bool:
+        """Whether the list is so short that selections come first."""
+        return self.k <= _LONGEST_ASKED
+
+    @property
     def epsilon_of_branch(self) -> Fraction:
-        """What each branch may cost, with all of delta."""
-        return self.epsilon - self.epsilon_for_sizes
+        """What each branch may cost after the numbers of users, with all of delta."""
+        return self.epsilon - self.epsilon_for_sizes - self.epsilon_for_lead
+
+    @property
+    def first_edges(self) -> tuple[int, ...]:
+        """By which numbers of items users are counted."""
+        return SHORT_EDGES if self.asks_lead else SIZE_EDGES
 
     @property
     def guarantee(self) -> Guarantee:
@@ -115,12 +140,16 @@ class SizedTopK:
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
-        """The numbers of users, and what every branch stays within."""
-        return LaplaceNoise(self.epsilon_for_sizes), ApproximateMechanism(self.epsilon_of_branch, self.delta)
+        """What is asked first, and what every branch stays within."""
+        lead = (LaplaceNoise(self.epsilon_for_lead),) if self.asks_lead else ()
+        rest = LaplaceNoise(self.epsilon_for_sizes), ApproximateMechanism(self.epsilon_of_branch, self.delta)
+        return (*lead, *rest)
 
     @property
     def branches(self) -> tuple[SizedBranch, ...]:
         """Every mechanism that may run, at the default cap: another cap changes no cost."""
+        if self.asks_lead:
+            return self.limited_domain, self.laplace
         calls = (self.limited_domain,) if self.k <= LONGEST_CALL else ()
         cap = self._cap(_DEFAULT_CAP)
         return (*calls, self.laplace, self.one_discovery(cap), self.rounds(cap))
@@ -128,7 +157,15 @@ class SizedTopK:
     @property
     def limited_domain(self) -> LimitedDomain:
         """Successive selections, for tables of heavy users and short lists."""
-        single, call = _selections(self.k, self.epsilon_of_branch, self.delta)
+        return self._limited_domain(self.epsilon_of_branch)
+
+    @property
+    def limited_domain_at_once(self) -> LimitedDomain:
+        """The same where the numbers of users are not asked for, whose part it has too."""
+        return self._limited_domain(self.epsilon - self.epsilon_for_lead)
+
+    def _limited_domain(self, epsilon: Fraction) -> LimitedDomain:
+        single, call = _selections(self.k, epsilon, self.delta)
         return LimitedDomain(self.k, self.k_bar, single, call, max_items_per_user=self.max_items_per_user)
 
     @property
@@ -191,6 +228,9 @@ class SizedTopK:
 
     def branch_for(self, noisy: Sequence[Fraction]) -> tuple[Branch, SizedBranch]:
         """The branch that follows from the noisy numbers of users, and its mechanism."""
+        if self.asks_lead:
+            branch = choose_short_branch(*map(float, noisy))
+            return branch, self.limited_domain if branch is Branch.LIMITED_DOMAIN else self.laplace
         sizes = estimate_sizes([float(value) for value in noisy], float(1 / self.epsilon_for_sizes))
         branch = choose_branch(self.k, sizes, self._lowest_thresholds(sizes))
         if branch is Branch.LIMITED_DOMAIN:
@@ -203,23 +243,39 @@ class SizedTopK:
         return branch, self.rounds(sizes.cap) if branch is Branch.ROUNDS else self.one_discovery(sizes.cap)
 
     def release(self, reader: TableReader, *, bits: BitSource | None = None) -> Release:
-        """Count users by their number of items, choose, and run what was chosen."""
-        scale = 1 / self.epsilon_for_sizes
-        users = reader.user_sizes(SIZE_EDGES)
-        noisy = noisy_values(users, scale=scale, noise="laplace", grid_bits=grid_bits_for(scale), bits=bits)
-        branch, chosen = self.branch_for(noisy)
+        """Ask how far a short list is ahead, then if need be count users by their number of items; choose, and run."""
+        asked: list[Event] = []
+        found: dict[str, str] = {}
+        branch: Branch
+        chosen: SizedBranch
+        branch, chosen = Branch.LIMITED_DOMAIN, self.limited_domain_at_once
+        if not (self.asks_lead and self._is_ahead(reader, asked, found, bits)):
+            noisy = pay_for_numbers(reader.user_sizes(self.first_edges), self.epsilon_for_sizes, asked, bits)
+            branch, chosen = self.branch_for(noisy)
+            names = SHORT_BUCKETS if self.asks_lead else BUCKETS
+            users = (f"{name}:{shown_number(value)}" for name, value in zip(names, noisy, strict=True))
+            found["users_by_items"] = " ".join(users)
         release = self._run(chosen, reader, bits)
-        # Numbers below 0 are noise, and say no more than 0 does to a reader.
-        shown = " ".join(f"{name}:{max(0, round(value))}" for name, value in zip(BUCKETS, noisy, strict=True))
         return Release(
             mechanism=type(self).__name__,
             outcome=release.outcome,
             k=self.k,
-            paid=Receipt((LaplaceNoise(self.epsilon_for_sizes), *release.paid.events)),
+            paid=Receipt((*asked, *release.paid.events)),
             guarantee=self.guarantee,
             theorem=f"{self.theorem}; {release.theorem}",
-            parameters={**describe(self), "branch": str(branch), "users_by_items": shown},
+            parameters={**describe(self), "branch": str(branch), **found},
         )
+
+    def _is_ahead(self, reader: TableReader, asked: list[Event], found: dict[str, str], bits: BitSource | None) -> bool:
+        """Whether the list is, by a noisy number, so far ahead that selections surely return it."""
+        (noisy,) = pay_for_numbers((reader.lead(self.limited_domain_at_once),), self.epsilon_for_lead, asked, bits)
+        found["lead"] = shown_number(noisy)
+        return self.within_reach(noisy)
+
+    def within_reach(self, noisy: Fraction) -> bool:
+        """Whether selections return k items, by the noisy lead."""
+        threshold = float(self.limited_domain_at_once.margin)
+        return is_within_reach(float(noisy), scale=float(1 / self.epsilon_for_lead), threshold=threshold)
 
     def _run(self, chosen: SizedBranch, reader: TableReader, bits: BitSource | None) -> Release:
         if isinstance(chosen, AdaptiveTopK):
