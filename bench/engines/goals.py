@@ -54,10 +54,8 @@ class _Limit:
 _LIMITS = (
     _Limit(_IN_PROCESS, TOP_ROWS, 1.10, processor=True),
     _Limit(_SERVERS, TOP_ROWS, 1.10),
-    # A known domain keeps pairs, for the rounds that may follow its first counts.
-    _Limit(("DuckDB",), TALLY, 1.30, processor=True),
-    _Limit(("ClickHouse",), TALLY, 2.20, processor=True),
-    _Limit(_SERVERS, TALLY, 2.20),
+    _Limit(_IN_PROCESS, TALLY, 1.30, processor=True),
+    _Limit(_SERVERS, TALLY, 1.30),
     _Limit(("DuckDB",), ROUNDS_10, 2.2, processor=True),
     _Limit(("DuckDB",), ROUNDS[100], 2.5, processor=True),
     _Limit(("DuckDB",), ROUNDS_COUNTED[100], 2.7, processor=True),
