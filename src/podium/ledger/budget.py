@@ -9,7 +9,7 @@ no later version of podium can derive a different limit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from podium.ledger.bookkeeping.held import Sum
 from podium.ledger.bookkeeping.kinds import AnyLimits, books_of, limits_from_dict, limits_of
 from podium.ledger.bookkeeping.plans import Choice, Planned, choose_filter, require_filter, selection_plan
 from podium.ledger.bookkeeping.remaining import Remaining
+from podium.ledger.entries import canonical_json
 from podium.privacy import Cost, Guarantee, SelectionPlan, bounded_range_rho
 from podium.privacy.documents import StoredDocument
 from podium.privacy.rounding import decimal_repr
@@ -164,6 +165,14 @@ class Totals(StoredDocument):
     delta_per_call: Fraction
     minimum_price: Fraction
     rules: int
+    books: Books = field(init=False, compare=False, repr=False)
+    """How the total is kept."""
+    text: str = field(init=False, compare=False, repr=False)
+    """The canonical JSON of the object."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "books", books_of(self.limits))
+        object.__setattr__(self, "text", canonical_json(self.to_dict()))
 
     @classmethod
     def of(cls, budget: Budget, *, rules: int = RULES) -> Totals:
@@ -185,11 +194,6 @@ class Totals(StoredDocument):
     def max_questions(self) -> int | None:
         """How many questions may be answered; None under rules that did not limit them."""
         return None if self.rules == 1 else self.budget.max_questions
-
-    @property
-    def books(self) -> Books:
-        """How the total is kept."""
-        return books_of(self.limits)
 
     @property
     def whole(self) -> Remaining:

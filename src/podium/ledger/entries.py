@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -22,9 +22,14 @@ from podium.privacy import Cost
 from podium.privacy.documents import Document
 from podium.storage.labels import exact_text
 
-__all__ = ["CHAIN_VERSION", "Entry", "Kind", "Reason", "canonical_json"]
+__all__ = ["CHAIN_VERSION", "Entry", "Kind", "Reason", "canonical_json", "json_text"]
 
 CHAIN_VERSION = 1
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+json_text = json.encoder.encode_basestring_ascii
+"""A text as it stands in canonical JSON."""
 
 
 class Kind(StrEnum):
@@ -84,29 +89,37 @@ class Entry(Document):
 
     def computed_hash(self) -> str:
         """What ``hash`` must be."""
-        document = {
-            "chain": CHAIN_VERSION,
-            "dataset": self.dataset,
-            "sequence": self.sequence,
-            "kind": self.kind.value,
-            "at": self.at,
-            "previous": self.previous,
-            "salt": self.salt,
-            **_cost_to_json(self.cost),
-            "reservation": self.reservation,
-            "analyst": self.analyst,
-            "question": self.question,
-            "question_key": self.question_key,
-            "data_version": self.data_version,
-            "idempotency_key": self.idempotency_key,
-            "owner": self.owner,
-            "details": self.details,
-            "release": self.release,
-            "state": self.state,
-        }
+        cost = self.cost
+        # In the order of their names, which is that of canonical JSON.
+        values: tuple[tuple[str, str | int | None], ...] = (
+            ("analyst", self.analyst),
+            ("at", self.at),
+            ("chain", CHAIN_VERSION),
+            ("data_version", self.data_version),
+            ("dataset", self.dataset),
+            ("delta", None if cost is None else str(cost.delta)),
+            ("details", self.details),
+            ("epsilon", None if cost is None or cost.epsilon is None else str(cost.epsilon)),
+            ("idempotency_key", self.idempotency_key),
+            ("kind", self.kind.value),
+            ("owner", self.owner),
+            ("previous", self.previous),
+            ("question", self.question),
+            ("question_key", self.question_key),
+            ("release", self.release),
+            ("reservation", self.reservation),
+            ("rho", None if cost is None else str(cost.rho)),
+            ("salt", self.salt),
+            ("sequence", self.sequence),
+            ("state", self.state),
+        )
         # Empty fields are left out, so that a later version may add fields without changing old hashes.
-        kept = {name: value for name, value in document.items() if value is not None}
-        return hashlib.sha256(canonical_json(kept).encode("ascii")).hexdigest()
+        kept = [
+            f'"{name}":{json_text(value) if isinstance(value, str) else value}'
+            for name, value in values
+            if value is not None
+        ]
+        return hashlib.sha256(f"{{{','.join(kept)}}}".encode("ascii")).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """What may be shown to the owner: everything but the salt, the process and the release itself."""
@@ -126,9 +139,9 @@ class Entry(Document):
         return {name: value for name, value in document.items() if value is not None}
 
 
-def canonical_json(document: Mapping[str, Any]) -> str:
-    """The canonical text of a JSON object."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+def canonical_json(document: Mapping[str, Any] | Sequence[Any]) -> str:
+    """The canonical text of a JSON object or array."""
+    return _CANONICAL.encode(document)
 
 
 def _cost_to_json(cost: Cost | None) -> dict[str, str | None]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
@@ -343,8 +344,9 @@ class Ledger(LedgerView):
         ``receipts`` that were kept elsewhere show that nobody rewrote the whole ledger: hashes of entries that must
         exist, or releases, which must also agree with what was settled.
         """
-        with self._backend.transaction(write=False) as session:
-            copy = read_copy(session, dataset)
+        reader = partial(self._backend.transaction, write=False)
+        with reader() as session:
+            copy = read_copy(session, dataset, reader)
             if dataset is not None and not copy.datasets:
                 raise Store(session).unknown(dataset)
         return verify_copy(copy, receipts)

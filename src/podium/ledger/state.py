@@ -13,7 +13,7 @@ from typing import Final
 
 from podium.ledger.account import Account, Contradiction, change, charged_analyst, is_cancelled
 from podium.ledger.bookkeeping.held import Sum
-from podium.ledger.entries import Entry, Kind, canonical_json
+from podium.ledger.entries import Entry, Kind, canonical_json, json_text
 from podium.ledger.tables.rows import (
     ACCOUNT_COLUMNS,
     account_to_row,
@@ -30,6 +30,10 @@ NAMELESS: Final = ""
 """The analyst of questions that name none; real names are never empty."""
 
 _SUMS = 4
+
+_COMMITTED: Final = sorted((name, place) for place, name in enumerate(ACCOUNT_COLUMNS.split(", ")) if name != "head")
+"""The columns that an entry commits to, in the order of canonical JSON, and their places in a row."""
+_EMPTY: Final = (0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +89,20 @@ class State:
 
     def digest(self) -> str:
         """What an entry commits to. The head is left out, because it is the hash of that entry."""
-        named = zip(ACCOUNT_COLUMNS.split(", "), account_to_row(self.account), strict=True)
-        document = {
-            # What is empty is left out, so that a later version may add sums without changing what was committed.
-            "account": {name: value for name, value in named if name != "head" and value not in (0, None)},
-            "analysts": self.analysts,
-            "opened": sorted(self.opened.items()),
-        }
+        row = account_to_row(self.account)
+        # What is empty is left out, so that a later version may add sums without changing what was committed.
+        account = [
+            f'"{name}":{json_text(value) if isinstance(value, str) else value}'
+            for name, place in _COMMITTED
+            if (value := row[place]) not in _EMPTY
+        ]
         try:
-            text = canonical_json(document)
+            analysts = canonical_json(self.analysts) if self.analysts else "{}"
         except (TypeError, ValueError):
             raise Contradiction("a sum is not a number") from None
+        opened = canonical_json(sorted(self.opened.items())) if self.opened else "[]"
+        # Canonical JSON of an object with these three members.
+        text = f'{{"account":{{{",".join(account)}}},"analysts":{analysts},"opened":{opened}}}'
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 

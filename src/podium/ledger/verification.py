@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from podium.errors import BudgetMismatch
 from podium.ledger.account import Account, Contradiction, is_session, own_terms, recorded_charge
@@ -18,13 +18,18 @@ from podium.ledger.bookkeeping.books import Books
 from podium.ledger.bookkeeping.held import Terms
 from podium.ledger.entries import Entry, Kind
 from podium.ledger.receipts import Claim, Confirmed, Presented, confirm
+from podium.ledger.recorded import facts_of
 from podium.ledger.state import NAMELESS, State
-from podium.ledger.tables.copying import Copy, RawDataset
+from podium.ledger.tables.copying import Copy, RawDataset, RawEntries
 from podium.ledger.tables.rows import UNREADABLE, account_from_row, analysts_from_rows, entry_from_row
 from podium.privacy.documents import Document
 from podium.storage.backend import Row
 
 __all__ = ["Problem", "Verification", "replay_state", "verify_copy"]
+
+_HASH_BYTES: Final = 32
+_MAX_SETTLED: Final = 1024
+"""How many settled reservations are kept that somebody saw later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +137,33 @@ def _verify_registry(copy: Copy) -> None:
         raise _Found(Problem(None, None, "the last registration is not the one that was written"))
 
 
+class _Settled(NamedTuple):
+    """A reservation, and the entry that settled it."""
+
+    reservation: Entry
+    settlement: Entry
+
+
 @dataclass(slots=True)
 class _Walk:
-    """The state while entries are read one by one; ``kept`` are those whose hashes are ``wanted``."""
+    """The state while entries are read one by one; ``kept`` are those whose hashes are ``wanted``.
 
+    Its memory grows by the 32 bytes of a hash for each entry, and by what is open.
+    """
+
+    entries: RawEntries
     state: State
     wanted: AbstractSet[str]
     schedule: str | None
-    reservations: dict[int, Entry] = field(default_factory=dict)
-    settled: dict[int, Entry] = field(default_factory=dict)
+    opened: dict[int, Entry] = field(default_factory=dict)
+    settled: dict[int, _Settled] = field(default_factory=dict)
+    hashes: bytearray = field(default_factory=bytearray)
     kept: dict[str, tuple[Entry, Entry | None]] = field(default_factory=dict)
 
     @classmethod
-    def from_first(cls, entry: Entry, wanted: AbstractSet[str]) -> _Walk:
+    def from_first(cls, entries: RawEntries, entry: Entry, wanted: AbstractSet[str]) -> _Walk:
         """Begin with the registration."""
-        walk = cls(State(Account.from_registration(entry)), wanted, entry.facts.get("schedule"))
+        walk = cls(entries, State(Account.from_registration(entry)), wanted, entry.facts.get("schedule"))
         walk._keep(entry, None)
         return walk
 
@@ -157,18 +174,53 @@ class _Walk:
 
     def follow(self, entry: Entry) -> None:
         """Apply the next entry; ``Contradiction`` says which rule it breaks."""
-        reservation = None if entry.reservation is None else self.reservations.get(entry.reservation)
+        reservation = self._reservation_of(entry)
         self._check_rules(entry, reservation)
         self.state = self.state.after(entry, reservation)
         if entry.kind is Kind.RESERVED:
-            self.reservations[entry.sequence] = entry
-        elif reservation is not None and entry.kind is Kind.SETTLED:
-            self.settled[reservation.sequence] = entry
+            self.opened[entry.sequence] = entry
+        elif reservation is not None and entry.kind in (Kind.SETTLED, Kind.FORFEITED):
+            del self.opened[reservation.sequence]
         self._keep(entry, reservation)
+
+    def _reservation_of(self, entry: Entry) -> Entry | None:
+        """The reservation that an entry closes, which must be open, or whose release it reads, which must be settled.
+
+        What was settled is forgotten, but for its hash, and read once more where somebody saw it later.
+        """
+        if entry.reservation is None:
+            return None
+        if entry.kind is not Kind.SEEN:
+            return self.opened.get(entry.reservation)
+        if entry.reservation not in self.settled:
+            if len(self.settled) >= _MAX_SETTLED:
+                self.settled.clear()
+            found = self._read_settled(entry.reservation)
+            if found is None:
+                return None
+            self.settled[entry.reservation] = found
+        return self.settled[entry.reservation].reservation
+
+    def _read_settled(self, reservation: int) -> _Settled | None:
+        """A reservation and its settlement, if both come before this entry and are those that were read before."""
+        rows = self.entries.settled(reservation)
+        found = [entry_from_row(self.account.dataset, row) for row in rows if self._was_read(row)]
+        if [entry.kind for entry in found] != [Kind.RESERVED, Kind.SETTLED] or found[0].sequence != reservation:
+            return None
+        return _Settled(*found)
+
+    def _was_read(self, row: Row) -> bool:
+        sequence = row[0]
+        if not isinstance(sequence, int) or not 0 < sequence <= self.account.sequence:
+            return False
+        entry = entry_from_row(self.account.dataset, row)
+        remembered = self.hashes[_HASH_BYTES * (sequence - 1) : _HASH_BYTES * sequence]
+        return entry.computed_hash() == remembered.hex()
 
     def _keep(self, entry: Entry, reservation: Entry | None) -> None:
         if entry.state not in (None, self.state.digest()):
             raise Contradiction("the sums that it commits to do not follow from the entries")
+        self.hashes += bytes.fromhex(entry.hash)
         if entry.hash in self.wanted:
             self.kept[entry.hash] = (entry, reservation)
 
@@ -176,12 +228,12 @@ class _Walk:
         if entry.kind is Kind.RESERVED:
             if self.state.locked(entry.analyst):
                 raise Contradiction("it reserves on a locked data set")
-            if self.schedule not in (None, entry.facts.get("schedule")):
+            if self.schedule not in (None, facts_of(entry).get("schedule")):
                 raise Contradiction("it is not a question of the schedule that the data set belongs to")
-            if entry.data_version != self.account.version_of(entry.facts.get("table")):
+            if entry.data_version != self.account.version_of(facts_of(entry).get("table")):
                 raise Contradiction("it names another version of the data")
         elif entry.kind is Kind.SEEN:
-            if reservation is None or reservation.sequence not in self.settled or entry.analyst is None:
+            if reservation is None or entry.analyst is None:
                 raise Contradiction("it reads a release that was not settled")
         elif entry.kind in (Kind.SETTLED, Kind.FORFEITED) and entry.reservation not in self.state.opened:
             raise Contradiction("it closes a reservation that is not open")
@@ -199,7 +251,7 @@ class _Walk:
             return cap.settle(own_terms(reservation), recorded_charge(reservation), recorded_charge(entry))
         if entry.kind is Kind.SEEN and reservation is not None:
             terms = self._admitted(cap, entry.analyst, reservation, session=True)
-            closing = self.settled[reservation.sequence]
+            closing = self.settled[reservation.sequence].settlement
             return cap.settle(terms, recorded_charge(reservation), recorded_charge(closing))
         return {}
 
@@ -222,7 +274,7 @@ def _walk(raw: RawDataset, wanted: AbstractSet[str]) -> _Walk:
         entry = _read_entry(raw.dataset, expected, row, None if walk is None else walk.account.head)
         try:
             if walk is None:
-                walk = _Walk.from_first(entry, wanted)
+                walk = _Walk.from_first(raw.entries, entry, wanted)
             else:
                 walk.follow(entry)
         except Contradiction as contradiction:

@@ -56,6 +56,8 @@ class Cost:
         """Not more in any currency. Two costs may be incomparable."""
         if not isinstance(other, Cost):
             return NotImplemented
+        if self is other:
+            return True
         pure = other.epsilon is None or (self.epsilon is not None and self.epsilon <= other.epsilon)
         return pure and self.rho <= other.rho and self.delta <= other.delta
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import pickle
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -19,11 +21,15 @@ from podium.errors import (
     ReservationClosed,
     UnknownDataset,
 )
-from podium.ledger.account import Contradiction
+from podium.ledger import Budget
+from podium.ledger.account import Account, Contradiction, describe_events
 from podium.ledger.bookkeeping.held import Charged, Sum
+from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind, canonical_json
-from podium.ledger.tables.rows import entry_from_row, entry_to_row
-from podium.privacy import Cost, GaussianNoise, PureMechanism
+from podium.ledger.recorded import facts_of, recorded_events
+from podium.ledger.state import State
+from podium.ledger.tables.rows import ACCOUNT_COLUMNS, account_to_row, entry_from_row, entry_to_row
+from podium.privacy import Cost, GaussianNoise, PureMechanism, Selection
 from podium.storage.labels import label, long_text, private_text
 
 FULL = Entry(
@@ -143,3 +149,55 @@ def test_errors_survive_a_trip_between_processes(error: LedgerError) -> None:
     assert type(again) is type(error)
     assert str(again) == str(error)
     assert again.__dict__ == error.__dict__
+
+
+def test_the_hash_is_that_of_canonical_json() -> None:
+    bare = Entry("clicks", 1, Kind.REGISTERED, "2026-01-01T00:00:00+00:00", "before", "salt")
+    hostile = replace(FULL, question='"\\ \x00 \x7f é \u2028 \U0001f600', release='{"a":"\\n"}')
+    for entry in (FULL, bare, hostile, replace(FULL, cost=Cost(epsilon=None, rho="1/18"))):
+        document = {item.name: getattr(entry, item.name) for item in fields(Entry) if item.name not in ("hash", "cost")}
+        if entry.cost is not None:
+            document |= {"epsilon": entry.cost.epsilon, "rho": entry.cost.rho, "delta": entry.cost.delta}
+        document |= {"chain": 1, "kind": entry.kind.value}
+        texts = {
+            name: str(value) if isinstance(value, Fraction) else value
+            for name, value in document.items()
+            if value is not None
+        }
+        text = json.dumps(texts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        assert entry.computed_hash() == hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def test_what_an_entry_commits_to_is_canonical_json() -> None:
+    details = {"source": "s", "totals": Totals.of(Budget(epsilon=1, delta="1e-6")).to_dict(), "failures_allowed": 3}
+    first = Entry("clicks", 1, Kind.REGISTERED, "", "", "", data_version="", details=canonical_json(details))
+    account = Account.from_registration(first)
+    for state in (State(account), State(account, {"é": ("1/3", 0, "0", "0")}, {12: "me", 3: ""})):
+        named = zip(ACCOUNT_COLUMNS.split(", "), account_to_row(state.account), strict=True)
+        document = {
+            "account": {name: value for name, value in named if name != "head" and value not in (0, None)},
+            "analysts": state.analysts,
+            "opened": sorted(state.opened.items()),
+        }
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        assert state.digest() == hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def test_details_that_are_kept_parsed_are_those_of_their_text() -> None:
+    tenth, half = describe_events((Selection("0.1"),) * 3), describe_events((Selection("0.5"),))
+    first = replace(FULL, details=canonical_json({"events": tenth}))
+    assert recorded_events(first) is recorded_events(replace(first, sequence=9))
+    # The same events beside other facts, other events, and more different texts than are kept.
+    assert recorded_events(replace(FULL, details=canonical_json({"events": tenth, "session": True}))) is not None
+    second = recorded_events(replace(FULL, details=canonical_json({"events": half})))
+    assert second is not None
+    assert second.events == (Selection("0.5"),)
+    for number in range(600):
+        assert facts_of(replace(FULL, details=f'{{"number":{number}}}'))["number"] == number
+    known = recorded_events(first)
+    assert known is not None
+    assert known.costs(Charged.of(known.events, reserve=True).cost, reserve=True)
+    assert not known.costs(Cost(epsilon="0.3", rho="1/10"), reserve=True)
+    assert recorded_events(FULL) is None
+    with pytest.raises(TypeError):
+        facts_of(FULL)["a"] = 2  # type: ignore[index]

@@ -11,10 +11,21 @@ from podium.exact import exact_fraction
 from podium.privacy import Cost, Event, actual_cost, worst_case
 from podium.privacy.rounding import above
 
-__all__ = ["Charged", "Sum", "Terms"]
+__all__ = ["Charged", "Sum", "Terms", "plus"]
+
+_ZERO = Fraction(0)
 
 Terms: TypeAlias = Mapping[str, Any]
 """What an entry records beside its cost: the prices of an account whose charges do not follow from costs alone."""
+
+
+def plus(first: Fraction, second: Fraction) -> Fraction:
+    """Most parts of most sums are 0, and verification adds up millions."""
+    return first + second if first and second else first or second
+
+
+def _minus(first: Fraction, second: Fraction) -> Fraction:
+    return _ZERO if first is second or first == second else first - second if second else first
 
 
 class Charged(NamedTuple):
@@ -38,34 +49,34 @@ class Sum:
     ``mu_squared`` is what the Gaussian filter charges; 0 in accounts of the other kind.
     """
 
-    epsilon: Fraction = Fraction(0)
+    epsilon: Fraction = _ZERO
     unbounded: int = 0
-    rho: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-    mu_squared: Fraction = Fraction(0)
+    rho: Fraction = _ZERO
+    delta: Fraction = _ZERO
+    mu_squared: Fraction = _ZERO
 
     @classmethod
     def of(cls, cost: Cost, terms: Terms | None = None) -> Sum:
         """The sum of one cost, with what its entry records beside it."""
-        paid = Fraction(0) if not terms else exact_fraction(terms["mu_squared"], "mu_squared")
-        return cls(cost.epsilon or Fraction(0), int(cost.epsilon is None), cost.rho, cost.delta, paid)
+        paid = _ZERO if not terms else exact_fraction(terms["mu_squared"], "mu_squared")
+        return cls(cost.epsilon or _ZERO, int(cost.epsilon is None), cost.rho, cost.delta, paid)
 
     def __add__(self, other: Sum) -> Sum:
         return Sum(
-            self.epsilon + other.epsilon,
+            plus(self.epsilon, other.epsilon),
             self.unbounded + other.unbounded,
-            self.rho + other.rho,
-            self.delta + other.delta,
-            self.mu_squared + other.mu_squared,
+            plus(self.rho, other.rho),
+            plus(self.delta, other.delta),
+            plus(self.mu_squared, other.mu_squared),
         )
 
     def __sub__(self, other: Sum) -> Sum:
         return Sum(
-            self.epsilon - other.epsilon,
+            _minus(self.epsilon, other.epsilon),
             self.unbounded - other.unbounded,
-            self.rho - other.rho,
-            self.delta - other.delta,
-            self.mu_squared - other.mu_squared,
+            _minus(self.rho, other.rho),
+            _minus(self.delta, other.delta),
+            _minus(self.mu_squared, other.mu_squared),
         )
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 
 from podium.errors import BudgetExceeded
 from podium.ledger.bookkeeping.books import Books
-from podium.ledger.bookkeeping.held import Charged, Sum, Terms
+from podium.ledger.bookkeeping.held import Charged, Sum, Terms, plus
 from podium.ledger.bookkeeping.remaining import Remaining
 from podium.privacy import Limits, bounded_range_rho
 from podium.storage.labels import exact_text
@@ -38,7 +38,12 @@ class ZcdpBooks:
 
     def refusal(self, charge: Charged, held: Sum, *, session: bool = False) -> BudgetExceeded | None:
         """Why a cost does not fit on top of what is held; None if it does."""
-        return self.limits.excess(charge.cost, held.cost)
+        limits, cost = self.limits, charge.cost
+        # Most questions fit by rho: then nothing else has to be added up.
+        fits = limits.rho is not None and plus(held.rho, cost.rho) <= limits.rho
+        if fits and plus(held.delta, cost.delta) <= limits.delta:
+            return None
+        return limits.excess(cost, held.cost)
 
     def reserve(self, charge: Charged, held: Sum, *, session: bool = False) -> Terms:
         """None: the cost says it all."""

@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
 
 from podium.ledger.account import Account, Contradiction, TableAccount
 from podium.ledger.bookkeeping.held import Sum
 from podium.ledger.budget import Totals
 from podium.ledger.entries import Entry, Kind, canonical_json
+from podium.ledger.recorded import require_facts
 from podium.privacy import Cost
 from podium.storage.backend import Row, Value
 
@@ -49,20 +51,24 @@ UNREADABLE = (ArithmeticError, AttributeError, KeyError, RecursionError, TypeErr
 """What is raised by reading a document that podium did not write."""
 
 _AMOUNT = re.compile(r"[0-9]+(?:/[0-9]+)?")
+_KEPT_AMOUNTS = 1024
+_KINDS = {kind.value: kind for kind in Kind}
 
 
 def entry_from_row(dataset: str, row: Row) -> Entry:
     """The entry in a row of ``ENTRY_COLUMNS``."""
     sequence, kind, at, epsilon, rho, delta, reservation, *texts, salt, previous, digest = row
-    analyst, question, question_key, data_version, idempotency_key, owner, details, release, state = map(
-        _optional, texts
-    )
-    if kind not in list(Kind):
+    for text in texts:
+        if text is not None and not isinstance(text, str):
+            raise Contradiction("a text is not a text")
+    analyst, question, question_key, data_version, idempotency_key, owner, details, release, state = texts
+    found = _KINDS.get(kind) if isinstance(kind, str) else None
+    if found is None:
         raise Contradiction("its kind is unknown")
     return Entry(
         _text(dataset),
         stored_integer(sequence),
-        Kind(kind),
+        found,
         _text(at),
         _text(previous),
         _text(salt),
@@ -137,7 +143,7 @@ def account_to_row(account: Account) -> tuple[Value, ...]:
     return (
         account.dataset,
         account.source,
-        canonical_json(account.totals.to_dict()),
+        account.totals.text,
         account.data_version,
         account.failures_allowed,
         *sum_to_row(account.held),
@@ -180,6 +186,7 @@ def opened_from_rows(rows: Iterable[Row]) -> dict[int, str]:
     return {stored_integer(number): _text(owner) for number, owner in rows}
 
 
+@lru_cache(maxsize=_KEPT_AMOUNTS)
 def _cost(epsilon: object, rho: object, delta: object) -> Cost | None:
     if rho is None and delta is None and epsilon is None:
         return None
@@ -187,9 +194,16 @@ def _cost(epsilon: object, rho: object, delta: object) -> Cost | None:
 
 
 def _exact(value: object) -> Fraction:
+    if not isinstance(value, str):
+        raise Contradiction("an amount is not an exact number")
+    return _amount(value)
+
+
+@lru_cache(maxsize=_KEPT_AMOUNTS)
+def _amount(value: str) -> Fraction:
     try:
         # Only what podium writes: Fraction would also read '1e999999999', for hours.
-        number = Fraction(value) if isinstance(value, str) and _AMOUNT.fullmatch(value) else None
+        number = Fraction(value) if _AMOUNT.fullmatch(value) else None
     except (ValueError, ZeroDivisionError):
         number = None
     if number is None or number < 0 or str(number) != value:
@@ -200,11 +214,10 @@ def _exact(value: object) -> Fraction:
 def _object(value: str | None) -> str | None:
     """A text of JSON that is an object."""
     try:
-        found = None if value is None else json.loads(value)
-    except (RecursionError, ValueError):
-        found = value
-    if not isinstance(found, dict | None):
-        raise Contradiction("its details cannot be read")
+        if value is not None:
+            require_facts(value)
+    except (RecursionError, TypeError, ValueError):
+        raise Contradiction("its details cannot be read") from None
     return value
 
 
@@ -219,7 +232,3 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise Contradiction("a text is not a text")
     return value
-
-
-def _optional(value: object) -> str | None:
-    return None if value is None else _text(value)
