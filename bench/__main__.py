@@ -20,6 +20,7 @@ BENCHES = {
     "engines": "bench.engines.run",
     "utility": "bench.utility.run",
     "utility_regimes": "bench.utility.regimes.run",
+    "discovery": "bench.discovery.run",
     "counts": "bench.counts",
     "known": "bench.known.run",
     "measures": "bench.measures.run",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 
+from bench.discovery.tables import ABOUT, discovery_tables
 from bench.known.goals import DEFAULT, HINDSIGHT, SET, blocks
 from bench.ledger.tables import tables
 from bench.page.layout import Report, Row, Section, Shown, shown_number
@@ -70,6 +71,10 @@ def _limited_domain(report: Report) -> list[Shown]:
     ]
     headings = ("k_bar", "release / race alone", "overhead, ms")
     return [Shown("A whole release against its noise alone (medians).", headings, rows)]
+
+
+def _discovery(report: Report) -> list[Shown]:
+    return [Shown(*table) for table in discovery_tables(report)]
 
 
 def _startup(report: Report) -> list[Shown]:
@@ -345,6 +350,12 @@ SECTIONS = (
         "zero-concentrated DP, both within the same rho. The laws are the same up to how tightly rho is bounded, so "
         "recall should differ by chance alone.",
         _opendp_recall,
+    ),
+    Section(
+        "discovery",
+        "The newest mechanisms for unknown items",
+        ABOUT,
+        _discovery,
     ),
     Section(
         "monitor",
