@@ -168,7 +168,7 @@ def stable_failure(failure: float, epsilon: float) -> float:
     wide, narrow = 2 / (_FOR_QUERIES * epsilon), 1 / ((1 - _FOR_QUERIES) * epsilon)
     # Laplace noise of two scales: P(sum > t) for t = wide ln(1/failure).
     tails = wide**2 * failure - narrow**2 * failure ** (wide / narrow)
-    return tails / (2 * (wide**2 - narrow**2))
+    return float(tails / (2 * (wide**2 - narrow**2)))
 
 
 def stable_sequence(

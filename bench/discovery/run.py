@@ -108,8 +108,8 @@ def _cell(table: Table, name: str, k: int, epsilon: float, runs: int) -> Cell:
             mass.setdefault(who, []).append((best - int(table.counts[items].sum())) / whole)
             recall.setdefault(who, []).append(float(np.count_nonzero(table.counts[items] >= last)) / places)
     errors = {who: 2 * statistics.stdev(values) / len(values) ** 0.5 for who, values in mass.items()}
-    means = [{who: statistics.fmean(values) for who, values in found.items()} for found in (mass, recall)]
-    return Cell(name, k, epsilon, *means, errors)
+    left, found = ({who: statistics.fmean(values) for who, values in given.items()} for given in (mass, recall))
+    return Cell(name, k, epsilon, left, found, errors)
 
 
 def summarise(cells: Sequence[Cell]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from podium.cli.plain_values import convert_plainly
 
 __all__ = ["SETTINGS", "Group", "RootGroup"]
 
-SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
+SETTINGS: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 
 
 class _LateCommands(MutableMapping[str, Any]):
@@ -58,7 +58,7 @@ class Group(TyperGroup):
 
     def __init__(self, *, commands: Mapping[str, Any], **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = _LateCommands({**self.places, **commands})
+        self.commands: MutableMapping[str, Any] = _LateCommands({**self.places, **commands})
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what stands before the name of the command."""

@@ -43,7 +43,7 @@ class MissingOptions(typer.TyperException):
     """The command line lacks options: their names, and what they say."""
 
     def __init__(self, names: Collection[str], said: Collection[str], command: str) -> None:
-        self.lines = [
+        self.lines: list[str] = [
             f"Missing {', '.join(names)}.",
             *([f"{'. '.join(said)}."] if said else []),
             f"'{command} SOURCE' lists the columns of a table and a complete command."

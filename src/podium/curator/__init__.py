@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from podium.late_names import late_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from podium.curator.curator import Curator
     from podium.curator.monitor.topk_monitor import TopKMonitor
     from podium.curator.once import plan, plan_rank, rank, sql, top
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Curator", "Table", "TopKMonitor", "plan", "plan_rank", "rank", "sql", "top"]
 
-__getattr__ = late_names(
+__getattr__: Callable[[str], object] = late_names(
     __name__,
     {
         "Curator": "curator",

@@ -24,7 +24,7 @@ class HeldSource:
         self._opened: list[Source] = []
         self._lock = threading.Lock()
         self._version: str | None = None
-        self.source = open_source(given, **options)
+        self.source: Source = open_source(given, **options)
         self._own = self.source is not given
         if self._own:
             self._opened.append(self.source)

@@ -111,7 +111,7 @@ class Tables:
 
     def __init__(self, given: object, user: object, options: SourceOptions, opened: ExitStack) -> None:
         if not isinstance(given, Mapping):
-            self.all = [_open(None, given, user_columns(user), options, opened)]
+            self.all: list[OpenTable] = [_open(None, given, user_columns(user), options, opened)]
             return
         if not given or options:
             raise InvalidArgument(

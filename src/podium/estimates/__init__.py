@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from podium.late_names import late_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from podium.estimates.gaps import gap_confidence, gap_estimates, gap_margin, lower_bounds
     from podium.estimates.linear import Estimate, blue, blue_error_ratio, gap_noise_ratio, inverse_variance
     from podium.estimates.measure import Interval, MeasureCounts, selected_items
@@ -36,7 +38,7 @@ __all__ = [
     "selected_items",
 ]
 
-__getattr__ = late_names(
+__getattr__: Callable[[str], object] = late_names(
     __name__,
     {
         "Estimate": "linear",

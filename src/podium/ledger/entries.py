@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -28,7 +28,7 @@ CHAIN_VERSION = 1
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-json_text = json.encoder.encode_basestring_ascii
+json_text: Callable[[str], str] = json.encoder.encode_basestring_ascii
 """A text as it stands in canonical JSON."""
 
 

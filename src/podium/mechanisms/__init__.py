@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from podium.late_names import late_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from podium.mechanisms.base import Mechanism
     from podium.mechanisms.by_sizes.sized_known import SizedKnownTopK
     from podium.mechanisms.by_sizes.sized_topk import SizedTopK
@@ -64,7 +66,7 @@ __all__ = [
     "Weights",
 ]
 
-__getattr__ = late_names(
+__getattr__: Callable[[str], object] = late_names(
     __name__,
     {
         "AdaptiveTopK": "gaussian.adaptive",

@@ -111,7 +111,7 @@ class Lineup:
         self.rate = rate
         self.counts = counts
         self._exact_counts = exact_counts
-        self.baseline = 0
+        self.baseline: int = 0
         self._float_rate = _to_rate(rate)
         self._specials = dict(specials or {})
 

@@ -41,8 +41,8 @@ class Grouping:
         distinct = np.flatnonzero(table)
         self._shared = len(distinct)
         self._width = len(table)
-        self.values = np.concatenate([distinct + low, raw[self._alone]])
-        self.counts = np.concatenate([table[distinct], np.ones(len(self._alone), dtype=np.int64)])
+        self.values: NDArray[np.int64] = np.concatenate([distinct + low, raw[self._alone]])
+        self.counts: NDArray[np.int64] = np.concatenate([table[distinct], np.ones(len(self._alone), dtype=np.int64)])
 
     def random_positions(self, groups: Sequence[int], bits: BitSource) -> list[int]:
         """For each group in turn the position of a uniformly random row of it that was not taken before."""

@@ -67,8 +67,8 @@ class Contender:
         *,
         factor: Fraction = Fraction(1),
     ) -> None:
-        self.group = group
-        self.order = order
+        self.group: int = group
+        self.order: int = order
         self._offset = offset
         self._noise = noise
         self._arrivals = arrivals

@@ -62,7 +62,7 @@ class Uniform:
         self._group = group
         self._order = order
         self._digits = head
-        self.known = 64
+        self.known: int = 64
 
     def digits(self, count: int) -> int:
         """The first ``count`` digits as an integer t: the number lies in [t, t+1] / 2^count."""

@@ -39,7 +39,7 @@ CONFIG_VARIABLE = "PODIUM_CONFIG"
 """The environment variable that names the file; workers read it."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-OVERRIDES = {
+OVERRIDES: dict[str, tuple[str, type[str] | type[int]]] = {
     "PODIUM_LEDGER": ("ledger", str),
     "PODIUM_STATE": ("state", str),
     "PODIUM_HOST": ("server.host", str),

@@ -212,6 +212,24 @@ MONITOR = {
     "settings": {"mode": "full", "runs": 2, "k": 10, "epsilon": "1", "delta": "1e-6"},
     "cells": [{"stream": "30 days", "strategy": "TopKMonitor", "recall": 0.9, "worst": 0.5, "last": 0.8, "left": 0.01}],
 }
+DISCOVERY = {
+    "machine": MACHINE,
+    "settings": {"mode": "quick", "runs": 2, "delta": "1e-05", "bound": 100},
+    "summary": [
+        {"who": "podium", "missing_mass": 0.1, "recall": 0.6, "podium_better": 0, "podium_worse": 0},
+        {"who": "top stable", "missing_mass": 0.2, "recall": 0.3, "podium_better": 1, "podium_worse": 0},
+    ],
+    "cells": [
+        {
+            "data": "10% of msweb",
+            "k": 100,
+            "epsilon": 1.0,
+            "behind": -0.1,
+            "missing_mass": {"podium": 0.1234, "top stable": 0.2},
+            "recall": {"podium": 0.61, "top stable": 0.31},
+        }
+    ],
+}
 LEDGER = {
     "machine": MACHINE,
     "settings": {"quick": False},
@@ -251,6 +269,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "known_rounds": STATED,
     "measures": MEASURES,
     "opendp_recall": OPENDP_RECALL,
+    "discovery": DISCOVERY,
     "monitor": MONITOR,
     "startup": STARTUP,
 }

@@ -48,9 +48,9 @@ class TabulatedDistribution(dict[Any, flint.arb]):
 
     def __init__(self, table: OutcomeTable, distribution: Mapping[Any, flint.arb]) -> None:
         super().__init__(distribution)
-        self.table = table
-        self.numbers = table.numbers(distribution)
-        self.rounded = np.array([float(x) for x in distribution.values()])
+        self.table: OutcomeTable = table
+        self.numbers: NDArray[np.intp] = table.numbers(distribution)
+        self.rounded: NDArray[np.float64] = np.array([float(x) for x in distribution.values()])
         self._by_number = np.zeros(0)
         self._good: bool | None = None
 

@@ -81,7 +81,7 @@ class SeenRelease:
     __slots__ = ("fields",)
 
     def __init__(self, parts: dict[str, Any]) -> None:
-        self.fields = parts
+        self.fields: dict[str, Any] = parts
 
     def describe(self, varying: Iterable[str]) -> str:
         """The outcome alone where nothing else tells draws apart."""

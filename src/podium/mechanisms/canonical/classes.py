@@ -103,6 +103,7 @@ class Ranking:
     """
 
     def __init__(self, groups: Groups, k: int) -> None:
+        self.unit: Fraction
         values, self.unit = exact_integers(groups.scores)
         self._groups = groups
         self._order = np.argsort(values)[::-1]
@@ -116,7 +117,7 @@ class Ranking:
         # Distances between scores must not overflow either.
         if values.dtype == np.int64 and int(self._values[0]) - int(self._values[-1]) >= _FAST_LIMIT:
             self._values = self._values.astype(object)
-        self.cut = self._values[self._entry(k)]
+        self.cut: int = self._values[self._entry(k)]
 
     def _entry(self, rank: int) -> int:
         return rank - 1 if self._ends is None else int(np.searchsorted(self._ends, rank))

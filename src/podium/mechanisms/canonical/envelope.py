@@ -112,7 +112,7 @@ class Envelope:
         self.top: Fraction = Fraction(top)
         with np.errstate(under="ignore"):
             weights = _computed(np.exp, flint.arb.exp, heights - top) * (2.0**GRID * (1.0 + 2.0**-34))
-        self.weights = weights.astype(np.int64) + 1
+        self.weights: NDArray[np.int64] = weights.astype(np.int64) + 1
         self._sums = np.cumsum(self.weights)
 
     def __len__(self) -> int:

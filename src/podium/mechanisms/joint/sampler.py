@@ -54,6 +54,7 @@ class Ladder:
         self.size: int = require_items(k, groups)
         if self.size > _MAX_DOMAIN:
             raise InvalidArgument("histogram", "a domain of more than 2^900 items", allowed="a domain of at most 2^900")
+        self.unit: Fraction
         values, self.unit = exact_integers(groups.scores)
         self._groups = groups
         self._order = np.argsort(values, kind="stable")[::-1]

@@ -29,7 +29,7 @@ class ClippedSums(KnownDomain):
 
     def __init__(self, tally: Mapping[int, int], bits: int) -> None:
         self._tally = Histogram.from_counts_of_counts(tally, _place)
-        self.bits = bits
+        self.bits: int = bits
 
     def __len__(self) -> int:
         return len(self._tally)

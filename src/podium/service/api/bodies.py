@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
@@ -25,13 +25,13 @@ _DomainItem: TypeAlias = _Scalar | list[_Scalar]
 
 
 class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
 class QuestionBody(_Body):
     """The top k of a column, the same as SQL, or a ranking from comparisons."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid",
         json_schema_extra={
             "examples": [
@@ -164,7 +164,7 @@ class UnlockBody(_Body):
 class TokenBody(_Body):
     """A token to issue."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid",
         json_schema_extra={"examples": [{"name": "ana", "role": "analyst", "datasets": ["views"], "days": 90}]},
     )

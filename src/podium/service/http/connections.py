@@ -76,7 +76,7 @@ class Connection(H11Protocol):
         self._crowd = _crowd_of_worker() if crowd is None else crowd
         self._deadline: asyncio.TimerHandle | None = None
         self._stage: object = None
-        self.address = ""
+        self.address: str = ""
 
     @property
     def arriving(self) -> bool:

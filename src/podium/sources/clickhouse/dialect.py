@@ -24,7 +24,7 @@ class ClickHouse(Dialect):
     """ClickHouse 24 or later: text is bytes and has no collation; Date32 for dates, DateTime64(6) for timestamps."""
 
     name = "clickhouse"
-    arithmetic = sums.ClickHouseArithmetic()
+    arithmetic: sums.Arithmetic = sums.ClickHouseArithmetic()
     holds_nul = True
     keeps_rows = True
     keeps_sizes = True

@@ -25,6 +25,7 @@ from podium.sources.clickhouse.dialect import ClickHouse
 from podium.sources.clickhouse.types import column_of, convert, type_of
 from podium.sources.isolation import Process, attempt, run_guarded
 from podium.sources.quiet import silence_loggers
+from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
@@ -62,7 +63,7 @@ class ClickHouseSource(SqlSource):
     (``readonly`` 0 or 2). Opening asks for the columns; nothing is read from rows.
     """
 
-    sql_dialect = _DIALECT
+    sql_dialect: Dialect = _DIALECT
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
         self._arguments, self._name = _arguments(location)

@@ -35,6 +35,7 @@ from podium.sources.lookups import is_file_or_frame, open_beside
 from podium.sources.private_folder import make_folder
 from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of
+from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 from podium.user_columns import each_user_column
@@ -66,7 +67,7 @@ class DuckDBSource(SqlSource):
     ``close`` removes; a question that exceeds both fails like any other failure of the engine.
     """
 
-    sql_dialect = DIALECT
+    sql_dialect: Dialect = DIALECT
 
     def __init__(
         self,

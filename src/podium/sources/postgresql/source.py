@@ -16,6 +16,7 @@ from podium.exact import positive_fraction
 from podium.sources.postgresql.catalog import describe
 from podium.sources.postgresql.connection import DIALECT, PostgreSQLSession, Server
 from podium.sources.protocol import CountQuery, Domain
+from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
@@ -48,7 +49,7 @@ class PostgreSQLSource(SqlSource):
     ``statement_timeout`` is in seconds; without it the server's own applies. No connection is held between questions.
     """
 
-    sql_dialect = DIALECT
+    sql_dialect: Dialect = DIALECT
 
     def __init__(self, location: object, *, table: str | None = None, statement_timeout: float | None = None) -> None:
         if statement_timeout is not None:

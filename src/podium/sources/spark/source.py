@@ -23,6 +23,7 @@ from podium.query.schema import Column, Schema
 from podium.sources.isolation import Process, attempt, run_guarded
 from podium.sources.spark.connection import DIALECT, SparkQuestion, is_remote, quietly
 from podium.sources.spark.types import column_of, convert
+from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 
@@ -82,7 +83,7 @@ class SparkSource(SqlSource):
     and put ``-Dlog4j2.level=OFF`` into ``spark.executor.extraJavaOptions``: executors that start later need both.
     """
 
-    sql_dialect = DIALECT
+    sql_dialect: Dialect = DIALECT
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
         if table is None:

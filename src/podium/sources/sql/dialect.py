@@ -232,7 +232,7 @@ class DuckDB(Dialect):
     """DuckDB 2."""
 
     name = "duckdb"
-    arithmetic = sums.DuckDBArithmetic()
+    arithmetic: sums.Arithmetic = sums.DuckDBArithmetic()
     computes_once = True
     materializes = True
     holds_nul = True
@@ -264,8 +264,8 @@ class Postgres(Dialect):
     """PostgreSQL 14 or later."""
 
     name = "postgres"
-    arithmetic = sums.PostgresArithmetic()
-    decimal_digits = None
+    arithmetic: sums.Arithmetic = sums.PostgresArithmetic()
+    decimal_digits: int | None = None
     materializes = True
     keeps_sizes = True
 
@@ -305,7 +305,7 @@ class Spark(Dialect):
     """Spark 4, ANSI mode, time zone UTC."""
 
     name = "spark"
-    arithmetic = sums.SparkArithmetic()
+    arithmetic: sums.Arithmetic = sums.SparkArithmetic()
     holds_nul = True
     keeps_sizes = True
 

@@ -83,8 +83,8 @@ class MariaDB(Dialect):
     """MariaDB 10.6 or later."""
 
     name = "mysql"
-    arithmetic = MariaDBArithmetic()
-    decimal_digits = _DIGITS
+    arithmetic: Arithmetic = MariaDBArithmetic()
+    decimal_digits: int | None = _DIGITS
 
     collation = "utf8mb4_nopad_bin"
     """By code point, in which blanks at the end count."""

@@ -16,6 +16,7 @@ from podium.sources.isolation import attempt
 from podium.sources.item_text import COUNTABLE, element_of
 from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of, depth_of
+from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
 from podium.sources.sql.sql_source import SqlSource
 from podium.sources.sqlalchemy.catalog import describe, table_names
@@ -52,7 +53,7 @@ class SQLAlchemySource(SqlSource):
         self._engine = _open_engine(location)
         self._address = _address(self._engine.url)
         self._flavour = self._find_flavour()
-        self.sql_dialect = self._flavour.dialect
+        self.sql_dialect: Dialect = self._flavour.dialect
         if table is None:
             table = self._only_table()
         self._wanted = table

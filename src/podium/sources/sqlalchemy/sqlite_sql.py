@@ -35,7 +35,7 @@ class SQLiteArithmetic(Arithmetic):
     max_term = 2**31
     # Halves of 15 bits: 2^32 products of two of them fit.
     max_factor = 2**30
-    half_bits = 15
+    half_bits: int = 15
 
     def wide(self, value: exp.Expr) -> exp.Expr:
         """An integer of 64 bits."""
@@ -76,7 +76,7 @@ class SQLite(Dialect):
     """SQLite 3.30 or later, with the functions that podium registers."""
 
     name = "sqlite"
-    arithmetic = SQLiteArithmetic()
+    arithmetic: Arithmetic = SQLiteArithmetic()
 
     def binary(self, text: exp.Expr) -> exp.Expr:
         """The text, grouped, compared and ordered by its bytes."""
