@@ -21,6 +21,7 @@ BENCHES = {
     "utility": "bench.utility.run",
     "utility_regimes": "bench.utility.regimes.run",
     "discovery": "bench.discovery.run",
+    "end_to_end": "bench.end_to_end.run",
     "counts": "bench.counts",
     "known": "bench.known.run",
     "measures": "bench.measures.run",

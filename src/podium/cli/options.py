@@ -339,9 +339,13 @@ def parse_groups(groups: str | None) -> DeclaredTable | Path | tuple[str, ...] |
     return tuple(value.strip() for value in groups.split(",") if value.strip())
 
 
+_MAX_DIGITS = 20
+
+
 def parse_groups_per_user(most: str) -> int | str:
     """A number, or all; what is neither is refused with the question."""
-    return int(most) if most.isdecimal() and most.isascii() else most
+    # Longer ones are refused with the question too: Python reads no more than a few thousand digits.
+    return int(most) if most.isdecimal() and most.isascii() and len(most) <= _MAX_DIGITS else most
 
 
 def parse_types(types: list[str] | None) -> dict[str, str] | None:

@@ -30,7 +30,7 @@ AnyQuestion: TypeAlias = BatchQuestion | Question | RankingQuestion | str | Mapp
 
 def batch_questions(asked: Iterable[AnyQuestion]) -> tuple[BatchQuestion, ...]:
     """The questions of a batch; an error names the place of the one that is wrong."""
-    if isinstance(asked, (str, Mapping)):
+    if isinstance(asked, (str, bytes, Mapping)) or not isinstance(asked, Iterable):
         raise InvalidArgument("questions", type(asked).__name__, allowed="a list of questions")
     found = tuple(_one(each, place) for place, each in enumerate(asked, start=1))
     if not 1 <= len(found) <= MAX_BATCH:

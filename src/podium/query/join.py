@@ -123,7 +123,9 @@ def stored_join(data: Mapping[str, Any]) -> Join:
 
 def declared_joins(joins: object) -> dict[str, Join]:
     """Declarations by their names: one or several, each a ``Join`` or its text."""
-    listed = [joins] if isinstance(joins, (str, Join)) else [] if joins is None else list(joins)  # type: ignore[call-overload]
+    listed = [joins] if isinstance(joins, (str, Join)) else [] if joins is None else joins
+    if not isinstance(listed, Iterable) or isinstance(listed, (bytes, Mapping)):
+        raise InvalidArgument("join", joins, allowed=f"a podium.Join, or several, or texts like {_EXAMPLES}")
     declared: dict[str, Join] = {}
     for one in listed:
         if not isinstance(one, (str, Join)):

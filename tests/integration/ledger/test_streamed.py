@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -84,10 +85,13 @@ def test_what_is_written_meanwhile_is_left_for_the_next_time(tmp_path: Path) -> 
         assert ledger.verify().entries == 11 + 2 * readings
 
 
-def test_a_settlement_that_is_exchanged_after_it_was_read_is_noticed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("with_its_hash", [False, True])
+def test_a_settlement_that_is_exchanged_after_it_was_read_is_noticed(tmp_path: Path, with_its_hash: bool) -> None:
     url = f"sqlite:///{tmp_path / 'ledger.db'}"
     with open_ledger(url) as ledger:
         fill(ledger)
+        cheaper = replace(ledger.history("clicks")[2], cost=Cost(epsilon="0.1", rho=0))
+        digest = cheaper.computed_hash() if with_its_hash else cheaper.hash
         readings = 0
         begin = partial(ledger._backend.transaction, write=False)
 
@@ -96,7 +100,7 @@ def test_a_settlement_that_is_exchanged_after_it_was_read_is_noticed(tmp_path: P
             readings += 1
             if readings == 2:  # the settlement of the first question, entry 3, was read
                 with intruder(url) as database:
-                    database.run("UPDATE entries SET rho = ? WHERE sequence = ?", "0", 3)
+                    database.run("UPDATE entries SET rho = ?, hash = ? WHERE sequence = ?", "0", digest, 3)
             return begin()
 
         with begin() as session:

@@ -88,6 +88,19 @@ def test_a_cost_is_that_of_its_events() -> None:
             opened().after(wrong, None)
 
 
+def test_delta_is_limited_where_rho_fits() -> None:
+    account = opened(Budget(epsilon=1, delta="1e-6", items=4, questions=4))
+    held = entry(2, Kind.RESERVED, cost=Cost(epsilon="1/8", rho="1/1000", delta="4e-7"))
+    during = account.after(held, None)
+    for delta, fits in (("1e-7", True), ("1.01e-7", False)):
+        asked = entry(3, Kind.RESERVED, cost=Cost(epsilon="1/8", rho="1/1000", delta=delta))
+        if fits:
+            assert during.after(asked, None).held.delta == Fraction("5e-7")
+        else:
+            with pytest.raises(Contradiction, match=r"^it reserves more than was left$"):
+                during.after(asked, None)
+
+
 def settled_for(events: tuple[PureMechanism, ...], told: str) -> Entry:
     charged, _ = Charged.of(events, reserve=False)
     return entry(3, Kind.SETTLED, cost=charged, reservation=2, release=RELEASE, details=told)
