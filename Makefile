@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test outside lint bench reproduce docs screens fuzz mutants audit clean system
+.PHONY: help demo test outside lint bench reproduce docs screens fuzz mutants audit dist clean system
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1|/' | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -59,6 +59,9 @@ mutants: $(VENV)/.test  ## break privacy-critical lines one at a time, and see t
 audit: $(VENV)/.runtime  ## known vulnerabilities of what is installed (asks an advisory service on the network)
 	@$(PIP) install --group audit
 	@$(BIN)/pip-audit --skip-editable
+
+dist: $(VENV)/.test  ## build wheel and sdist into dist/, the same bytes twice, and try the wheel in an empty environment
+	@tools/distribution $(PYTHON)
 
 clean:  ## remove everything that the other commands made
 	rm -rf $(VENV) build dist site docs/assets/mathjax docs/pictures .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,13 +1,13 @@
 """Whole programs beside podium: recall, time in a new process, and how many lines their users write.
 
-    python -m bench end_to_end [--quick] [--runs N] [--bounds D ...] [--json FILE]
+    python -m bench end_to_end [--quick] [--runs N] [--bounds D ...] [--data NAME ...] [--json FILE]
 
 OpenDP's Polars API, Tumult Analytics, PipelineDP and SmartNoise SQL, each in an environment of its own, which
 ``tools/environments PYTHON build/environments opendp tumult pipelinedp smartnoise`` makes; one that is not there is
 left out, and the report says so. All have one user's rows as the unit and (1, 1e-6); the items are unknown. The others
 need a bound on the items of one user: all bounds of a grid are run, and the best by hindsight is shown for each k,
 which no user of theirs could know. podium has no setting. Seconds are those of a new process with one answer, on the
-clock.
+clock. The file is written after every program, and what it has at the same settings is not measured again.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from bench.utility.data import SETS, folder, missing
 __all__ = ["PROGRAMS", "Plan", "Program", "goals", "lines_of_code", "main", "measure"]
 
 DEFAULT_JSON = Path("build/bench/end_to_end.json")
+Rows = list[dict[str, Any]]
 ENVIRONMENTS = Path("build/environments")
 _FOLDER = Path(__file__).parent / "programs"
 _EPSILON, _DELTA = 1.0, 1e-6
@@ -99,21 +100,28 @@ class Plan:
     runs: int
 
 
-def measure(plan: Plan, progress: Callable[[str], None]) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def measure(
+    plan: Plan, done: Rows, save: Callable[[Rows, dict[str, str]], None], progress: Callable[[str], None]
+) -> tuple[Rows, dict[str, str]]:
     """A row for each program, data set and k; and why a program is not there or gave up."""
-    rows, absent = [], {}
+    rows: Rows = []
+    absent: dict[str, str] = {}
     for program in PROGRAMS:
         if program.absent is not None:
             absent[program.title] = program.absent
             progress(f"{program.title} is left out: {program.absent}")
             continue
         for name in plan.data:
+            if known := [row for row in done if (row["program"], row["data"]) == (program.title, name)]:
+                rows += known
+                continue
             progress(f"{program.title} on {name}")
             try:
                 rows += [_row(program, name, k, plan) for k in plan.ks]
             except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
                 absent[f"{program.title} on {name}"] = _reason(error)
                 progress(f"{program.title} on {name} failed: {_reason(error)}")
+            save(rows, absent)
     return rows, absent
 
 
@@ -189,12 +197,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="one list length, one bound, two runs")
     parser.add_argument("--runs", type=int, default=_RUNS, metavar="N", help="default: %(default)s; Tumult a fifth")
     parser.add_argument("--bounds", type=int, nargs="+", default=_BOUNDS, metavar="D", help="default: %(default)s")
+    parser.add_argument("--data", nargs="+", default=_DATA, choices=_DATA, metavar="NAME", help="default: %(default)s")
     parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, 130))
-    data = tuple(name for name in _DATA if not missing(name))
+    data = tuple(name for name in options.data if not missing(name))
     plan = Plan(data[:1], _KS[:1], (4,), 2) if options.quick else Plan(data, _KS, tuple(options.bounds), options.runs)
-    rows, absent = measure(plan, lambda text: console.print(f"end to end: {text}", style="dim"))
+    settings = {
+        "mode": "quick" if options.quick else "full", "epsilon": _EPSILON, "delta": str(_DELTA),
+        "repetitions": plan.runs, "bounds": list(plan.bounds),
+    }  # fmt: skip
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    before = json.loads(options.json.read_text(encoding="utf-8")) if options.json.is_file() else {}
+    done = before["cells"] if before.get("settings") == settings else []
+
+    def save(rows: Rows, absent: Mapping[str, str]) -> None:
+        document = {
+            "bench": "end_to_end", "version": 1, "machine": dict(machine()), "settings": settings,
+            "absent": absent, "goals": goals(rows), "cells": rows,
+        }  # fmt: skip
+        options.json.write_text(json.dumps(document) + "\n", encoding="utf-8")
+
+    rows, absent = measure(plan, done, save, lambda text: console.print(f"end to end: {text}", style="dim"))
+    save(rows, absent)
     table = Table(title="recall, seconds of a new process, lines of user code")
     for heading in ("program", "data", "k", "recall", "2 s.e.", "bound", "seconds", "lines"):
         table.add_column(heading, justify="left" if heading in {"program", "data"} else "right")
@@ -202,16 +227,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         shown = (f"{row['recall']:.3f}", f"{row['error']:.3f}", str(row["bound"] or "-"), f"{row['seconds']:.1f}")
         table.add_row(row["program"], row["data"], str(row["k"]), *shown, str(row["lines"]))
     console.print(table)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    document = {
-        "bench": "end_to_end", "version": 1, "machine": dict(machine()),
-        "settings": {
-            "mode": "quick" if options.quick else "full", "epsilon": _EPSILON, "delta": str(_DELTA),
-            "repetitions": plan.runs, "bounds": list(plan.bounds),
-        },
-        "absent": absent, "goals": goals(rows), "cells": rows,
-    }  # fmt: skip
-    options.json.write_text(json.dumps(document) + "\n", encoding="utf-8")
     return 0
 
 

@@ -102,7 +102,7 @@ those who share one wait for each other.
 
 _YEARLY = """\
 Extrapolated: a year at the rate of several callers without a pause, with releases of ten items as in the bench.
-`verify` reads all entries into memory. A budget ends long before that: every entry is paid for.
+`verify` reads a few thousand entries at a time. A budget ends long before that: every entry is paid for.
 """
 
 _OPEN = """\

@@ -9,10 +9,13 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from functools import partial
 from pathlib import Path
 
 from tools.fuzz import TARGETS
 from tools.sbom import document
+
+from podium.version import __version__
 
 ROOT = Path(__file__).parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -58,29 +61,46 @@ def test_the_bill_of_materials() -> None:
     assert made == document()
 
 
-def built(folder: Path) -> bytes:
-    """The wheel of a fresh copy of the source, whose files are as new as the copy."""
+def built(folder: Path) -> dict[str, bytes]:
+    """The wheel and the source distribution of a fresh copy of the source, whose files are as new as the copy."""
     source = folder / "source"
     shutil.copytree(
         ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"), copy_function=shutil.copy
     )
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, source / name)
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(
         command, cwd=source, check=True, capture_output=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
     )
-    (wheel,) = folder.glob("*.whl")
-    return wheel.read_bytes()
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
 
-def test_the_wheel_is_the_same_again(tmp_path: Path) -> None:
+def test_wheel_and_sdist_are_the_same_again_and_the_wheel_answers_the_readme(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    assert built(first) == built(second)
-    (wheel,) = first.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
+    found = built(first)
+    assert found == built(second)
+    assert sorted(found) == [f"podium_topk-{__version__}-py3-none-any.whl", f"podium_topk-{__version__}.tar.gz"]
+    wheel = zipfile.ZipFile(first / min(found))
+    names = wheel.namelist()
     assert "podium/py.typed" in names
     assert not [name for name in names if not name.startswith(("podium/", "podium_topk-"))]
+    answer_readme(wheel, tmp_path / "installed")
+
+
+def answer_readme(wheel: zipfile.ZipFile, place: Path) -> None:
+    """What is in the wheel answers what the README asks; the libraries are ours, podium is the wheel's."""
+    wheel.extractall(place)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    asked = next(block for block in blocks if 'podium.top("orders.csv"' in block)
+    program = f"import podium; assert podium.__file__.startswith({str(place)!r}), podium.__file__\n{asked}"
+    environment = {**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+    run = partial(subprocess.run, cwd=place, check=True, capture_output=True, text=True, env=environment)
+    run([sys.executable, str(ROOT / "examples" / "make_orders.py"), "orders.csv"])
+    assert "customer" in run([sys.executable, "-c", program]).stdout
+    shown = run([sys.executable, "-m", "podium", "demo"]).stdout
+    assert "epsilon 1" in shown
+    assert __version__ in run([sys.executable, "-m", "podium", "--version"]).stdout
 
 
 def test_every_target_of_the_fuzzer_is_a_property() -> None:
