@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 
 from bench.discovery.tables import ABOUT, discovery_tables
+from bench.end_to_end.table import END_TO_END, end_to_end_table
 from bench.known.goals import DEFAULT, HINDSIGHT, SET, blocks
 from bench.ledger.tables import tables
 from bench.page.layout import Report, Row, Section, Shown, shown_number
@@ -75,6 +76,10 @@ def _limited_domain(report: Report) -> list[Shown]:
 
 def _discovery(report: Report) -> list[Shown]:
     return [Shown(*table) for table in discovery_tables(report)]
+
+
+def _end_to_end(report: Report) -> list[Shown]:
+    return [Shown(*end_to_end_table(report))]
 
 
 def _startup(report: Report) -> list[Shown]:
@@ -356,6 +361,12 @@ SECTIONS = (
         "The newest mechanisms for unknown items",
         ABOUT,
         _discovery,
+    ),
+    Section(
+        "end_to_end",
+        "Whole programs of other libraries",
+        END_TO_END,
+        _end_to_end,
     ),
     Section(
         "monitor",

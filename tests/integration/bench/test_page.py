@@ -230,6 +230,24 @@ DISCOVERY = {
         }
     ],
 }
+END_TO_END = {
+    "machine": MACHINE,
+    "settings": {"mode": "quick", "bounds": [4]},
+    "absent": {"Tumult Analytics": "no environment"},
+    "cells": [
+        {
+            "data": "msweb",
+            "k": 10,
+            "program": "podium",
+            "recall": 1.0,
+            "error": 0.0,
+            "runs": 2,
+            "bound": None,
+            "seconds": 1.2,
+            "lines": 4,
+        }
+    ],
+}
 LEDGER = {
     "machine": MACHINE,
     "settings": {"quick": False},
@@ -270,6 +288,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "measures": MEASURES,
     "opendp_recall": OPENDP_RECALL,
     "discovery": DISCOVERY,
+    "end_to_end": END_TO_END,
     "monitor": MONITOR,
     "startup": STARTUP,
 }

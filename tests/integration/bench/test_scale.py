@@ -51,9 +51,10 @@ def test_every_part_is_measured(report: dict[str, Any]) -> None:
         assert table[who]["rss_peak"] > 0
     assert [cell["domain_size"] for cell in report["domains"]] == [10**3, 10**12]
     assert [cell["k_bar"] for cell in report["k_bars"]] == [100, 1_000]
-    assert [cell["engine"] for cell in report["ledgers"]] == ["SQLite", "PostgreSQL"]
+    engines = [f"{engine}{kind}" for engine in ("SQLite", "PostgreSQL") for kind in ("", ", Gaussian filter")]
+    assert [cell["engine"] for cell in report["ledgers"]] == engines
     # A registration for each caller, and two entries for each decision of both rounds.
-    assert [cell["entries"] for cell in report["ledgers"]] == [2 + 2 * (4 + 4)] * 2
+    assert [cell["entries"] for cell in report["ledgers"]] == [2 + 2 * (4 + 4)] * 4
     assert [cell["setting"] for cell in report["servers"]] == [
         "no index", "indices on (user_id), (item), (item, user_id)",
     ]  # fmt: skip

@@ -55,6 +55,7 @@ def grid() -> Iterator[Fraction]:
         scale *= 10
 
 
+@lru_cache(maxsize=4096)
 def certified_epsilon(epsilon: Fraction) -> Fraction | None:
     """The smallest epsilon of the list that is not below this one; None if all are."""
     listed = _epsilons()

@@ -36,6 +36,7 @@ def nodes(step: Step) -> tuple[int, ...]:
     return (0, *certified_nodes(step.size))
 
 
+@lru_cache(maxsize=4096)
 def required_remainder(step: Step, node: int) -> Fraction:
     """What must be left after the step for its price at this node."""
     if node == 0 or step.kind == "gaussian":
@@ -43,6 +44,7 @@ def required_remainder(step: Step, node: int) -> Fraction:
     return node * _priced_as(step, node).half_width ** 2
 
 
+@lru_cache(maxsize=4096)
 def price(step: Step, node: int) -> Fraction:
     """What one step costs if at least ``required_remainder(step, node)`` is left after it."""
     if node not in nodes(step):
