@@ -416,11 +416,4 @@ MUTANTS = (
         "a question that fits by rho needs its delta too",
         ("unit/ledger/test_account.py::test_delta_is_limited_where_rho_fits",),
     ),
-    Mutant(
-        "ledger/recorded.py",
-        "known = self._costs.get(reserve)",
-        "known = self._costs.get(True)",
-        "what a reservation costs is not what a settlement costs",
-        ("unit/ledger/test_account.py::test_a_cost_is_that_of_its_events",),
-    ),
 )

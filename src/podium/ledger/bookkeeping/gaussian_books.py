@@ -10,7 +10,6 @@ Charges are rounded up to multiples of 2^-64, and the total down, so that sums o
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -69,13 +68,13 @@ class GaussianBooks:
         found = _chain(steps, self._free(held), session) or Chain.at_zero(steps)
         return {
             "mu_squared": str(above(found.total)),
-            "chain": json.loads(found.to_json()),
+            "chain": found.to_dict(),
             "refundable": found.any_order,
         }
 
     def settle(self, terms: Terms, reserved: Charged, actual: Charged) -> Terms:
         """The prices of the steps that ran; all of them, if it is not said which."""
-        found, ran = Chain.from_json(json.dumps(terms["chain"])), steps_of(actual.events)
+        found, ran = Chain.from_dict(terms["chain"]), steps_of(actual.events)
         if not found.has_price(ran):
             # No amounts here, as for a release that cost too much: charging all would not make up for it.
             raise BudgetMismatch(

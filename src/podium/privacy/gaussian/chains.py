@@ -91,10 +91,14 @@ class Chain:
     def _found(self, steps: tuple[Step, ...]) -> Fraction | None:
         return _charge_any_order(self.parts, steps) if self.any_order else _charge_in_order(self.parts, steps)
 
-    def to_json(self) -> str:
-        """The chain as JSON text; every ratio is text."""
+    def to_dict(self) -> dict[str, Any]:
+        """The chain as a JSON object; every ratio is text."""
         parts = [[*part.step.to_list(), part.node, str(part.price)] for part in self.parts]
-        return json.dumps({"version": _VERSION, "parts": parts}, separators=(",", ":"))
+        return {"version": _VERSION, "parts": parts}
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Chain:
@@ -103,9 +107,16 @@ class Chain:
             document = json.loads(text)
         except (RecursionError, TypeError, ValueError):
             document = None
-        fields = set(document) if isinstance(document, dict) else set()
+        return cls.from_dict(document)
+
+    @classmethod
+    def from_dict(cls, document: object) -> Chain:
+        """The chain that ``to_dict`` wrote."""
+        if not isinstance(document, dict):
+            document = {}
+        fields = set(document)
         if fields != {"version", "parts"} or document["version"] != _VERSION or not isinstance(document["parts"], list):
-            raise InvalidArgument("chain", text, allowed=f"a JSON object with version {_VERSION} and parts")
+            raise InvalidArgument("chain", document, allowed=f"a JSON object with version {_VERSION} and parts")
         return cls(tuple(map(_part, document["parts"])))
 
 

@@ -44,7 +44,6 @@ def required_remainder(step: Step, node: int) -> Fraction:
     return node * _priced_as(step, node).half_width ** 2
 
 
-@lru_cache(maxsize=4096)
 def price(step: Step, node: int) -> Fraction:
     """What one step costs if at least ``required_remainder(step, node)`` is left after it."""
     if node not in nodes(step):
