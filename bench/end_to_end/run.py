@@ -18,6 +18,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ class Program:
         if self.name == "podium":
             return Path(sys.executable)
         environments = Path(os.environ.get("PODIUM_ENVIRONMENTS", ENVIRONMENTS))
-        return environments / self.name / "bin" / "python"
+        return environments.absolute() / self.name / "bin" / "python"
 
     @property
     def absent(self) -> str | None:
@@ -165,11 +166,27 @@ def _recall(counts: Mapping[str, int], found: Sequence[str], k: int) -> float:
 
 
 def _run(program: Program, path: Path, k: int, bound: int | None, runs: int) -> dict[str, Any]:
-    words = [str(program.python), str(program.path), str(path), str(k), str(bound or 0), str(_EPSILON), str(_DELTA)]
+    words = [
+        str(program.python),
+        str(program.path),
+        str(path.absolute()),
+        str(k),
+        str(bound or 0),
+        str(_EPSILON),
+        str(_DELTA),
+    ]
     environment = {**os.environ, "PYSPARK_PYTHON": str(program.python), "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        [*words, str(runs)], check=True, capture_output=True, text=True, timeout=_TIMEOUT, env=environment
-    )
+    # Spark leaves a warehouse wherever it is started.
+    with tempfile.TemporaryDirectory(prefix="podium-bench-") as place:
+        done = subprocess.run(
+            [*words, str(runs)],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT,
+            env=environment,
+            cwd=place,
+        )
     document: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return document
 
@@ -203,13 +220,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console(width=max(Console().width, 130))
     data = tuple(name for name in options.data if not missing(name))
     plan = Plan(data[:1], _KS[:1], (4,), 2) if options.quick else Plan(data, _KS, tuple(options.bounds), options.runs)
+    whole = plan == Plan(data, _KS, _BOUNDS, _RUNS) and data == _DATA
     settings = {
-        "mode": "quick" if options.quick else "full", "epsilon": _EPSILON, "delta": str(_DELTA),
+        "mode": "quick" if options.quick else "full" if whole else "reduced", "epsilon": _EPSILON, "delta": str(_DELTA),
         "repetitions": plan.runs, "bounds": list(plan.bounds),
     }  # fmt: skip
     options.json.parent.mkdir(parents=True, exist_ok=True)
     before = json.loads(options.json.read_text(encoding="utf-8")) if options.json.is_file() else {}
-    done = before["cells"] if before.get("settings") == settings else []
+    same = {**before.get("settings", {}), "mode": settings["mode"]} == settings
+    done = before["cells"] if same else []
 
     def save(rows: Rows, absent: Mapping[str, str]) -> None:
         document = {
