@@ -16,6 +16,7 @@ from bench.known.goals import DEFAULT, HINDSIGHT, SET
 from bench.page import places, write
 from bench.page.layout import goal_rows, markdown_table
 from bench.page.tables import SECTIONS
+from tests.support.peer_reports import DISCOVERY, END_TO_END
 
 ROOT = Path(__file__).parents[3]
 MACHINE = {"cpus": 3, "system": "Plan 9", "opendp": None}
@@ -211,42 +212,6 @@ MONITOR = {
     "machine": MACHINE,
     "settings": {"mode": "full", "runs": 2, "k": 10, "epsilon": "1", "delta": "1e-6"},
     "cells": [{"stream": "30 days", "strategy": "TopKMonitor", "recall": 0.9, "worst": 0.5, "last": 0.8, "left": 0.01}],
-}
-DISCOVERY = {
-    "machine": MACHINE,
-    "settings": {"mode": "quick", "runs": 2, "delta": "1e-05", "bound": 100},
-    "summary": [
-        {"who": "podium", "missing_mass": 0.1, "recall": 0.6, "podium_better": 0, "podium_worse": 0},
-        {"who": "top stable", "missing_mass": 0.2, "recall": 0.3, "podium_better": 1, "podium_worse": 0},
-    ],
-    "cells": [
-        {
-            "data": "10% of msweb",
-            "k": 100,
-            "epsilon": 1.0,
-            "behind": -0.1,
-            "missing_mass": {"podium": 0.1234, "top stable": 0.2},
-            "recall": {"podium": 0.61, "top stable": 0.31},
-        }
-    ],
-}
-END_TO_END = {
-    "machine": MACHINE,
-    "settings": {"mode": "quick", "bounds": [4]},
-    "absent": {"Tumult Analytics": "no environment"},
-    "cells": [
-        {
-            "data": "msweb",
-            "k": 10,
-            "program": "podium",
-            "recall": 1.0,
-            "error": 0.0,
-            "runs": 2,
-            "bound": None,
-            "seconds": 1.2,
-            "lines": 4,
-        }
-    ],
 }
 LEDGER = {
     "machine": MACHINE,

@@ -25,6 +25,7 @@ from tools.mutants.lists import (
     service,
     sources,
     unknown_domains,
+    verification,
 )
 from tools.mutants.mutant import Mutant
 
@@ -43,6 +44,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *gaussian_filter.MUTANTS,
     *randomness.MUTANTS,
     *ledger.MUTANTS,
+    *verification.MUTANTS,
     *questions.MUTANTS,
     *planning.MUTANTS,
     *curator.MUTANTS,
