@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DISCOVERY", "END_TO_END"]
+__all__ = ["DISCOVERY", "END_TO_END", "OPENDP_RECALL"]
 
 MACHINE = {"cpus": 3, "system": "Plan 9", "opendp": None}
 
@@ -41,6 +41,21 @@ END_TO_END: dict[str, Any] = {
             "bound": None,
             "seconds": 1.2,
             "lines": 4,
+        }
+    ],
+}
+OPENDP_RECALL: dict[str, Any] = {
+    "machine": MACHINE,
+    "settings": {"mode": "quick", "runs": 5},
+    "cells": [
+        {
+            "data": "msweb",
+            "d": 285,
+            "k": 30,
+            "rho": "1e-4",
+            "recall": {"podium": 0.78, "opendp": 0.77},
+            "standard_error": {"podium": 0.01, "opendp": 0.02},
+            "times_faster_than_opendp": 16.0,
         }
     ],
 }

@@ -16,7 +16,7 @@ from bench.known.goals import DEFAULT, HINDSIGHT, SET
 from bench.page import places, write
 from bench.page.layout import goal_rows, markdown_table
 from bench.page.tables import SECTIONS
-from tests.support.peer_reports import DISCOVERY, END_TO_END
+from tests.support.peer_reports import DISCOVERY, END_TO_END, OPENDP_RECALL
 
 ROOT = Path(__file__).parents[3]
 MACHINE = {"cpus": 3, "system": "Plan 9", "opendp": None}
@@ -184,21 +184,6 @@ KNOWN = {
             "met": False,
         }
         for who in (DEFAULT, SET)
-    ],
-}
-OPENDP_RECALL = {
-    "machine": MACHINE,
-    "settings": {"mode": "quick", "runs": 5},
-    "cells": [
-        {
-            "data": "msweb",
-            "d": 285,
-            "k": 30,
-            "rho": "1e-4",
-            "recall": {"podium": 0.78, "opendp": 0.77},
-            "standard_error": {"podium": 0.01, "opendp": 0.02},
-            "times_faster_than_opendp": 16.0,
-        }
     ],
 }
 MEASURES = {
