@@ -27,7 +27,7 @@ from podium.planning.schedule.calendar import Period, Schedule, moment
 from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER, SchedulePlan, plan_schedule
 from podium.planning.schedule.shares import Unit
 from podium.query.ranked_by import USERS
-from podium.release import Release
+from podium.release import Receipt, Release
 from podium.sources import Domain, SourceOptions
 from podium.user_columns import user_columns
 
@@ -41,7 +41,9 @@ class TopKMonitor:
     """The k items with the most users, events or amounts, for every period of a schedule, within one budget.
 
     Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; from time to
-    time a round of finding admits new items. What a period does not use is carried forward. The ledger holds the whole
+    time a round of finding admits new items. A growing or long window changes slowly, so it is not measured in every
+    period: the others repeat the last list, free of charge, unless ``remeasure`` (a number of periods) says otherwise.
+    What a period does not use is carried forward. The ledger holds the whole
     state of the schedule: a new run, on any machine, continues where the last one stopped and repeats answered periods
     free of charge.
 
@@ -79,6 +81,7 @@ class TopKMonitor:
         domain: object = None,
         domain_size: int | None = None,
         rediscover: int | None = None,
+        remeasure: int | None = None,
         max_items_per_user: int | None = None,
         by: str = USERS,
         clip: object = None,
@@ -95,7 +98,7 @@ class TopKMonitor:
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
         self._epsilon, self._delta, self._unit = epsilon, delta, Unit.parse(unit)
         self._ledger_at, self._dataset, self._analyst, self._force = ledger, dataset, analyst, force
-        self._rediscover, self._max_items_per_user = rediscover, max_items_per_user
+        self._rediscover, self._remeasure, self._max_items_per_user = rediscover, remeasure, max_items_per_user
         bound = (
             DEFAULT_MAX_ITEMS_PER_USER
             if max_items_per_user is None
@@ -135,8 +138,8 @@ class TopKMonitor:
             epsilon, delta = budget.epsilon, budget.delta
         plan = plan_schedule(
             self._schedule, k=self._subject.k, epsilon=epsilon, delta=delta, unit=self._unit,
-            domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._max_items_per_user,
-            measure=self._subject.measure_facts,
+            domain_size=self._domain_size, rediscover=self._rediscover, remeasure=self._remeasure,
+            max_items_per_user=self._max_items_per_user, measure=self._subject.measure_facts,
         )  # fmt: skip
         return replace(plan, user=self._subject.user)
 
@@ -159,6 +162,7 @@ class TopKMonitor:
             self._ledger().recover()
         records: dict[str, Record] = {}
         found: list[tuple[Item, ...]] = []
+        last: Release | None = None
         for index in range(due):
             period = self._schedule.period(index)
             curator = self._curator(period)
@@ -167,17 +171,26 @@ class TopKMonitor:
                 # A period with its own cap must know everything that was charged to it.
                 records[curator.dataset] = self._record(curator.dataset)
             record = records[curator.dataset].of_period(period.label)
-            release = Turn(task, period, curator, record, read, found).release()
-            if release is not None:
-                yield _label_period(release, period)
+            if task.plan.sharing.has_list(index) or record.attempts:
+                release = Turn(task, period, curator, record, read, found).release()
+                if release is None:
+                    continue
+                last = _label_period(release, period)
+                yield last
+            elif last is not None:
+                yield _repeat(last, period)
 
     @property
     def releases(self) -> dict[str, Release]:
         """The lists in the ledger, by the label of their period. Nothing is asked."""
         lists: dict[str, Release] = {}
         found = False
+        last: Release | None = None
         known = set(self._ledger().datasets())
         records: dict[str, Record] = {}
+        if self._account(self._schedule.period(0)) not in known:
+            return lists
+        sharing, due = self.plan().sharing, self._due(None)
         for index in range(self._schedule.periods):
             period = self._schedule.period(index)
             account = self._account(period)
@@ -189,9 +202,13 @@ class TopKMonitor:
             listed, finding = record.release(Role.LIST), record.release(Role.FINDING)
             found = found or (finding is not None and bool(finding.items))
             if listed is not None:
-                lists[period.label] = _label_period(replace(listed, k=self._subject.k), period)
+                last = lists[period.label] = _label_period(replace(listed, k=self._subject.k), period)
             elif finding is not None and not found:
-                lists[period.label] = _label_period(empty_list(finding, self._subject.k), period)
+                last = lists[period.label] = _label_period(empty_list(finding, self._subject.k), period)
+            elif last is not None and index < due and not record.attempts and not sharing.has_list(index):
+                lists[period.label] = _repeat(last, period)
+            else:
+                last = None
         return lists
 
     def history(self) -> tuple[Entry, ...]:
@@ -200,8 +217,11 @@ class TopKMonitor:
 
     def _require_catch_up(self, due: int) -> None:
         """Raise if more new periods are due than one run may ask about."""
+        if due <= _MAX_NEW_PERIODS:
+            return
         known, records, new = set(self._ledger().datasets()), dict[str, Record](), 0
-        for period in map(self._schedule.period, range(due)) if due > _MAX_NEW_PERIODS else ():
+        measured = self.plan().sharing.has_list
+        for period in map(self._schedule.period, filter(measured, range(due))):
             account = self._account(period)
             if account in known and account not in records:
                 records[account] = self._record(account)
@@ -210,7 +230,7 @@ class TopKMonitor:
             raise InvalidArgument(
                 "catch_up",
                 False,
-                allowed=f"True where more than {_MAX_NEW_PERIODS} periods are due; {new} are, up to {period.label}",
+                allowed=f"True where more than {_MAX_NEW_PERIODS} lists are due; {new} are, up to {period.label}",
                 hint="Check this machine's clock first: a period is asked about once. Then run with --catch-up "
                 "(in Python: run(catch_up=True)), or up to an earlier time with --until.",
             )
@@ -298,8 +318,8 @@ class TopKMonitor:
         return Budget(
             epsilon=self._epsilon,
             delta=self._delta,
-            items=self._subject.k * sharing.periods,
-            questions=sharing.periods + sharing.rounds,
+            items=self._subject.k * len(sharing.lists),
+            questions=len(sharing.lists) + sharing.rounds,
             filter="zcdp",
         )
 
@@ -326,3 +346,10 @@ def _label_period(release: Release, period: Period) -> Release:
     """The release with the label and window of its period, which are public."""
     window = {"period": period.label, "opens": period.opens.isoformat(), "closes": period.closes.isoformat()}
     return replace(release, parameters={**release.parameters, **window})
+
+
+def _repeat(last: Release, period: Period) -> Release:
+    """The last list again, in a period that measures none: a copy of a release, which costs nothing."""
+    measured = last.parameters.get("measured", last.parameters["period"])
+    parameters = {**last.parameters, "period": period.label, "measured": measured}
+    return replace(last, parameters=parameters, paid=Receipt((), entry=last.paid.entry))

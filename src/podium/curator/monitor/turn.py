@@ -119,7 +119,7 @@ class Turn:
 
     def _list(self, domain: Domain, size: int, k: int) -> Release:
         # Priced for all k items: what a shorter list does not use is carried forward.
-        minimum = self.task.plan.epsilon_per_item * _MIN_SHARE
+        minimum = self.task.plan.planned_epsilon(self._place) * _MIN_SHARE
         epsilon = self.task.sharing.per_item(self._place, self._remaining(), self.task.subject.k, minimum=minimum)
         pure = self.task.plan.limits.rho is None
         planned = self.task.subject.list_question(self.period, domain, size, epsilon, k=k, pure=pure)
