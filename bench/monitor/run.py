@@ -19,7 +19,7 @@ from pathlib import Path
 from matplotlib.ticker import MaxNLocator
 
 from bench.measure import machine
-from bench.monitor.strategies import STRATEGIES, Question
+from bench.monitor.strategies import GROWING_ONLY, STRATEGIES, Question, strategies_for
 from bench.monitor.streams import REAL, Stream, drifting, replayed
 from bench.utility.data import folder
 from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
@@ -68,7 +68,7 @@ def run(chosen: Iterator[Stream], *, runs: int, question: Question = QUESTION) -
     """Every strategy on every stream."""
     rows = []
     for stream in chosen:
-        for name, strategy in STRATEGIES.items():
+        for name, strategy in strategies_for(stream).items():
             found = [strategy(stream, question) for _ in range(runs)]
             for period, outcomes in enumerate(zip(*found, strict=True)):
                 recall, left = (statistics.fmean(getattr(one, what) for one in outcomes) for what in ("recall", "left"))
@@ -120,29 +120,33 @@ def draw(rows: Sequence[Row], path: Path) -> Picture:
     note = (
         f"Recall: the share of the true top {QUESTION.k} of each period's window that came back, at epsilon "
         f"{QUESTION.epsilon} and delta {QUESTION.delta} for the whole schedule and every user. Grey: the share of the "
-        "budget that TopKMonitor has left; the others give every period the same part."
+        "budget that TopKMonitor has left."
     )
     body = _PANEL * len(names) + 0.75
     page = Page("Recall per period, by how one budget is used", [note], body=body, dark=False)
     for panel, name in enumerate(names):
         below = body - 0.6 - _PANEL * (panel + 1) + 0.45
         axes = page.axes(left=_LEFT, right=_RIGHT, above=0.6 + _PANEL * panel, below=below)
-        for number, strategy in enumerate(STRATEGIES):
+        for number, strategy in enumerate((*STRATEGIES, *GROWING_ONLY)):
             line = [row for row in rows if (row.stream, row.strategy) == (name, strategy)]
+            if not line:
+                continue
             places = [row.period + 1 for row in line]
             if strategy == "TopKMonitor":
                 axes.fill_between(places, [row.left for row in line], color=page.style.line, linewidth=0)
             axes.plot(places, [row.recall for row in line], color=page.style.series[number],
-                      linewidth=1.8, linestyle=("-", "--", ":")[number], label=strategy)  # fmt: skip
+                      linewidth=1.8, linestyle=("-", "-.", "--", ":", "-.")[number], label=strategy)  # fmt: skip
         axes.set_ylim(-0.03, 1.03)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
         page.text(axes, 0.0, 1.03, name, transform=axes.transAxes, va="bottom", fontproperties=font(SMALL))
+    # The panel with most lines has all names.
+    labels = max((axes.get_legend_handles_labels() for axes in page.picture.axes), key=lambda pair: len(pair[1]))
     page.picture.legend(
-        *page.picture.axes[0].get_legend_handles_labels(), loc="upper right", ncols=3, frameon=False, prop=font(SMALL),
+        *labels, loc="upper right", ncols=3, frameon=False, prop=font(SMALL),
         bbox_to_anchor=(1 - _RIGHT / WIDTH, page.top / page.height), borderaxespad=0, columnspacing=1.2,
     )  # fmt: skip
-    page.picture.alt = f"Recall per period of {', '.join(STRATEGIES)} on {', '.join(names)}."
+    page.picture.alt = f"Recall per period of {', '.join((*STRATEGIES, *GROWING_ONLY))} on {', '.join(names)}."
     path.parent.mkdir(parents=True, exist_ok=True)
     page.picture.save(path)
     return page.picture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.monitor.correlated import noisy_counts
 from bench.monitor.streams import Stream
 from podium.curator.monitor.periods import merge_domain
 from podium.histogram import Histogram
@@ -24,7 +26,18 @@ from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho
 from podium.release import Release
 
-__all__ = ["STRATEGIES", "Outcome", "Question", "even", "even_sums", "every_period", "monitor"]
+__all__ = [
+    "GROWING_ONLY",
+    "STRATEGIES",
+    "Outcome",
+    "Question",
+    "correlated",
+    "even",
+    "even_sums",
+    "every_period",
+    "monitor",
+    "strategies_for",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ def monitor(stream: Stream, question: Question, *, remeasure: int | None = None)
             outcomes.append(Outcome(_share(listed, counts, question.k), float(rho / whole)))
             continue
         domain: tuple[Any, ...] = merge_domain(found, candidates_for(question.k))
-        if sharing.has_finding(period) or len(domain) < question.k:
+        if sharing.searches(period, done=len(found), short=len(domain) < question.k):
             stage = stage_for(
                 question.k, DEFAULT_MAX_ITEMS_PER_USER, *sharing.for_finding(period, RemainingBudget(None, rho, delta))
             )
@@ -83,6 +96,23 @@ def monitor(stream: Stream, question: Question, *, remeasure: int | None = None)
 def every_period(stream: Stream, question: Question) -> list[Outcome]:
     """TopKMonitor with a new list in every period."""
     return monitor(stream, question, remeasure=1)
+
+
+def correlated(stream: Stream, question: Question) -> list[Outcome]:
+    """A simulation of noise that is correlated over time; only for growing windows."""
+    limits = Limits.of(Guarantee.approximate(question.epsilon, question.delta))
+    noisy, threshold = noisy_counts(stream, limits.rho or Fraction(0), limits.delta, seed=secrets.randbits(64))
+    released = np.zeros(noisy.shape[1], dtype=bool)
+    outcomes = []
+    for period in range(stream.periods):
+        # An item that came back once is public from then on.
+        released |= noisy[period] > threshold[period]
+        named = np.flatnonzero(released)
+        listed = named[np.argsort(-noisy[period][named])][: question.k]
+        counts = PairsReader(*stream.window(period)).counts
+        left = 1 - (period + 1) / stream.periods
+        outcomes.append(Outcome(_share(tuple(listed), counts, question.k), left))
+    return outcomes
 
 
 def even(stream: Stream, question: Question) -> list[Outcome]:
@@ -140,3 +170,9 @@ STRATEGIES: dict[str, Callable[[Stream, Question], list[Outcome]]] = {
     "Curator.top, sums split evenly": even_sums,
     "podium.top, epsilon split evenly": even,
 }
+GROWING_ONLY: dict[str, Callable[[Stream, Question], list[Outcome]]] = {"correlated noise, simulated": correlated}
+
+
+def strategies_for(stream: Stream) -> dict[str, Callable[[Stream, Question], list[Outcome]]]:
+    """The strategies that are compared on this stream."""
+    return {**STRATEGIES, **GROWING_ONLY} if stream.span is None else STRATEGIES

@@ -55,7 +55,7 @@ def test_other_questions_are_refused_in_the_accounts_of_periods(table: Path) -> 
 
 def test_many_periods_at_once_need_to_be_meant(table: Path) -> None:
     with monitor(table, periods=30, window=None, dataset="long") as watching:
-        with pytest.raises(InvalidArgument, match="more than 10 lists are due; 30 are, up to 2026-01-30"):
+        with pytest.raises(InvalidArgument, match="more than 10 periods are due; 30 are, up to 2026-01-30"):
             next(watching.run())
         assert watching._ledger().datasets() == ()
         assert len(list(watching.run("2026-01-03"))) == 2

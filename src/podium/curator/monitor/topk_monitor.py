@@ -171,26 +171,25 @@ class TopKMonitor:
                 # A period with its own cap must know everything that was charged to it.
                 records[curator.dataset] = self._record(curator.dataset)
             record = records[curator.dataset].of_period(period.label)
+            release = None
             if task.plan.sharing.has_list(index) or record.attempts:
                 release = Turn(task, period, curator, record, read, found).release()
-                if release is None:
-                    continue
+            if release is not None:
                 last = _label_period(release, period)
                 yield last
-            elif last is not None:
+            elif last is not None and not task.alone:
                 yield _repeat(last, period)
 
     @property
     def releases(self) -> dict[str, Release]:
         """The lists in the ledger, by the label of their period. Nothing is asked."""
         lists: dict[str, Release] = {}
-        found = False
         last: Release | None = None
         known = set(self._ledger().datasets())
-        records: dict[str, Record] = {}
         if self._account(self._schedule.period(0)) not in known:
             return lists
-        sharing, due = self.plan().sharing, self._due(None)
+        asks, due = self._asks(), self._due(None)
+        records: dict[str, Record] = {}
         for index in range(self._schedule.periods):
             period = self._schedule.period(index)
             account = self._account(period)
@@ -200,16 +199,32 @@ class TopKMonitor:
                 records[account] = self._record(account)
             record = records[account].of_period(period.label)
             listed, finding = record.release(Role.LIST), record.release(Role.FINDING)
-            found = found or (finding is not None and bool(finding.items))
+            asked = asks(index, record)
             if listed is not None:
                 last = lists[period.label] = _label_period(replace(listed, k=self._subject.k), period)
-            elif finding is not None and not found:
+            elif finding is not None and not finding.items and (last is None or not last.items):
                 last = lists[period.label] = _label_period(empty_list(finding, self._subject.k), period)
-            elif last is not None and index < due and not record.attempts and not sharing.has_list(index):
+            elif last is not None and index < due and not asked and self._unit == Unit.USER:
                 lists[period.label] = _repeat(last, period)
             else:
                 last = None
         return lists
+
+    def _asks(self) -> Callable[[int, Record], bool]:
+        """Whether a period asks something, by what the ledger has of it; called with each period in turn."""
+        sharing = self.plan().sharing
+        done, found = 0, self._domain is not None
+
+        def asks(index: int, record: Record) -> bool:
+            nonlocal done, found
+            searched = record.release(Role.FINDING)
+            done += searched is not None
+            found = found or (searched is not None and bool(searched.items))
+            if record.attempts or self._unit == Unit.USER_PERIOD:
+                return True
+            return sharing.has_list(index) and (found or sharing.searches(index, done=done, short=True))
+
+        return asks
 
     def history(self) -> tuple[Entry, ...]:
         """The ledger entries of this budget, for plots; with a budget per period, those of the first."""
@@ -219,18 +234,24 @@ class TopKMonitor:
         """Raise if more new periods are due than one run may ask about."""
         if due <= _MAX_NEW_PERIODS:
             return
-        known, records, new = set(self._ledger().datasets()), dict[str, Record](), 0
-        measured = self.plan().sharing.has_list
-        for period in map(self._schedule.period, filter(measured, range(due))):
+        known, records = set(self._ledger().datasets()), dict[str, Record]()
+        asks, nothing, has_list = self._asks(), Record((), 0, ""), self.plan().sharing.has_list
+        new: list[Period] = []
+        for period in map(self._schedule.period, range(due)):
             account = self._account(period)
             if account in known and account not in records:
                 records[account] = self._record(account)
-            new += account not in known or not records[account].of_period(period.label).attempts
-        if new > _MAX_NEW_PERIODS:
+            record = records[account].of_period(period.label) if account in known else nothing
+            # What a new round of finding will release is not known: every list after it may be asked for.
+            asked = asks(period.index, record) or (bool(new) and has_list(period.index))
+            if asked and not record.attempts:
+                new.append(period)
+        number = new[-1].index - new[0].index + 1 if new else 0
+        if number > _MAX_NEW_PERIODS:
             raise InvalidArgument(
                 "catch_up",
                 False,
-                allowed=f"True where more than {_MAX_NEW_PERIODS} lists are due; {new} are, up to {period.label}",
+                allowed=f"True where more than {_MAX_NEW_PERIODS} periods are due; {number} are, up to {new[-1].label}",
                 hint="Check this machine's clock first: a period is asked about once. Then run with --catch-up "
                 "(in Python: run(catch_up=True)), or up to an earlier time with --until.",
             )

@@ -70,11 +70,11 @@ def list_weight(index: int, periods: int, *, growing: bool) -> Fraction:
 def finding_weight(index: int, periods: int, *, growing: bool) -> Fraction:
     """The weight of a round of finding in this period among those of the schedule.
 
-    What an early one finds is used for longer, and a longer window has more users of each item.
+    In a longer window items have more users, so that less is needed to find them.
     """
     if not growing:
         return Fraction(1)
-    return list_weight(index, periods, growing=True) / square_root(max(Fraction(index + 1), _EARLY * periods))
+    return list_weight(index, periods, growing=True) / max(Fraction(index + 1), _EARLY * periods)
 
 
 def square_root(value: Fraction) -> Fraction:

@@ -25,7 +25,7 @@ __all__ = ["RemainingBudget", "Sharing", "Unit", "candidates_for", "stage_for"]
 
 _FOR_FINDING = Fraction(1, 4)
 """The share of all rounds of finding in the budget; ``python -m bench monitor`` compares others."""
-_FOR_FINDING_GROWING = Fraction(1, 2)
+_FOR_FINDING_GROWING = Fraction(3, 5)
 """The same for growing windows, which are measured less often."""
 _CANDIDATES_PER_PLACE, _MIN_CANDIDATES = 10, 100
 
@@ -107,8 +107,19 @@ class Sharing:
         return _among(self.lists, index)
 
     def has_finding(self, index: int) -> bool:
-        """Whether a round of finding is planned in this period; more may follow if too little was found."""
+        """Whether a round of finding is planned in this period."""
         return _among(self.finding, index)
+
+    def searches(self, index: int, *, done: int, short: bool) -> bool:
+        """Whether this period begins with a round of finding, after ``done`` of them; ``short``: too little was found.
+
+        It is then made more often than planned, but at most twice as often: where there is little to find, searches
+        would use up the budget. The rounds of a growing window are close together while it is new.
+        """
+        if self.has_finding(index):
+            return True
+        later = _from(self.finding, index)
+        return short and not self.growing and bool(later) and done < 2 * (len(self.finding) - len(later))
 
     def for_finding(self, index: int, left: RemainingBudget) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a round of finding in this period, before its list."""
