@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from podium.planning.schedule.calendar import Schedule
+from podium.planning.schedule.refresh import list_weight
 from podium.planning.schedule.schedule_plan import SchedulePlan, plan_schedule
 from podium.planning.schedule.shares import RemainingBudget, Sharing
 from podium.privacy import bounded_range_rho
@@ -27,6 +28,15 @@ def test_a_growing_window_is_measured_less_and_less_often() -> None:
     assert numbers(year.lists)[-3:] == [233, 292, 365]
     # A list is repeated while the window grows by a quarter, give or take one period.
     assert all(4 * after <= 5 * before + 8 for before, after in zip(year.lists, year.lists[1:], strict=False))
+
+
+@pytest.mark.parametrize("periods", [1, 5, 13, 59, 365, 1_000, 8_760, 100_000])
+def test_the_weights_of_a_growing_schedule_have_a_bound_that_does_not_grow(periods: int) -> None:
+    sharing = Sharing(periods, span=None)
+    weights = [list_weight(period, periods, growing=True) for period in sharing.lists]
+    assert sum(weights) <= 18
+    assert weights == sorted(weights)
+    assert weights[-1] == 1
 
 
 @pytest.mark.parametrize(("span", "step"), [(1, 1), (7, 1), (12, 1), (14, 2), (30, 4), (90, 13)])

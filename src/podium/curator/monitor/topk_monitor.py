@@ -41,11 +41,12 @@ class TopKMonitor:
     """The k items with the most users, events or amounts, for every period of a schedule, within one budget.
 
     Each list is chosen from items that earlier releases of the schedule named, which needs no threshold; from time to
-    time a round of finding admits new items. A growing or long window changes slowly, so it is not measured in every
-    period: the others repeat the last list, free of charge, unless ``remeasure`` (a number of periods) says otherwise.
-    What a period does not use is carried forward. The ledger holds the whole
+    time a round of finding admits new items. What a period does not use is carried forward. The ledger holds the whole
     state of the schedule: a new run, on any machine, continues where the last one stopped and repeats answered periods
     free of charge.
+
+    A growing or long sliding window changes slowly, so it is not measured in every period: the others repeat the last
+    list, free of charge. ``remeasure`` is a number of periods from one measured list to the next instead.
 
     ``unit="user"`` guarantees (epsilon, delta) to every user for the whole schedule. ``unit="user-period"`` guarantees
     it for the rows of a user in one period; users who appear in more periods lose more, as ``plan`` states.
