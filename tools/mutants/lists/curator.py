@@ -202,14 +202,12 @@ MUTANTS = (
         "if task.plan.sharing.has_list(index) or record.attempts:",
         "if True:",
         "a period that repeats a list asks nothing",
-        (
-            "integration/curator/test_growing_schedules.py::test_the_periods_between_repeat_the_last_list_free_of_charge",
-        ),
+        ("integration/curator/test_growing_schedules.py::test_the_owner_may_say_how_often_lists_are_measured",),
     ),
     Mutant(
         "planning/schedule/shares.py",
-        "bool(later) and done < 2 * (len(self.finding) - len(later))",
-        "True",
+        "done < 2 * (len(self.finding) - len(later))",
+        "done < 4 * (len(self.finding) - len(later))",
         "searches that find nothing do not use up a budget",
         ("unit/planning/test_shares.py::test_where_nothing_is_found_searches_do_not_use_up_the_budget",),
     ),
