@@ -53,8 +53,8 @@ def streams(*, quick: bool) -> Iterator[Stream]:
     yield drifting(users=20_000, items=1_000, periods=30, span=7, seed=1, name="drifting, 30 days, last 7")
     yield drifting(users=100_000, items=2_000, periods=60, span=1, seed=2, name="drifting, 60 days, each alone")
     yield drifting(users=20_000, items=1_000, periods=52, span=12, seed=4, name="drifting, 52 weeks, last 12")
-    yield drifting(users=20_000, items=1_000, periods=365, span=30, seed=5, name="drifting, 365 days, last 30")
-    yield drifting(users=20_000, items=1_000, periods=365, span=1, seed=6, name="drifting, 365 days, each alone")
+    yield drifting(users=5_000, items=500, periods=365, span=30, seed=5, name="drifting, 365 days, last 30")
+    yield drifting(users=5_000, items=500, periods=365, span=1, seed=6, name="drifting, 365 days, each alone")
     for periods, every in ((12, "months"), (52, "weeks"), (365, "days")):
         # The same year of the same users, in periods of different lengths.
         yield drifting(users=10_000, items=1_000, periods=periods, span=None, seed=3, activity=4 / periods,
