@@ -19,7 +19,7 @@ from pathlib import Path
 from matplotlib.ticker import MaxNLocator
 
 from bench.measure import machine
-from bench.monitor.strategies import STRATEGIES, Question
+from bench.monitor.strategies import GROWING_ONLY, STRATEGIES, Question, strategies_for
 from bench.monitor.streams import REAL, Stream, drifting, replayed
 from bench.utility.data import folder
 from podium.present.drawing.page import SMALL, WIDTH, Page, Picture
@@ -52,7 +52,13 @@ def streams(*, quick: bool) -> Iterator[Stream]:
         return
     yield drifting(users=20_000, items=1_000, periods=30, span=7, seed=1, name="drifting, 30 days, last 7")
     yield drifting(users=100_000, items=2_000, periods=60, span=1, seed=2, name="drifting, 60 days, each alone")
-    yield drifting(users=10_000, items=1_000, periods=12, span=None, seed=3, name="drifting, 12 months, growing")
+    yield drifting(users=20_000, items=1_000, periods=52, span=12, seed=4, name="drifting, 52 weeks, last 12")
+    yield drifting(users=5_000, items=500, periods=365, span=30, seed=5, name="drifting, 365 days, last 30")
+    yield drifting(users=5_000, items=500, periods=365, span=1, seed=6, name="drifting, 365 days, each alone")
+    for periods, every in ((12, "months"), (52, "weeks"), (365, "days")):
+        # The same year of the same users, in periods of different lengths.
+        yield drifting(users=10_000, items=1_000, periods=periods, span=None, seed=3, activity=4 / periods,
+                       name=f"drifting, {periods} {every}, growing")  # fmt: skip
     for name, (periods, span) in {"kosarak": (20, 5), "retail": (30, 7)}.items():
         if (folder() / REAL[name]).is_file():
             yield replayed(name, periods=periods, span=span)
@@ -62,7 +68,7 @@ def run(chosen: Iterator[Stream], *, runs: int, question: Question = QUESTION) -
     """Every strategy on every stream."""
     rows = []
     for stream in chosen:
-        for name, strategy in STRATEGIES.items():
+        for name, strategy in strategies_for(stream).items():
             found = [strategy(stream, question) for _ in range(runs)]
             for period, outcomes in enumerate(zip(*found, strict=True)):
                 recall, left = (statistics.fmean(getattr(one, what) for one in outcomes) for what in ("recall", "left"))
@@ -114,29 +120,33 @@ def draw(rows: Sequence[Row], path: Path) -> Picture:
     note = (
         f"Recall: the share of the true top {QUESTION.k} of each period's window that came back, at epsilon "
         f"{QUESTION.epsilon} and delta {QUESTION.delta} for the whole schedule and every user. Grey: the share of the "
-        "budget that TopKMonitor has left; the others give every period the same part."
+        "budget that TopKMonitor has left."
     )
     body = _PANEL * len(names) + 0.75
     page = Page("Recall per period, by how one budget is used", [note], body=body, dark=False)
     for panel, name in enumerate(names):
         below = body - 0.6 - _PANEL * (panel + 1) + 0.45
         axes = page.axes(left=_LEFT, right=_RIGHT, above=0.6 + _PANEL * panel, below=below)
-        for number, strategy in enumerate(STRATEGIES):
+        for number, strategy in enumerate((*STRATEGIES, *GROWING_ONLY)):
             line = [row for row in rows if (row.stream, row.strategy) == (name, strategy)]
+            if not line:
+                continue
             places = [row.period + 1 for row in line]
             if strategy == "TopKMonitor":
                 axes.fill_between(places, [row.left for row in line], color=page.style.line, linewidth=0)
             axes.plot(places, [row.recall for row in line], color=page.style.series[number],
-                      linewidth=1.8, linestyle=("-", "--", ":")[number], label=strategy)  # fmt: skip
+                      linewidth=1.8, linestyle=("-", "-.", "--", ":", "-.")[number], label=strategy)  # fmt: skip
         axes.set_ylim(-0.03, 1.03)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
         page.text(axes, 0.0, 1.03, name, transform=axes.transAxes, va="bottom", fontproperties=font(SMALL))
+    # The panel with most lines has all names.
+    labels = max((axes.get_legend_handles_labels() for axes in page.picture.axes), key=lambda pair: len(pair[1]))
     page.picture.legend(
-        *page.picture.axes[0].get_legend_handles_labels(), loc="upper right", ncols=3, frameon=False, prop=font(SMALL),
+        *labels, loc="upper right", ncols=3, frameon=False, prop=font(SMALL),
         bbox_to_anchor=(1 - _RIGHT / WIDTH, page.top / page.height), borderaxespad=0, columnspacing=1.2,
     )  # fmt: skip
-    page.picture.alt = f"Recall per period of {', '.join(STRATEGIES)} on {', '.join(names)}."
+    page.picture.alt = f"Recall per period of {', '.join((*STRATEGIES, *GROWING_ONLY))} on {', '.join(names)}."
     path.parent.mkdir(parents=True, exist_ok=True)
     page.picture.save(path)
     return page.picture

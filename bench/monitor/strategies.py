@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.monitor.correlated import noisy_counts
 from bench.monitor.streams import Stream
 from podium.curator.monitor.periods import merge_domain
 from podium.histogram import Histogram
@@ -16,7 +18,7 @@ from podium.ledger import Budget, Totals
 from podium.mechanisms import ExponentialTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
-from podium.planning.prediction import recall, run_strategy
+from podium.planning.prediction import run_strategy
 from podium.planning.question_budget import QuestionBudget, RoundsBudget, question_budget
 from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER
 from podium.planning.schedule.shares import RemainingBudget, Sharing, candidates_for, stage_for
@@ -24,7 +26,18 @@ from podium.planning.strategy import Strategy, strategy_for
 from podium.privacy import Guarantee, Limits, bounded_range_rho
 from podium.release import Release
 
-__all__ = ["STRATEGIES", "Outcome", "Question", "even", "even_sums", "monitor"]
+__all__ = [
+    "GROWING_ONLY",
+    "STRATEGIES",
+    "Outcome",
+    "Question",
+    "correlated",
+    "even",
+    "even_sums",
+    "every_period",
+    "monitor",
+    "strategies_for",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,34 +57,61 @@ class Question:
     delta: str
 
 
-def monitor(stream: Stream, question: Question, *, rediscover: int | None = None) -> list[Outcome]:
-    """What TopKMonitor does for unit='user': find now and then, choose from what was found, carry what is left."""
+def monitor(stream: Stream, question: Question, *, remeasure: int | None = None) -> list[Outcome]:
+    """What TopKMonitor does for unit='user': find now and then, choose from what was found, carry what is left.
+
+    A growing or long window is not measured in every period unless ``remeasure`` is 1; its last list is repeated.
+    """
     limits = Limits.of(Guarantee.approximate(question.epsilon, question.delta))
-    sharing = Sharing(stream.periods, rediscover=rediscover)
+    sharing = Sharing(stream.periods, span=stream.span, remeasure=remeasure)
     rho, delta = limits.rho or Fraction(0), limits.delta
     whole = rho
     found: list[tuple[Any, ...]] = []
+    listed: tuple[Any, ...] = ()
     outcomes = []
     for period in range(stream.periods):
         reader = PairsReader(*stream.window(period), salt=period)
+        counts = reader.counts
+        if not sharing.has_list(period):
+            outcomes.append(Outcome(_share(listed, counts, question.k), float(rho / whole)))
+            continue
         domain: tuple[Any, ...] = merge_domain(found, candidates_for(question.k))
-        if sharing.has_finding(period) or len(domain) < question.k:
+        if sharing.searches(period, done=len(found), short=len(domain) < question.k):
             stage = stage_for(
                 question.k, DEFAULT_MAX_ITEMS_PER_USER, *sharing.for_finding(period, RemainingBudget(None, rho, delta))
             )
             found.append(reader.discover(stage, ()).items)
             rho, delta = rho - sum(event.rho for event in stage.worst_case), delta - stage.delta
             domain = merge_domain(found, candidates_for(question.k))
-        k = min(question.k, len(domain))
-        if k == 0:
-            outcomes.append(Outcome(0.0 if len(reader.counts) else 1.0, float(rho / whole)))
-            continue
-        single = sharing.per_item(period, RemainingBudget(None, rho, delta), question.k)
-        counts = reader.counts
-        named = Histogram({item: int(counts[item]) if item < len(counts) else 0 for item in domain})
-        release = ExponentialTopK(k, single).release(named)
-        rho -= release.paid.rho
-        outcomes.append(Outcome(_recall(release, reader, question.k), float(rho / whole)))
+        k, listed = min(question.k, len(domain)), ()
+        if k:
+            single = sharing.per_item(period, RemainingBudget(None, rho, delta), question.k)
+            named = Histogram({item: int(counts[item]) if item < len(counts) else 0 for item in domain})
+            release = ExponentialTopK(k, single).release(named)
+            rho, listed = rho - release.paid.rho, release.items
+        outcomes.append(Outcome(_share(listed, counts, question.k), float(rho / whole)))
+    return outcomes
+
+
+def every_period(stream: Stream, question: Question) -> list[Outcome]:
+    """TopKMonitor with a new list in every period."""
+    return monitor(stream, question, remeasure=1)
+
+
+def correlated(stream: Stream, question: Question) -> list[Outcome]:
+    """A simulation of noise that is correlated over time; only for growing windows."""
+    limits = Limits.of(Guarantee.approximate(question.epsilon, question.delta))
+    noisy, threshold = noisy_counts(stream, limits.rho or Fraction(0), limits.delta, seed=secrets.randbits(64))
+    released = np.zeros(noisy.shape[1], dtype=bool)
+    outcomes = []
+    for period in range(stream.periods):
+        # An item that came back once is public from then on.
+        released |= noisy[period] > threshold[period]
+        named = np.flatnonzero(released)
+        listed = named[np.argsort(-noisy[period][named])][: question.k]
+        counts = PairsReader(*stream.window(period)).counts
+        left = 1 - (period + 1) / stream.periods
+        outcomes.append(Outcome(_share(tuple(listed), counts, question.k), left))
     return outcomes
 
 
@@ -111,13 +151,28 @@ def _repeated(stream: Stream, plan: Strategy) -> list[Outcome]:
 
 
 def _recall(release: Release, reader: PairsReader, k: int) -> float:
-    counts = np.asarray(reader.counts)
-    whole = Release(release.mechanism, release.outcome, k, release.paid, release.guarantee, release.theorem)
-    return recall(whole, counts)
+    return _share(release.items, np.asarray(reader.counts), k)
+
+
+def _share(listed: tuple[Any, ...], counts: Any, k: int) -> float:
+    """The share of the true top k of these counts that is listed, as ``prediction.recall`` counts ties."""
+    places = min(k, int(np.count_nonzero(counts)))
+    if places == 0:
+        return 1.0
+    last = np.partition(counts, -places)[-places]
+    found = np.array(listed, dtype=np.int64)
+    return int(np.count_nonzero(counts[found[found < len(counts)]] >= last)) / places
 
 
 STRATEGIES: dict[str, Callable[[Stream, Question], list[Outcome]]] = {
     "TopKMonitor": monitor,
+    "TopKMonitor, a new list every period": every_period,
     "Curator.top, sums split evenly": even_sums,
     "podium.top, epsilon split evenly": even,
 }
+GROWING_ONLY: dict[str, Callable[[Stream, Question], list[Outcome]]] = {"correlated noise, simulated": correlated}
+
+
+def strategies_for(stream: Stream) -> dict[str, Callable[[Stream, Question], list[Outcome]]]:
+    """The strategies that are compared on this stream."""
+    return {**STRATEGIES, **GROWING_ONLY} if stream.span is None else STRATEGIES

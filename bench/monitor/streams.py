@@ -35,10 +35,13 @@ class Stream:
         return self.users[inside], self.items[inside]
 
 
-def drifting(*, users: int, items: int, periods: int, span: int | None, seed: int, name: str) -> Stream:
+def drifting(
+    *, users: int, items: int, periods: int, span: int | None, seed: int, name: str, activity: float = 1 / 3
+) -> Stream:
     """Users come back on many days; each item's popularity swells and fades, some are new, and Zipf's law stays.
 
-    A user's activity is log-normal: some appear nearly every day, most now and then.
+    A user's number of events per period is log-normal with median ``activity``: some appear nearly every day, most now
+    and then.
     """
     draw = np.random.default_rng(seed)
     base = -0.9 * np.log(np.arange(1, items + 1))
@@ -47,12 +50,12 @@ def drifting(*, users: int, items: int, periods: int, span: int | None, seed: in
         draw.uniform(0.2, 1.2, items),
         np.where(draw.random(items) < 0.15, draw.integers(0, periods, items), 0),
     )
-    activity = np.exp(draw.standard_normal(users)) / 3
+    rates = np.exp(draw.standard_normal(users)) * activity
     columns: list[tuple[Integers, Integers, Integers]] = []
     for period in range(periods):
         score = base + swell * np.sin(2 * np.pi * period / length + phase)
         weight = np.where(born <= period, np.exp(score), 0.0)
-        who = np.repeat(np.arange(users), draw.poisson(activity))
+        who = np.repeat(np.arange(users), draw.poisson(rates))
         what = np.searchsorted(np.cumsum(weight), draw.random(len(who)) * weight.sum(), side="right")
         columns.append((who, np.minimum(what, items - 1), np.full(len(who), period)))
     who, what, when = (np.concatenate(column) for column in zip(*columns, strict=True))

@@ -375,7 +375,7 @@ SECTIONS = (
         "with drifting popularity and on real logs in the order of their records. The monitor's shares of finding and "
         "choosing were picked on streams like these.",
         _monitor,
-        picture="Recall per period of three ways to use one budget, and how the monitor's budget burns down.",
+        picture="Recall per period of several ways to use one budget, and how the monitor's budget burns down.",
     ),
     Section(
         "startup",

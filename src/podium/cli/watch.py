@@ -91,6 +91,14 @@ def watch(
     rediscover: Annotated[
         int | None, typer.Option("--rediscover", metavar="N", help="Look for new items every N periods.")
     ] = None,
+    remeasure: Annotated[
+        int | None,
+        typer.Option(
+            "--remeasure",
+            metavar="N",
+            help="Measure a new list every N periods; by default less often the longer the window.",
+        ),
+    ] = None,
     max_items_per_user: MaxItemsPerUser = None,
     until: Annotated[
         str | None, typer.Option("--until", metavar="TIME", help="Skip periods that end later than this.")
@@ -139,7 +147,8 @@ def watch(
     with podium.TopKMonitor(
         source, item=item, user=user, time=time, start=start, periods=periods, every=every, window=window, k=k,
         epsilon=epsilon, delta=delta or 0, unit=unit, ledger=ledger, dataset=dataset, where=where, domain=domain,
-        domain_size=domain_size, rediscover=rediscover, max_items_per_user=max_items_per_user,
+        domain_size=domain_size, rediscover=rediscover, remeasure=remeasure,
+        max_items_per_user=max_items_per_user,
         by=by, clip=parse_clip(clip), value_unit=value_unit, per=per, table=table,
         types=parse_types(types), bad_lines=bad_lines.value,
         encoding=encoding, header=not no_header, analyst=analyst, force=copy, answer_every=answer_every,

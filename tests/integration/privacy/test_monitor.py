@@ -38,7 +38,10 @@ LIMITS = Limits.of(CLAIM)
 
 @dataclass(frozen=True)
 class Rules:
-    """What a schedule does; ``clip`` ranks by events, of which a user adds at most so many. The last are mistakes."""
+    """What a schedule does; ``clip`` ranks by events, of which a user adds at most so many. The last are mistakes.
+
+    A ``growing`` schedule has a ``span`` of all its periods.
+    """
 
     periods: int
     span: int = 1
@@ -46,6 +49,9 @@ class Rules:
     alone: bool = False
     known: bool = False
     clip: int | None = None
+    growing: bool = False
+    remeasure: int | None = None
+    measured_if_changed: bool = False
     domain_from_rows: bool = False
     free_if_usual: bool = False
     empty_finding_free: bool = False
@@ -118,6 +124,10 @@ def transcripts(users: tuple[Rows, ...], rules: Rules) -> dict[Transcript, float
 
 
 def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> Iterator[tuple[State, float]]:
+    if not _measures(users, rules, period):
+        repeated = state.transcript[-1][1]
+        yield replace(state, transcript=(*state.transcript, (("repeated",), repeated))), 1.0
+        return
     for found, chance in _found(users, rules, period, state):
         named = merge_domain(found.found, candidates_for(rules.k))
         domain = ("a", "b") if rules.known else tuple(map(str, named))
@@ -136,16 +146,24 @@ def _period(users: tuple[Rows, ...], rules: Rules, period: int, state: State) ->
             yield replace(found, rho=found.rho - paid, transcript=(*state.transcript, (names, listed))), chance * part
 
 
+def _measures(users: tuple[Rows, ...], rules: Rules, period: int) -> bool:
+    if rules.measured_if_changed and period:
+        now, before = (counted(window(users, 0, last, rules), None, None) for last in (period, period - 1))
+        return max(now, key=lambda pair: pair[1]) != max(before, key=lambda pair: pair[1])
+    return _sharing(rules).has_list(period)
+
+
+def _sharing(rules: Rules) -> Sharing:
+    span = None if rules.growing else 1
+    return Sharing(rules.periods, known=rules.known, span=span, remeasure=rules.remeasure, **_often(rules))
+
+
 def _purse(rules: Rules, period: int, now: State, before: State) -> tuple[RemainingBudget, Sharing, int]:
     if rules.free_if_usual or rules.empty_finding_free:
         # Whoever expects to be paid back may as well use all that there is.
         return RemainingBudget(None, now.rho, now.delta), Sharing(1, known=rules.known), 0
     if not rules.alone:
-        return (
-            RemainingBudget(None, now.rho, now.delta),
-            Sharing(rules.periods, known=rules.known, **_often(rules)),
-            period,
-        )
+        return RemainingBudget(None, now.rho, now.delta), _sharing(rules), period
     part = RemainingBudget.of(LIMITS, rules.span)
     used = before.rho - now.rho, before.delta - now.delta
     return (
@@ -156,14 +174,14 @@ def _purse(rules: Rules, period: int, now: State, before: State) -> tuple[Remain
 
 
 def _often(rules: Rules) -> dict[str, int]:
-    return {} if rules.known else {"rediscover": 2}
+    return {} if rules.known or rules.growing else {"rediscover": 2}
 
 
 def _found(users: tuple[Rows, ...], rules: Rules, period: int, state: State) -> Iterator[tuple[State, float]]:
-    planned = period % 2 == 0
     short = len(merge_domain(state.found, candidates_for(rules.k))) < rules.k
     used_up = state.rho < Fraction(1, 10**6) or not state.delta
-    if rules.known or rules.domain_from_rows or used_up or not (planned or short):
+    searches = _sharing(rules).searches(period, done=len(state.found), short=short) or (rules.alone and short)
+    if rules.known or rules.domain_from_rows or used_up or not searches:
         yield state, 1.0
         return
     left, sharing, place = _purse(rules, period, state, state)
@@ -211,6 +229,25 @@ def test_three_periods_keep_the_promise_for_a_whole_user(rules: Rules) -> None:
     base = bases(3)[1]
     for rows in product(("a", "b"), ("", "ab"), ("a", "ab")):
         assert excess((*base, rows), base, rules) <= 1e-9
+
+
+GROWING = [Rules(3, span=3, growing=True), Rules(3, span=3, growing=True, remeasure=2)]
+
+
+@pytest.mark.parametrize("rules", [*GROWING, Rules(6, span=6, growing=True, known=True)])
+def test_growing_windows_keep_the_promise_where_some_periods_repeat_the_last_list(rules: Rules) -> None:
+    base = bases(rules.periods)[1]
+    for rows in product(("a", "b"), ("", "ab"), ("ab",)):
+        held = (*rows, *(rows[-1:] * (rules.periods - 3)))
+        assert excess((*base, held), base, rules) <= 1e-9
+
+
+def test_a_list_that_is_measured_again_only_if_the_rows_changed_is_caught() -> None:
+    """Whether a period repeats a list is told, so it must not depend on rows."""
+    rules = Rules(2, span=2, growing=True, known=True)
+    base, user = (("a", ""), ("", "b")), ("", "b")
+    assert excess((*base, user), base, rules) <= 1e-9
+    assert excess((*base, user), base, replace(rules, measured_if_changed=True)) > 0.3
 
 
 @pytest.mark.parametrize("span", [1, 2])

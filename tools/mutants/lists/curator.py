@@ -198,6 +198,27 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "curator/monitor/topk_monitor.py",
+        "if task.plan.sharing.has_list(index) or record.attempts:",
+        "if True:",
+        "a period that repeats a list asks nothing",
+        ("integration/curator/test_growing_schedules.py::test_the_owner_may_say_how_often_lists_are_measured",),
+    ),
+    Mutant(
+        "planning/schedule/shares.py",
+        "done < 2 * (len(self.finding) - len(later))",
+        "done < 4 * (len(self.finding) - len(later))",
+        "searches that find nothing do not use up a budget",
+        ("unit/planning/test_shares.py::test_where_nothing_is_found_searches_do_not_use_up_the_budget",),
+    ),
+    Mutant(
+        "planning/schedule/shares.py",
+        "square_root(self._for_list(index)) / self._roots_from(index)",
+        "self._list_share(index)",
+        "shares of epsilon keep their ratio to those of rho",
+        ("unit/planning/test_shares.py::test_the_sums_of_epsilon_and_rho_keep_their_ratio_in_a_growing_schedule",),
+    ),
+    Mutant(
         "curator/monitor/periods.py",
         "cost = closing.cost if closing is not None and settled else entry.cost",
         "cost = closing.cost if closing is not None else entry.cost",

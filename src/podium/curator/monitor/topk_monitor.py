@@ -27,7 +27,7 @@ from podium.planning.schedule.calendar import Period, Schedule, moment
 from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER, SchedulePlan, plan_schedule
 from podium.planning.schedule.shares import Unit
 from podium.query.ranked_by import USERS
-from podium.release import Release
+from podium.release import Receipt, Release
 from podium.sources import Domain, SourceOptions
 from podium.user_columns import user_columns
 
@@ -44,6 +44,9 @@ class TopKMonitor:
     time a round of finding admits new items. What a period does not use is carried forward. The ledger holds the whole
     state of the schedule: a new run, on any machine, continues where the last one stopped and repeats answered periods
     free of charge.
+
+    A growing or long sliding window changes slowly, so it is not measured in every period: the others repeat the last
+    list, free of charge. ``remeasure`` is a number of periods from one measured list to the next instead.
 
     ``unit="user"`` guarantees (epsilon, delta) to every user for the whole schedule. ``unit="user-period"`` guarantees
     it for the rows of a user in one period; users who appear in more periods lose more, as ``plan`` states.
@@ -79,6 +82,7 @@ class TopKMonitor:
         domain: object = None,
         domain_size: int | None = None,
         rediscover: int | None = None,
+        remeasure: int | None = None,
         max_items_per_user: int | None = None,
         by: str = USERS,
         clip: object = None,
@@ -95,7 +99,7 @@ class TopKMonitor:
         self._schedule = Schedule.of(start=start, every=every, periods=periods, window=window)
         self._epsilon, self._delta, self._unit = epsilon, delta, Unit.parse(unit)
         self._ledger_at, self._dataset, self._analyst, self._force = ledger, dataset, analyst, force
-        self._rediscover, self._max_items_per_user = rediscover, max_items_per_user
+        self._rediscover, self._remeasure, self._max_items_per_user = rediscover, remeasure, max_items_per_user
         bound = (
             DEFAULT_MAX_ITEMS_PER_USER
             if max_items_per_user is None
@@ -135,8 +139,8 @@ class TopKMonitor:
             epsilon, delta = budget.epsilon, budget.delta
         plan = plan_schedule(
             self._schedule, k=self._subject.k, epsilon=epsilon, delta=delta, unit=self._unit,
-            domain_size=self._domain_size, rediscover=self._rediscover, max_items_per_user=self._max_items_per_user,
-            measure=self._subject.measure_facts,
+            domain_size=self._domain_size, rediscover=self._rediscover, remeasure=self._remeasure,
+            max_items_per_user=self._max_items_per_user, measure=self._subject.measure_facts,
         )  # fmt: skip
         return replace(plan, user=self._subject.user)
 
@@ -159,6 +163,7 @@ class TopKMonitor:
             self._ledger().recover()
         records: dict[str, Record] = {}
         found: list[tuple[Item, ...]] = []
+        last: Release | None = None
         for index in range(due):
             period = self._schedule.period(index)
             curator = self._curator(period)
@@ -167,16 +172,24 @@ class TopKMonitor:
                 # A period with its own cap must know everything that was charged to it.
                 records[curator.dataset] = self._record(curator.dataset)
             record = records[curator.dataset].of_period(period.label)
-            release = Turn(task, period, curator, record, read, found).release()
+            release = None
+            if task.plan.sharing.has_list(index) or record.attempts:
+                release = Turn(task, period, curator, record, read, found).release()
             if release is not None:
-                yield _label_period(release, period)
+                last = _label_period(release, period)
+                yield last
+            elif last is not None and not task.alone:
+                yield _repeat(last, period)
 
     @property
     def releases(self) -> dict[str, Release]:
         """The lists in the ledger, by the label of their period. Nothing is asked."""
         lists: dict[str, Release] = {}
-        found = False
+        last: Release | None = None
         known = set(self._ledger().datasets())
+        if self._account(self._schedule.period(0)) not in known:
+            return lists
+        asks, due = self._asks(), self._due(None)
         records: dict[str, Record] = {}
         for index in range(self._schedule.periods):
             period = self._schedule.period(index)
@@ -187,12 +200,32 @@ class TopKMonitor:
                 records[account] = self._record(account)
             record = records[account].of_period(period.label)
             listed, finding = record.release(Role.LIST), record.release(Role.FINDING)
-            found = found or (finding is not None and bool(finding.items))
+            asked = asks(index, record)
             if listed is not None:
-                lists[period.label] = _label_period(replace(listed, k=self._subject.k), period)
-            elif finding is not None and not found:
-                lists[period.label] = _label_period(empty_list(finding, self._subject.k), period)
+                last = lists[period.label] = _label_period(replace(listed, k=self._subject.k), period)
+            elif finding is not None and not finding.items and (last is None or not last.items):
+                last = lists[period.label] = _label_period(empty_list(finding, self._subject.k), period)
+            elif last is not None and index < due and not asked and self._unit == Unit.USER:
+                lists[period.label] = _repeat(last, period)
+            else:
+                last = None
         return lists
+
+    def _asks(self) -> Callable[[int, Record], bool]:
+        """Whether a period asks something, by what the ledger has of it; called with each period in turn."""
+        sharing = self.plan().sharing
+        done, found = 0, self._domain is not None
+
+        def asks(index: int, record: Record) -> bool:
+            nonlocal done, found
+            searched = record.release(Role.FINDING)
+            done += searched is not None
+            found = found or (searched is not None and bool(searched.items))
+            if record.attempts or self._unit == Unit.USER_PERIOD:
+                return True
+            return sharing.has_list(index) and (found or sharing.searches(index, done=done, short=True))
+
+        return asks
 
     def history(self) -> tuple[Entry, ...]:
         """The ledger entries of this budget, for plots; with a budget per period, those of the first."""
@@ -200,17 +233,26 @@ class TopKMonitor:
 
     def _require_catch_up(self, due: int) -> None:
         """Raise if more new periods are due than one run may ask about."""
-        known, records, new = set(self._ledger().datasets()), dict[str, Record](), 0
-        for period in map(self._schedule.period, range(due)) if due > _MAX_NEW_PERIODS else ():
+        if due <= _MAX_NEW_PERIODS:
+            return
+        known, records = set(self._ledger().datasets()), dict[str, Record]()
+        asks, nothing, has_list = self._asks(), Record((), 0, ""), self.plan().sharing.has_list
+        new: list[Period] = []
+        for period in map(self._schedule.period, range(due)):
             account = self._account(period)
             if account in known and account not in records:
                 records[account] = self._record(account)
-            new += account not in known or not records[account].of_period(period.label).attempts
-        if new > _MAX_NEW_PERIODS:
+            record = records[account].of_period(period.label) if account in known else nothing
+            # What a new round of finding will release is not known: every list after it may be asked for.
+            asked = asks(period.index, record) or (bool(new) and has_list(period.index))
+            if asked and not record.attempts:
+                new.append(period)
+        number = new[-1].index - new[0].index + 1 if new else 0
+        if number > _MAX_NEW_PERIODS:
             raise InvalidArgument(
                 "catch_up",
                 False,
-                allowed=f"True where more than {_MAX_NEW_PERIODS} periods are due; {new} are, up to {period.label}",
+                allowed=f"True where more than {_MAX_NEW_PERIODS} periods are due; {number} are, up to {new[-1].label}",
                 hint="Check this machine's clock first: a period is asked about once. Then run with --catch-up "
                 "(in Python: run(catch_up=True)), or up to an earlier time with --until.",
             )
@@ -298,8 +340,8 @@ class TopKMonitor:
         return Budget(
             epsilon=self._epsilon,
             delta=self._delta,
-            items=self._subject.k * sharing.periods,
-            questions=sharing.periods + sharing.rounds,
+            items=self._subject.k * len(sharing.lists),
+            questions=len(sharing.lists) + sharing.rounds,
             filter="zcdp",
         )
 
@@ -326,3 +368,10 @@ def _label_period(release: Release, period: Period) -> Release:
     """The release with the label and window of its period, which are public."""
     window = {"period": period.label, "opens": period.opens.isoformat(), "closes": period.closes.isoformat()}
     return replace(release, parameters={**release.parameters, **window})
+
+
+def _repeat(last: Release, period: Period) -> Release:
+    """The last list again, in a period that measures none: a copy of a release, which costs nothing."""
+    measured = last.parameters.get("measured", last.parameters["period"])
+    parameters = {**last.parameters, "period": period.label, "measured": measured}
+    return replace(last, parameters=parameters, paid=Receipt((), entry=last.paid.entry))

@@ -60,7 +60,7 @@ class Turn:
     found: list[tuple[Item, ...]]
 
     def release(self) -> Release | None:
-        """The list; None if failed attempts used up the period's own share."""
+        """The list; None if there is nothing to ask, or failed attempts used up the period's own share."""
         self._require_closed()
         try:
             return self._release()
@@ -78,7 +78,7 @@ class Turn:
                 hint="Run the schedule again later: what that process releases is then free.",
             )
 
-    def _release(self) -> Release:
+    def _release(self) -> Release | None:
         stored, finding = self.record.release(Role.LIST), self.record.release(Role.FINDING)
         k = self.task.subject.k
         if stored is None and finding is None and self._must_find():
@@ -92,17 +92,21 @@ class Turn:
             return replace(stored, k=k)
         domain, size = self._domain()
         if size == 0:
-            # Nothing was ever found; the attempt to find something was paid for.
-            return empty_list(finding, k)
+            # Nothing was ever found. An attempt to find something was paid for; without one nothing is asked.
+            return None if finding is None else empty_list(finding, k)
         release = self._list(domain, size, min(k, size))
         events = (*(finding.paid.events if finding else ()), *release.paid.events)
         return replace(release, k=k, paid=Receipt(events, entry=release.paid.entry))
 
     def _must_find(self) -> bool:
-        """Decided by the plan and by releases: while too little was found, every period searches."""
+        """Decided by the plan and by releases: while too little was found, more periods search."""
         if self.task.domain is not None:
             return False
-        return self.task.plan.sharing.has_finding(self.period.index) or self._domain()[1] < self.task.subject.k
+        short = self._domain()[1] < self.task.subject.k
+        if self.task.alone and short:
+            # The period has a budget of its own, from which no later one is taken.
+            return True
+        return self.task.plan.sharing.searches(self.period.index, done=len(self.found), short=short)
 
     def _domain(self) -> tuple[Domain, int]:
         """The items to choose from: stated, or named by releases of this schedule, never read from rows."""
@@ -119,7 +123,7 @@ class Turn:
 
     def _list(self, domain: Domain, size: int, k: int) -> Release:
         # Priced for all k items: what a shorter list does not use is carried forward.
-        minimum = self.task.plan.epsilon_per_item * _MIN_SHARE
+        minimum = self.task.plan.planned_epsilon(self._place) * _MIN_SHARE
         epsilon = self.task.sharing.per_item(self._place, self._remaining(), self.task.subject.k, minimum=minimum)
         pure = self.task.plan.limits.rho is None
         planned = self.task.subject.list_question(self.period, domain, size, epsilon, k=k, pure=pure)
@@ -155,10 +159,8 @@ class Turn:
         )
 
 
-def empty_list(finding: Release | None, k: int) -> Release:
+def empty_list(finding: Release, k: int) -> Release:
     """The list of a period before anything was found: empty, with the receipt of the search."""
-    if finding is None:
-        raise InvalidArgument("finding", None, allowed="a round of finding that released no items")
     return replace(finding, outcome=(), values=None, value_kind=None, k=k)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import flint
@@ -29,6 +30,8 @@ DEFAULT_MAX_ITEMS_PER_USER = 1_000
 _NORMAL_QUANTILE = Fraction(1645, 1000)
 """A standard normal variable is below it with probability 0.95."""
 _BITS = 10
+_MAX_NUMBERS = 12
+"""How many periods a plan names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,7 @@ class SchedulePlan(Document):
     sharing: Sharing
     domain_size: int
     epsilon_per_item: Fraction
+    lists_rho: Fraction
     stage: GaussianSparseHistogram | None
     user: UserColumns | None = None
     measure: MeasureFacts | None = None
@@ -52,18 +56,32 @@ class SchedulePlan(Document):
         """The number of fixed parts of the total: 1, unless a row is in several lists and each is capped."""
         return self.schedule.overlap if self.unit is Unit.USER_PERIOD else 1
 
+    def planned_epsilon(self, index: int) -> Fraction:
+        """The epsilon of each selection in this period's list if every period uses its full share."""
+        if not self.sharing.growing:
+            return self.epsilon_per_item
+        return self.sharing.per_item(index, self.sharing.before_list(index, RemainingBudget.of(self.limits)), self.k)
+
     @property
     def lead(self) -> Fraction:
         """How many more users than the (k+1)-th an item of the top k needs to come back with probability 0.95.
 
-        Where events or a sum rank, it is an amount of these.
+        That is in the first list. Where events or a sum rank, it is an amount of these.
         """
+        return self._lead(self.epsilon_per_item)
+
+    @property
+    def last_lead(self) -> Fraction:
+        """The same in the last list."""
+        return self._lead(self.planned_epsilon(self.sharing.lists[-1]))
+
+    def _lead(self, epsilon: Fraction) -> Fraction:
         others = max(self.domain_size - self.k, 1)
         with ball_precision(96):
-            value: flint.arb = ball(Fraction(others) / MISS_PROBABILITY).log() / ball(self.epsilon_per_item)
+            value: flint.arb = ball(Fraction(others) / MISS_PROBABILITY).log() / ball(epsilon)
             users = dyadic_above(rational_bounds(value)[1], _BITS)
         # Sums are rounded down to a part of the clip: docs/proofs/measures.md, Theorem 7.
-        step = Fraction(1, 1 << grid_bits_of(self.epsilon_per_item))
+        step = Fraction(1, 1 << grid_bits_of(epsilon))
         return users if self.measure is None else (users + step) * self._largest
 
     @property
@@ -84,14 +102,14 @@ class SchedulePlan(Document):
 
     @property
     def list_rho(self) -> Fraction:
-        """The cost of a list."""
+        """The cost of the first list."""
         return self.k * bounded_range_rho(self.epsilon_per_item)
 
     @property
     def by_epsilon(self) -> bool:
         """Whether the sum of the lists' epsilons keeps the total, because it allows more than their rho."""
-        share = self.schedule.periods if self.unit is Unit.USER else self.parts
-        return self.stage is None and self.limits.rho is not None and share * self.list_rho > self.limits.rho
+        rho = self.lists_rho if self.unit is Unit.USER else self.parts * self.list_rho
+        return self.stage is None and self.limits.rho is not None and rho > self.limits.rho
 
     def loss(self, periods: int) -> tuple[Fraction, Fraction]:
         """The total (epsilon, delta) of a user with rows in ``periods`` consecutive periods."""
@@ -119,6 +137,7 @@ class SchedulePlan(Document):
             ("unit", self._unit()),
             ("promise", self._guarantee()),
             *([] if self.measure is None else [("by", self._by(self.measure))]),
+            *([("measured", self._measured())] if self.measures_less else []),
             ("lists", self._lists()),
             ("finding", self._finding()),
             ("cost", self._cost()),
@@ -145,13 +164,38 @@ class SchedulePlan(Document):
         whom = f"per {unit_name(self.user)}, item and list"
         return f"{measure.by}, counting at most {display(self._largest)} {whom}, as stated (the clip)"
 
-    def _lists(self) -> str:
-        lead = f"{round_up(self.lead)} more users" if self.measure is None else f"{display(self.lead)} more"
+    @property
+    def measures_less(self) -> bool:
+        """Whether some periods repeat the last list."""
+        return len(self.sharing.lists) < self.schedule.periods
+
+    def _measured(self) -> str:
+        numbers = [f"{index + 1:,}" for index in self.sharing.lists]
+        told = numbers if len(numbers) <= _MAX_NUMBERS else [*numbers[: _MAX_NUMBERS - 1], "...", numbers[-1]]
         return (
-            f"{self.k} of at most {self.domain_size:,} items, epsilon {display(self.epsilon_per_item)} per item: an "
-            f"item of the top {self.k} comes back with probability 0.95 if it has {lead} than the one of rank "
+            f"in {len(numbers):,} of {_periods(self.schedule.periods, self.schedule)} ({', '.join(told)}); the others "
+            "repeat the last list, which costs nothing"
+        )
+
+    def _lists(self) -> str:
+        last, more = self.sharing.lists[-1], self._more(self.lead)
+        epsilon = display(self.epsilon_per_item)
+        if self._lists_differ:
+            epsilon += f" ({display(self.planned_epsilon(last))} in the last list)"
+            more += f" ({self._more(self.last_lead)} in the last list)"
+        return (
+            f"{self.k} of at most {self.domain_size:,} items, epsilon {epsilon} per item: an "
+            f"item of the top {self.k} comes back with probability 0.95 if it has {more} than the one of rank "
             f"{self.k + 1}"
         )
+
+    @property
+    def _lists_differ(self) -> bool:
+        """Whether the first lists get less of the budget than the last."""
+        return display(self.planned_epsilon(self.sharing.lists[-1])) != display(self.epsilon_per_item)
+
+    def _more(self, lead: Fraction) -> str:
+        return f"{round_up(lead)} more users" if self.measure is None else f"{display(lead)} more"
 
     def _finding(self) -> str:
         found = self.found_from
@@ -160,20 +204,30 @@ class SchedulePlan(Document):
         # Weights are proved for whole users, not for a part of their rows: docs/proofs/monitor.md.
         where = f" in a {self.schedule.every}" if self.parts > 1 else ""
         size = f"{round_up(found)} users" if self.measure is None else f"{display(found)} by users"
-        again = f"{self.sharing.rounds} times, every {_periods(self.sharing.rediscover or 1, self.schedule)}"
         return (
-            f"{again if self.sharing.rounds > 1 else 'once'}: an item enters with probability 0.95 from "
+            f"{self._rounds()}: an item enters with probability 0.95 from "
             f"{size} who have nothing else{where}, or 10 times as many who have 100 items each"
         )
 
+    def _rounds(self) -> str:
+        times = self.sharing.finding
+        if len(times) == 1:
+            return "once"
+        steps = {later - earlier for earlier, later in pairwise(times)}
+        if len(steps) == 1:
+            return f"{len(times)} times, every {_periods(steps.pop(), self.schedule)}"
+        return f"{len(times)} times, when lists are measured"
+
     def _cost(self) -> str:
+        each = "for the first list and more for later ones" if self._lists_differ else "for each list"
         if self.limits.rho is None:
-            each = self.k * self.epsilon_per_item
-            return f"epsilon {display(each)} for each list; what is not used is carried forward"
-        text = f"rho {display(self.list_rho)} for each list"
+            first = self.k * self.epsilon_per_item
+            return f"epsilon {display(first)} {each}; what is not used is carried forward"
+        text = f"rho {display(self.list_rho)} {each}"
         if self.stage is not None:
+            search = "the first" if self.sharing.growing and self.sharing.rounds > 1 else "each"
             rho = sum((event.rho for event in self.stage.worst_case), Fraction(0))
-            text += f", rho {display(rho)} and delta {display(self.stage.delta)} for each round of finding"
+            text += f", rho {display(rho)} and delta {display(self.stage.delta)} for {search} round of finding"
         whose = "for all periods together" if self.unit is Unit.USER else f"for each {self.schedule.every}'s rows"
         carried = "what a period does not use is carried forward" if self.unit is Unit.USER else "nothing is carried"
         most = f"epsilon {display(self.guarantee.epsilon())}" if self.by_epsilon else f"rho {display(self.limits.rho)}"
@@ -204,6 +258,7 @@ class SchedulePlan(Document):
             "epsilon_per_item": str(self.epsilon_per_item),
             "list_rho": str(self.list_rho),
             "lead": str(self.lead),
+            "lists": len(self.sharing.lists),
             "domain_size": self.domain_size,
             "rounds_of_finding": self.sharing.rounds,
             "found_from": None if self.found_from is None else str(self.found_from),
@@ -222,6 +277,7 @@ def plan_schedule(
     unit: str = Unit.USER,
     domain_size: int | None = None,
     rediscover: int | None = None,
+    remeasure: int | None = None,
     max_items_per_user: int | None = None,
     measure: MeasureFacts | None = None,
 ) -> SchedulePlan:
@@ -234,6 +290,10 @@ def plan_schedule(
             allowed="'user' with window='growing'",
             hint="Rows of the first period are in every list of a growing window, so the whole schedule counts.",
         )
+    if protected is Unit.USER_PERIOD and remeasure is not None:
+        raise InvalidArgument(
+            "remeasure", remeasure, allowed="None with unit='user-period', where every period has a budget of its own"
+        )
     number = _check_k(k, domain_size)
     guarantee = Guarantee.of(epsilon, delta)
     if guarantee.cost.delta == 0 and domain_size is None:
@@ -244,8 +304,11 @@ def plan_schedule(
             hint="Items that are not known beforehand cannot be found with delta=0: state the domain, or a delta.",
         )
     limits = Limits.of(guarantee)
-    sharing = Sharing(schedule.periods, rediscover=rediscover, known=domain_size is not None)
     alone = protected is Unit.USER_PERIOD
+    sharing = Sharing(
+        schedule.periods, rediscover=rediscover, known=domain_size is not None, remeasure=remeasure,
+        span=1 if alone else schedule.span,
+    )  # fmt: skip
     remaining = RemainingBudget.of(limits, schedule.overlap if alone else 1)
     first = Sharing(1, known=domain_size is not None) if alone else sharing
     stage = None
@@ -254,7 +317,8 @@ def plan_schedule(
         bound = max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER
         stage = stage_for(number, bound, rho, share, clip=1 if measure is None else measure.clip or 1)
         remaining = RemainingBudget(None, (remaining.rho or 0) - rho, remaining.delta - share)
-    return SchedulePlan(
+    single = first.per_item(0, remaining, number)
+    plan = SchedulePlan(
         schedule=schedule,
         unit=protected,
         k=number,
@@ -262,10 +326,15 @@ def plan_schedule(
         limits=limits,
         sharing=sharing,
         domain_size=candidates_for(number) if domain_size is None else domain_size,
-        epsilon_per_item=first.per_item(0, remaining, number),
+        epsilon_per_item=single,
+        lists_rho=len(sharing.lists) * number * bounded_range_rho(single),
         stage=stage,
         measure=measure,
     )
+    if not sharing.growing:
+        return plan
+    epsilons = map(plan.planned_epsilon, sharing.lists)
+    return replace(plan, lists_rho=sum((number * bounded_range_rho(each) for each in epsilons), Fraction(0)))
 
 
 def _check_k(k: int, domain_size: int | None) -> int:

@@ -1,11 +1,14 @@
 """How one budget lasts for a whole schedule: the share of a period is a function of what earlier ones released.
 
 Every list is chosen from items that earlier releases named, so it needs no threshold; a few periods pay for finding
-new ones. What a period does not use is shared by the later ones: docs/proofs/monitor.md.
+new ones, and long windows are not measured in every period. What a period does not use is shared by the later ones:
+docs/proofs/monitor.md.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -14,6 +17,7 @@ from podium.errors import BudgetExceeded, InvalidArgument
 from podium.exact import exact_integer
 from podium.mechanisms import GaussianSparseHistogram, Weights
 from podium.planning.facts import MAX_K
+from podium.planning.schedule.refresh import finding_periods, finding_weight, list_periods, list_weight, square_root
 from podium.privacy import Limits, largest_selection_epsilon
 from podium.privacy.rounding import below, significant_below
 
@@ -21,7 +25,8 @@ __all__ = ["RemainingBudget", "Sharing", "Unit", "candidates_for", "stage_for"]
 
 _FOR_FINDING = Fraction(1, 4)
 """The share of all rounds of finding in the budget; ``python -m bench monitor`` compares others."""
-_ROUNDS_OF_FINDING = 8
+_FOR_FINDING_GROWING = Fraction(3, 5)
+"""The same for growing windows, which are measured less often."""
 _CANDIDATES_PER_PLACE, _MIN_CANDIDATES = 10, 100
 
 
@@ -64,49 +69,65 @@ class RemainingBudget:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Sharing:
-    """The division of a budget among ``periods`` lists and the rounds of finding between them.
+    """The division of a budget among the lists of a schedule and the rounds of finding between them.
 
-    ``rediscover`` is the number of periods from one round of finding to the next; None if the domain is stated. A list
-    has weight 1 and a round of finding ``weight``; each gets what is left in proportion to its weight.
+    ``lists`` are the periods in which a list is measured; in the others the last one is repeated. ``finding`` are those
+    that begin with a round of finding; none if the domain is stated. Each gets what is left in proportion to its
+    weight. A window of one period (``span``) is measured in every period. ``rediscover`` and ``remeasure`` say every
+    how many periods new items are looked for and lists are measured.
     """
 
     periods: int
-    rediscover: int | None
+    lists: tuple[int, ...]
+    finding: tuple[int, ...]
+    growing: bool
 
-    def __init__(self, periods: int, *, rediscover: int | None = None, known: bool = False) -> None:
+    def __init__(
+        self, periods: int, *, rediscover: int | None = None, known: bool = False, span: int | None = 1,
+        remeasure: int | None = None,
+    ) -> None:  # fmt: skip
         number = exact_integer(periods, "periods", minimum=1)
-        usual = -(-number // _ROUNDS_OF_FINDING)
-        between = usual if rediscover is None else exact_integer(rediscover, "rediscover", minimum=1)
+        between = None if rediscover is None else exact_integer(rediscover, "rediscover", minimum=1)
+        step = None if remeasure is None else exact_integer(remeasure, "remeasure", minimum=1)
         if known and rediscover is not None:
             raise InvalidArgument("rediscover", rediscover, allowed="None where the domain is stated")
-        object.__setattr__(self, "periods", number)
-        object.__setattr__(self, "rediscover", None if known else between)
+        growing = span is None
+        lists = list_periods(number, span, step)
+        finding = () if known else finding_periods(lists, number, between, growing=growing)
+        for name, value in {"periods": number, "lists": lists, "finding": finding, "growing": growing}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def rounds(self) -> int:
         """How many rounds of finding are planned."""
-        return 0 if self.rediscover is None else -(-self.periods // self.rediscover)
+        return len(self.finding)
 
-    @property
-    def weight(self) -> Fraction:
-        """The weight of a round of finding; a list has weight 1."""
-        return _FOR_FINDING / (1 - _FOR_FINDING) * self.periods / self.rounds if self.rounds else Fraction(0)
+    def has_list(self, index: int) -> bool:
+        """Whether a list is measured in this period."""
+        return _among(self.lists, index)
 
     def has_finding(self, index: int) -> bool:
-        """Whether a round of finding is planned in this period; more may follow if too little was found."""
-        return self.rediscover is not None and index % self.rediscover == 0
+        """Whether a round of finding is planned in this period."""
+        return _among(self.finding, index)
 
-    def _later(self, index: int) -> int:
-        """How many rounds of finding are planned after this period."""
-        return 0 if self.rediscover is None else (self.periods - 1) // self.rediscover - index // self.rediscover
+    def searches(self, index: int, *, done: int, short: bool) -> bool:
+        """Whether this period begins with a round of finding, after ``done`` of them; ``short``: too little was found.
+
+        It is then made more often than planned, but at most twice as often: where there is little to find, searches
+        would use up the budget. The rounds of a growing window are close together while it is new.
+        """
+        if self.has_finding(index):
+            return True
+        later = _from(self.finding, index)
+        return short and not self.growing and bool(later) and done < 2 * (len(self.finding) - len(later))
 
     def for_finding(self, index: int, left: RemainingBudget) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a round of finding in this period, before its list."""
-        rounds = 1 + self._later(index)
-        weights = self.periods - index + self.weight * rounds
+        this = self._for_finding(index)
+        weights = self._lists_from(index) + self._finding_after(index) + this
         # An unplanned round leaves as much for another one.
-        parts = rounds if self.has_finding(index) else rounds + 1
-        rho = below((left.rho or Fraction(0)) * self.weight / weights)
+        parts = 1 + len(_from(self.finding, index + 1)) + (not self.has_finding(index))
+        rho = below((left.rho or Fraction(0)) * this / weights)
         delta = significant_below(left.delta / parts)
         if rho == 0 or delta == 0:
             raise _budget_error("rho" if rho == 0 else "delta")
@@ -114,16 +135,70 @@ class Sharing:
 
     def per_item(self, index: int, left: RemainingBudget, k: int, *, minimum: Fraction = Fraction(0)) -> Fraction:
         """The epsilon of each of the k selections in this period's list; raises if it is below ``minimum``."""
-        weights = self.periods - index + self.weight * self._later(index)
         options = []
         if left.rho is not None:
-            options.append(largest_selection_epsilon(below(left.rho / weights) / k))
-        if left.epsilon is not None and not self.rounds:
-            options.append(significant_below(left.epsilon / weights / k))
+            options.append(largest_selection_epsilon(below(left.rho * self._list_share(index)) / k))
+        if left.epsilon is not None and not self.finding:
+            options.append(significant_below(left.epsilon * self._list_share_of_epsilon(index) / k))
         best = max(options, default=Fraction(0))
         if best == 0 or best < minimum:
             raise _budget_error("epsilon" if left.rho is None else "rho")
         return best
+
+    def before_list(self, index: int, whole: RemainingBudget) -> RemainingBudget:
+        """What is left of ``whole`` before this period's list if all before it used their full shares."""
+        lists = self._lists_from(index)
+        share = (lists + self._finding_after(index)) / (self._lists_from(0) + self._finding_after(-1))
+        roots = self._roots_from(index) / self._roots_from(0)
+        return RemainingBudget(
+            None if whole.epsilon is None else whole.epsilon * roots,
+            None if whole.rho is None else whole.rho * share,
+            whole.delta,
+        )
+
+    def _list_share(self, index: int) -> Fraction:
+        """The share of this period's list in what is left of rho before it."""
+        return self._for_list(index) / (self._lists_from(index) + self._finding_after(index))
+
+    def _list_share_of_epsilon(self, index: int) -> Fraction:
+        """The same for epsilon: by roots, so that the sum which allows more is the same one in all periods."""
+        return square_root(self._for_list(index)) / self._roots_from(index)
+
+    def _roots_from(self, index: int) -> Fraction:
+        return self._sum(_from(self.lists, index), lambda period: square_root(self._for_list(period)))
+
+    def _for_list(self, index: int) -> Fraction:
+        return list_weight(index, self.periods, growing=self.growing)
+
+    def _for_finding(self, index: int) -> Fraction:
+        return self._scale * finding_weight(index, self.periods, growing=self.growing)
+
+    @property
+    def _scale(self) -> Fraction:
+        """The factor of the weights of finding, with which all rounds have their share of the budget."""
+        share = _FOR_FINDING_GROWING if self.growing else _FOR_FINDING
+        weights = self._sum(self.finding, lambda period: finding_weight(period, self.periods, growing=self.growing))
+        return share / (1 - share) * self._lists_from(0) / weights if weights else Fraction(0)
+
+    def _lists_from(self, index: int) -> Fraction:
+        return self._sum(_from(self.lists, index), self._for_list)
+
+    def _finding_after(self, index: int) -> Fraction:
+        rest = _from(self.finding, index + 1)
+        return self._scale * self._sum(rest, lambda period: finding_weight(period, self.periods, growing=self.growing))
+
+    def _sum(self, chosen: tuple[int, ...], weight: Callable[[int], Fraction]) -> Fraction:
+        """The sum of the weights of these periods; all weigh the same unless the window grows."""
+        return sum(map(weight, chosen), Fraction(0)) if self.growing else Fraction(len(chosen))
+
+
+def _among(chosen: tuple[int, ...], index: int) -> bool:
+    return bool(_from(chosen, index)[:1] == (index,))
+
+
+def _from(chosen: tuple[int, ...], first: int) -> tuple[int, ...]:
+    """The chosen periods from ``first`` on."""
+    return chosen[bisect_left(chosen, first) :]
 
 
 def candidates_for(k: int) -> int:
