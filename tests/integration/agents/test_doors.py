@@ -95,6 +95,19 @@ def test_a_request_needs_a_token_and_no_foreign_page(server: Running) -> None:
         assert answered.code == 405
 
 
+def test_a_page_that_rebinds_its_name_and_a_session_that_somebody_chose(server: Running) -> None:
+    """A page whose name resolves to this machine states that name. Who asks is the token, and nothing else."""
+    token = new_token(server, "mallory")
+    bearer, port = f"Bearer {token}", server.url.rpartition(":")[2]
+    rebound = {"Host": f"evil.example:{port}", "Origin": f"http://evil.example:{port}"}
+    assert post(server, Authorization=bearer, **rebound) == 403
+    # No session is kept, so one that is named by a client neither identifies nor hides anybody.
+    assert post(server, Mcp_Session_Id="chosen") == 401
+    assert post(server, Cookie=f"podium_session={token}", Mcp_Session_Id="chosen") == 401
+    assert post(server, Authorization=bearer, Mcp_Session_Id="chosen") == 200
+    assert post(server, Authorization=bearer, Content_Type="text/plain") in (400, 415)
+
+
 def test_an_agent_at_a_pipe(tmp_path: Path) -> None:
     table, ledger = views(tmp_path / "views.parquet"), tmp_path / "ledger.db"
     budget = podium.Budget(epsilon=3, delta="1e-6", items=200, questions=20)
