@@ -97,6 +97,9 @@ class TestSnowflake(SourceContract):
 
     has_lists = False
 
+    def test_parts_of_kept_pairs(self, amounts: Source) -> None:
+        pytest.skip("the emulator's NUMBER(38, 0) has 64 bits, and squares of lengths have more")
+
     @pytest.fixture(scope="class")
     @classmethod
     def load(cls, url: str) -> Iterator[Load]:

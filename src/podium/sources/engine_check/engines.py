@@ -24,7 +24,7 @@ _NONE = "podium_none"
 _CONSTANTS = {
     "PostgreSQLSource": ("podium.sources.postgresql.source", "PostgreSQLSource", "pg_catalog.pg_class"),
     "ClickHouseSource": ("podium.sources.clickhouse.source", "ClickHouseSource", "system.one"),
-    "SnowflakeSource": ("podium.sources.snowflake.without_table", "SnowflakeConstants", _NONE),
+    "SnowflakeSource": ("podium.sources.snowflake.snowflake_constants", "SnowflakeConstants", _NONE),
     "SparkSource": ("podium.sources.spark.without_table", "SparkConstants", _NONE),
     "SQLAlchemySource": ("podium.sources.sqlalchemy.constants", "SQLAlchemyConstants", _NONE),
 }

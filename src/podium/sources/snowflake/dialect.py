@@ -55,6 +55,12 @@ class Snowflake(Dialect):
         query.set("offset", None)
         return query
 
+    def integer(self, value: int) -> exp.Expr:
+        """An integer of up to 38 digits; as a plain number where a column of the kind could not hold it."""
+        if MIN_BIGINT <= value <= MAX_BIGINT:
+            return super().integer(value)
+        return exp.paren(exp.Literal.number(value)) if value < 0 else exp.Literal.number(value)
+
     def microseconds(self, value: exp.Expr) -> exp.Expr:
         """A timestamp as microseconds since 1970, an integer."""
         parts = [exp.var("MICROSECOND"), self.timestamp(_EPOCH), value]
