@@ -56,10 +56,29 @@ def test_an_agent_finds_its_way(curator: podium.Curator) -> None:
         assert "user_id" in explained["sections"][0]["text"]
         assert (await agent.call("explain_answer"))["sections"]
         after = await agent.call("show_budget", dataset="views")
-        assert after["questions_asked"] == before["questions_asked"] + 1
-        assert list(after["analysts"]) == ["helper"]
+        assert (before["analysts"], list(after["analysts"])) == ({}, ["helper"])
 
     with_agent(server(curator), act)
+
+
+def test_a_budget_shows_no_place_and_nobody_else(tmp_path: Path) -> None:
+    """With caps an analyst sees its own part only, at a pipe as at the service; where the data is, no agent sees."""
+    table = views(tmp_path / "views.parquet")
+    for name, caps in (("capped", BUDGET), ("shared", podium.Budget(epsilon=3, delta="1e-6", items=30, questions=6))):
+        ledger = tmp_path / f"{name}.db"
+        with podium.Curator(table, dataset=name, user="user_id", ledger=ledger, budget=caps) as curator:
+            curator.top("article", k=1, analyst="somebody else")
+            shown: list[str] = []
+
+            async def act(agent: Agent, name: str = name, shown: list[str] = shown) -> None:
+                await agent.ask(name, item="article", k=2)
+                document, text, _ = await agent.result("show_budget", dataset=name)
+                shown.append(json.dumps(document) + text)
+                assert list(document["analysts"]) == ["helper"]
+                assert ("questions_asked" in document) == (name == "shared")
+
+            with_agent(server(curator), act)
+            assert not [text for text in (str(tmp_path), "views.parquet", "somebody else") if text in shown[0]]
 
 
 def test_questions_of_every_kind(curator: podium.Curator) -> None:
