@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -79,6 +80,19 @@ def test_a_plan_of_the_service_is_its_analysts_alone(server: Running) -> None:
 
     as_analyst(server, "planner", plan)
     as_analyst(server, "thief", steal)
+
+
+def test_a_plan_that_is_asked_many_times_at_once_is_answered_once(server: Running) -> None:
+    """Two workers share the plans: an agent that races against itself pays once and is told so."""
+
+    async def race(agent: Agent) -> None:
+        plan = (await agent.call("plan_question", dataset="views", item="article", k=4))["plan"]
+        answers = await asyncio.gather(*(agent.result("ask_question", plan=plan) for _ in range(6)))
+        told = [text for _, text, failed in answers if failed]
+        assert len(told) == 5
+        assert all("can be asked once" in text for text in told)
+
+    as_analyst(server, "racer", race)
 
 
 def test_a_request_needs_a_token_and_no_foreign_page(server: Running) -> None:
