@@ -19,7 +19,8 @@ from tests.support.sources.checks import Load
 from tests.support.sources.data import Table
 from tests.support.sources.suite import SourceContract
 
-from podium.errors import InvalidArgument, SourceUnavailable
+import podium
+from podium.errors import DatasetExists, InvalidArgument, SourceUnavailable
 from podium.query.predicate import Compare, Operator
 from podium.query.schema import Kind
 from podium.sources import CountQuery, PairValue, Source, open_source
@@ -159,3 +160,18 @@ def test_podium_check(url: str) -> None:
     assert {one.what: one.problem for one in report.findings if one.result == "failed"} == {}
     assert report.engine == "snowflake"
     assert "emulator" not in report.text()
+
+
+def test_a_table_is_the_same_however_its_name_is_written(url: str, tmp_path: Path) -> None:
+    run(url, 'CREATE OR REPLACE TABLE twice ("user" BIGINT, "item" VARCHAR)', "CREATE SCHEMA IF NOT EXISTS other")
+    options: dict[str, Any] = {"user": "user", "ledger": tmp_path / "l.db"}
+    budget = podium.Budget(epsilon=1, delta="1e-6")
+    podium.Curator(url, table="TWICE", dataset="one", budget=budget, **options).close()
+    elsewhere = url.replace("/SHOP/PUBLIC", "/SHOP/OTHER").replace("@emulator", "@EMULATOR")
+    for place, name in ((url, "PUBLIC.TWICE"), (url, "SHOP.PUBLIC.TWICE"), (elsewhere, "PUBLIC.TWICE")):
+        podium.Curator(place, table=name, dataset="one", **options).close()
+        with pytest.raises(DatasetExists):
+            podium.Curator(place, table=name, dataset="two", budget=budget, **options)
+    with podium.Curator(url, table="TWICE", dataset="one", **options) as curator:
+        assert curator.status.source == "snowflake://emulator#SHOP.PUBLIC.TWICE"
+        assert curator.top("item", k=2).items == ()

@@ -61,7 +61,7 @@ class SnowflakeSource(SqlSource):
     """Whether it is known that no row makes a sum fail: an emulator cannot show it."""
 
     def __init__(self, location: object, *, table: str | None = None) -> None:
-        self._arguments, self._name = _arguments(location)
+        self._arguments, self._address = _arguments(location)
         if table is None:
             raise InvalidArgument("table", table, allowed="the name of a table, schema.name or database.schema.name")
         self._idle: list[Any] = []
@@ -72,13 +72,9 @@ class SnowflakeSource(SqlSource):
 
     @property
     def name(self) -> str:
-        """Account, database and schema, without user and password."""
-        return self._name
-
-    def implied_schemas(self) -> tuple[str, ...]:
-        """The database and schema in which names without them are found."""
-        parts = [self._arguments[part] for part in ("database", "schema") if part in self._arguments]
-        return (".".join(parts), parts[0]) if len(parts) == 2 else tuple(parts)
+        """Account and complete name of the table, by which a ledger knows it; no user and no password."""
+        table = self._relation.table
+        return f"{self._address}#{'.'.join((table.text('catalog'), table.text('db'), table.text('this')))}"
 
     def relation(self) -> Relation:
         """The table of events."""
@@ -90,7 +86,7 @@ class SnowflakeSource(SqlSource):
 
     def _refresh(self) -> None:
         """Describe the table again."""
-        self._process.require(self._name)
+        self._process.require(self._address)
         self._relation = self._describe(self._wanted)
 
     def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
@@ -98,41 +94,42 @@ class SnowflakeSource(SqlSource):
         super()._check_query(query, domain)
         if query.value is not None and query.value.column is not None and not self.sums:
             raise SourceUnavailable(
-                f"source={self._name!r} is not known to sum without an error that depends on a row, so by='sum(...)' "
-                "is refused. Allowed: by='users' and by='events'. To rank by a sum, copy the table to Parquet."
+                f"source={self._address!r} is not known to sum without an error that depends on a row, so "
+                "by='sum(...)' is refused. Allowed: by='users' and by='events'. To rank by a sum, copy the table to "
+                "Parquet."
             )
 
     def _describe(self, table: str) -> Relation:
         target = _table(table)
         with self._describing, self.session() as session:
-            described = attempt(lambda: session.described(f"DESCRIBE TABLE {_DIALECT.sql(target.copy())}"))
-            if described is None:
-                raise SourceUnavailable(
-                    f"table={table!r} cannot be read on source={self._name!r}. Allowed: a table or view, as name, "
-                    "schema.name or database.schema.name, in capitals unless it was created in quotes. Check the name, "
-                    "and that the role may read it."
-                )
-            stored = attempt(lambda: session.described(f"SHOW TABLES LIKE {_pattern(target.name)}{_schema_of(target)}"))
+            found = attempt(lambda: session.catalogue_of(target))
+        if found is None:
+            raise SourceUnavailable(
+                f"table={table!r} cannot be read on source={self._address!r}. Allowed: a table or view, as name, "
+                "schema.name or database.schema.name, in capitals unless it was created in quotes. Check the name, "
+                "and that the role may read it."
+            )
+        described, tables = found
         columns = tuple(kind_of(row["name"], row["type"]) for row in described)
         # What is not surely stored as it is read: all of a view, columns with an expression or a masking policy.
-        found = [row for row in stored or () if row["name"] == target.name and row["kind"] in _STORED]
-        plain = len(found) == 1 and found[0].get("is_external", "N") == "N"
+        stored = [row for row in tables if row["name"] == target.name and row["kind"] in _STORED]
+        plain = len(stored) == 1 and stored[0].get("is_external", "N") == "N"
         computed = {row["name"] for row in described if not plain or row["kind"] != "COLUMN" or _is_masked(row)}
         return Relation(target, Schema(columns), _DIALECT, convert, frozenset(computed))
 
     @contextmanager
     def session(self) -> Iterator[SnowflakeSession]:
         """A connection for one question."""
-        self._process.require(self._name)
+        self._process.require(self._address)
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = _quietly(lambda: attempt(lambda: snowflake.connector.connect(**self._arguments)))
         if connection is None:
             raise SourceUnavailable(
-                f"source={self._name!r} could not be reached, or refused the account. Allowed: an account of Snowflake "
-                "that this machine and this user may connect to. Check account, user, password, role and warehouse; "
-                "what the server said is withheld."
+                f"source={self._address!r} could not be reached, or refused the account. Allowed: an account of "
+                "Snowflake that this machine and this user may connect to. Check account, user, password, role and "
+                "warehouse; what the server said is withheld."
             )
         session, idle = SnowflakeSession(connection), False
         try:
@@ -159,7 +156,17 @@ class SnowflakeSession:
         self._connection = connection
         self._tables: list[str] = []
 
-    def described(self, statement: str) -> list[dict[str, Any]]:
+    def catalogue_of(self, target: exp.Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The columns of a table, whose name is completed, and the tables of its schema that are called like it."""
+        if not target.catalog:
+            ((database, schema),) = self.fetch("SELECT CURRENT_DATABASE(), CURRENT_SCHEMA()")
+            target.set("catalog", exp.to_identifier(database, quoted=True))
+            target.set("db", target.args.get("db") or exp.to_identifier(schema, quoted=True))
+        within = _DIALECT.sql(exp.table_(target.db, db=target.catalog, quoted=True))
+        tables = self._described(f"SHOW TABLES LIKE {_pattern(target.name)} IN SCHEMA {within}")
+        return self._described(f"DESCRIBE TABLE {_DIALECT.sql(target.copy())}"), tables
+
+    def _described(self, statement: str) -> list[dict[str, Any]]:
         """The rows of a statement about the catalogue, by the names of their columns."""
         cursor = _quietly(lambda: self._connection.cursor().execute(statement))
         names = [column[0].lower() for column in cursor.description]
@@ -227,13 +234,6 @@ def _pattern(name: str) -> str:
     return str(_DIALECT.sql(exp.Literal.string(name.replace("\\", "\\\\"))))
 
 
-def _schema_of(target: exp.Table) -> str:
-    """Where SHOW looks; without it, in the session's schema."""
-    if not target.db:
-        return ""
-    return f" IN SCHEMA {_DIALECT.sql(exp.table_(target.db, db=target.catalog or None, quoted=True))}"
-
-
 def _is_masked(row: Mapping[str, Any]) -> bool:
     """Whether a column is computed, or changed by a policy, when it is read."""
     return bool(row.get("expression") or row.get("policy name"))
@@ -262,7 +262,7 @@ def _arguments(location: object) -> tuple[dict[str, Any], str]:
     strange = sorted(set(options) - set(_OPTIONS))
     if strange:
         raise InvalidArgument("source", f"a URL with {strange[0]}", allowed=f"the options {', '.join(_OPTIONS)}")
-    account = url.netloc.rpartition("@")[2]
+    account = url.netloc.rpartition("@")[2].lower()
     places = [unquote(part) for part in url.path.split("/") if part]
     arguments: dict[str, Any] = {
         "account": account,
@@ -276,4 +276,4 @@ def _arguments(location: object) -> tuple[dict[str, Any], str]:
         if name in options and not options[name].isdecimal():
             raise InvalidArgument("source", f"a URL with another {name}", allowed=f"an integer as {name}")
         arguments |= {name: int(options[name])} if name in options else {}
-    return arguments, f"snowflake://{account}/{'/'.join(places)}"
+    return arguments, f"snowflake://{account}"
