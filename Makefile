@@ -19,9 +19,10 @@ demo: $(VENV)/.runtime  ## set up, then answer a private top-10 on embedded Duck
 test: lint system  ## set up, then run linters, type checks, import contracts and all tests
 	@$(BIN)/python -m pytest $(or $(PYTEST_ARGS),-n 2)
 
-outside: $(VENV)/.test system  ## run our files with dbt and Airflow, each in an environment of its own
+outside: $(VENV)/.test system  ## run our files with dbt, Airflow and an emulator of Snowflake, each in an environment of its own
 	@tools/environments $(PYTHON) build/environments
 	@PODIUM_ENVIRONMENTS=build/environments $(BIN)/python -m pytest -n 0 tests/integration/schedulers
+	@build/environments/snowflake/bin/python -m pytest -n 2 -o filterwarnings=default tests/contract/sources/test_snowflake.py
 
 lint: $(VENV)/.test  ## ruff, mypy --strict and the import contracts
 	@$(BIN)/ruff check .

@@ -10,7 +10,7 @@ from podium.agents.priced_plans import PricedPlans, PricedPlansHere
 from podium.client import Client
 from podium.curator import Curator
 from podium.planning.question_plan import Plan
-from podium.present.text.accounts import left_sentence
+from podium.present.analyst_budget import analyst_budget
 from podium.query import Schema
 from podium.release import Release
 from podium.user_columns import user_data
@@ -88,10 +88,9 @@ class CuratorBackend:
         return {**about, "columns": [], "tables": tables}
 
     async def budget(self, dataset: str) -> dict[str, Any]:
-        """What is spent and left."""
+        """What is spent and left, as far as an analyst may see it."""
         self._require(dataset)
-        status = await asyncio.to_thread(lambda: self._curator.status)
-        return {**status.to_dict(), "left": left_sentence(status)}
+        return analyst_budget(await asyncio.to_thread(lambda: self._curator.status), self._name)
 
     async def plan(self, dataset: str, request: QuestionRequest) -> Plan:
         """What a question would do and cost."""

@@ -7,8 +7,11 @@ the structured part of an answer only.
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from podium.agents.backends import Backend
@@ -18,6 +21,8 @@ from podium.errors import InvalidArgument
 from podium.present.explanation import explanation
 from podium.present.tables import arrow_table
 from podium.privacy.rounding import display
+from podium.query import Kind, Question
+from podium.query.parse.fixed_dates import fix_dates
 from podium.release import GroupedRelease, Release
 from podium.wire.identifiers import new_id
 from podium.wire.request import QuestionRequest
@@ -26,6 +31,9 @@ __all__ = ["Result", "call_tool"]
 
 _MAX_ARGUMENTS: Final = 65_536
 """Characters of arguments, as in the service's requests."""
+
+_CLOCK: Final = re.compile("current_|now", re.IGNORECASE)
+"""What a text has in it if it has a relative date."""
 
 
 class Result(NamedTuple):
@@ -79,6 +87,9 @@ async def _plan_question(backend: Backend, arguments: Mapping[str, Any]) -> Resu
     stated = {name: value for name, value in arguments.items() if name in QUESTION_FIELDS}
     request = QuestionRequest.of(**stated)
     plan = await backend.plan(dataset, request)
+    fixed = await _with_fixed_dates(backend, dataset, request)
+    if fixed is not request:
+        request, plan = fixed, await backend.plan(dataset, fixed)
     priced = PricedPlan(backend.analyst, dataset, request.to_text(), price_of(plan))
     id_ = await asyncio.to_thread(backend.plans.keep, priced)
     document = {
@@ -92,6 +103,26 @@ async def _plan_question(backend: Backend, arguments: Mapping[str, Any]) -> Resu
         "expires_in_seconds": PLAN_SECONDS,
     }
     return Result(document, f"Costs {plan.cost}. Nothing was read or charged. Ask with plan={id_}.")
+
+
+async def _with_fixed_dates(backend: Backend, dataset: str, request: QuestionRequest) -> QuestionRequest:
+    """The request with constants for relative dates: when it is asked, later, it is still what was planned."""
+    question = request.question
+    if not isinstance(question, Question) or not _CLOCK.search(" ".join((question.sql or "", *question.where))):
+        return request
+    kinds = dict(_days_in(await backend.describe(dataset)))
+    return replace(request, question=fix_dates(question, kinds, dt.datetime.now(dt.UTC)))
+
+
+def _days_in(described: object) -> Iterator[tuple[str, Kind]]:
+    """The columns of a described data set that hold dates or times, also of the tables that may be joined."""
+    if isinstance(described, Mapping):
+        if described.get("kind") in (Kind.DATE, Kind.TIMESTAMP):
+            yield str(described["name"]), Kind(described["kind"])
+        described = list(described.values())
+    if isinstance(described, list):
+        for part in described:
+            yield from _days_in(part)
 
 
 async def _ask_question(backend: Backend, arguments: Mapping[str, Any]) -> Result:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from podium.dbapi.type_objects import native_value, type_of
+from podium.dbapi.type_objects import native_value, type_of, type_of_column
 from podium.present.intervals import margin_of
 from podium.present.measures import shown_measure
 from podium.query.parse.selected import SelectedName
 from podium.release import GroupedRelease, Release
+
+if TYPE_CHECKING:
+    from podium.query import Schema
 
 __all__ = ["Description", "Row", "described_rows"]
 
@@ -19,11 +22,12 @@ Description = tuple[str, type, None, None, None, None, None]
 
 
 def described_rows(
-    release: Release, selected: list[SelectedName], *, intervals: bool
+    release: Release, selected: list[SelectedName], schemas: Callable[[], Mapping[str, Schema]], *, intervals: bool
 ) -> tuple[list[Description], list[Row]]:
     """The description and the rows; ``intervals`` adds both ends of the interval of the values.
 
-    The order of the rows is the answer. A group without an item has no row.
+    The order of the rows is the answer. A group without an item has no row. Without rows the types are those of the
+    columns in ``schemas``, which are asked for only then: a program must not meet other types when nothing stood out.
     """
     per = release.per if isinstance(release, GroupedRelease) else ()
     names = [*per, *(release.columns or ())]
@@ -35,7 +39,11 @@ def described_rows(
         places += [len(names) + 1, len(names) + 2]
         heads += [f"{values}_low", f"{values}_high"]
     rows = [tuple(row[place] for place in places) for row in _rows(release)]
-    kinds = [type_of(row[place] for row in rows) for place in range(len(heads))]
+    if rows:
+        kinds = [type_of(row[place] for row in rows) for place in range(len(heads))]
+    else:
+        columns = {column.name.casefold(): column for schema in schemas().values() for column in schema.columns}
+        kinds = [type_of_column(columns.get(folded[place])) if place < len(names) else int for place in places]
     return [(name, kind, None, None, None, None, None) for name, kind in zip(heads, kinds, strict=True)], rows
 
 

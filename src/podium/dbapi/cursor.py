@@ -70,9 +70,9 @@ class Cursor:
         with as_database_errors():
             text = fill_in(operation, parameters) if parameters else operation
             selected = selected_names(text)
-            release = answering.ask(Question.of(sql=text), epsilon=connection.epsilon)
-        self._release = release
-        self._description, self._rows = described_rows(release, selected, intervals=connection.intervals)
+            self._release = release = answering.ask(Question.of(sql=text), epsilon=connection.epsilon)
+            answer = described_rows(release, selected, lambda: answering.schemas, intervals=connection.intervals)
+        self._description, self._rows = answer
         self._next = 0
         return self
 
@@ -90,11 +90,14 @@ class Cursor:
 
     def fetchmany(self, size: int | None = None) -> list[Row]:
         """The next ``size`` rows, by default ``arraysize``."""
-        _ = self.connection
+        _ = self.connection.answering
+        size = self.arraysize if size is None else size
+        if size < 0:
+            raise ProgrammingError(f"size={size} is not a number of rows. Numbers from 0 are allowed. Pass one.")
         if self._rows is None:
             raise ProgrammingError("No statement was executed. Rows come from an answer. Call execute first.")
         start = self._next
-        self._next = min(len(self._rows), start + (self.arraysize if size is None else size))
+        self._next = min(len(self._rows), start + size)
         return self._rows[start : self._next]
 
     def fetchall(self) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,8 +23,8 @@ class Answering(Protocol):
     """What a connection asks: a ``Curator`` or a ``Client``."""
 
     @property
-    def schema(self) -> Schema:
-        """The columns of the table."""
+    def schemas(self) -> Mapping[str, Schema]:
+        """The columns of each table."""
 
     @property
     def dataset(self) -> str | None:

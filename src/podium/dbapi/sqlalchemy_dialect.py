@@ -1,24 +1,43 @@
 """A dialect of SQLAlchemy, for tools that want an engine: ``create_engine("podium://", creator=...)``.
 
-``podium://:TOKEN@HOST:PORT/DATASET`` is a service over https; ``?scheme=http`` is for one on this machine. A data set
-is shown as a table with its columns, which is what tools list.
+``podium://:TOKEN@HOST:PORT/DATASET`` is a service over https; ``?scheme=http`` is for one on this machine. ``epsilon``,
+``intervals`` and ``timeout`` may be stated there as for ``podium.dbapi.connect``. A data set is shown as a table with
+its columns, which is what tools list.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from sqlalchemy import Connection, types
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedPrimaryKeyConstraint
-from sqlalchemy.exc import NoSuchTableError
+from sqlalchemy.engine.interfaces import IsolationLevel, ReflectedColumn, ReflectedPrimaryKeyConstraint
+from sqlalchemy.exc import ArgumentError, NoSuchTableError
 
 import podium.dbapi
 from podium.query import Kind, Schema
 
 __all__ = ["PodiumDialect"]
+
+
+def _truth(text: str) -> bool:
+    found = {"true": True, "false": False}.get(text.lower())
+    if found is None:
+        raise ArgumentError(f"intervals={text!r} is not allowed. Allowed: true and false.")
+    return found
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(f"timeout={text!r} is not allowed. Allowed: a number of seconds.") from None
+
+
+_OPTIONS: dict[str, Callable[[str], Any]] = {"epsilon": str, "intervals": _truth, "timeout": _seconds}
 
 _TYPES: dict[Kind, type[types.TypeEngine[Any]]] = {
     Kind.TEXT: types.Text,
@@ -37,6 +56,7 @@ class PodiumDialect(DefaultDialect):
     driver = "dbapi"
     supports_statement_cache = True
     default_paramstyle = "qmark"
+    default_isolation_level: IsolationLevel | None = "AUTOCOMMIT"
 
     @classmethod
     def import_dbapi(cls) -> ModuleType:
@@ -44,15 +64,40 @@ class PodiumDialect(DefaultDialect):
         return podium.dbapi
 
     def create_connect_args(self, url: URL) -> tuple[list[str], dict[str, Any]]:
-        """The service's address, and what ``podium.dbapi.connect`` takes beside it."""
-        scheme = str(url.query.get("scheme", "https"))
+        """The service's address, and what ``podium.dbapi.connect`` takes beside it.
+
+        An option that is not known is refused: a misspelled epsilon would let statements cost what nobody wanted.
+        """
+        strange = sorted(set(url.query) - {"scheme", *_OPTIONS})
+        if strange:
+            raise ArgumentError(f"{strange[0]!r} is no option of podium://. Allowed: scheme, {', '.join(_OPTIONS)}.")
+        scheme = url.query.get("scheme", "https")
+        if scheme not in ("https", "http"):
+            raise ArgumentError(f"scheme={scheme!r} is not allowed. Allowed: https and http.")
         host = url.host or "localhost"
         place = f"{scheme}://[{host}]" if ":" in host else f"{scheme}://{host}"
         address = place if url.port is None else f"{place}:{url.port}"
-        return [address], {"token": url.password, "dataset": url.database}
+        options = {name: read(str(url.query[name])) for name, read in _OPTIONS.items() if name in url.query}
+        return [address], {"token": url.password, "dataset": url.database, **options}
 
     def initialize(self, connection: Connection) -> None:
         """Ask the server nothing: each statement is a question, and costs."""
+
+    def do_ping(self, dbapi_connection: Any) -> bool:
+        """Whether the connection is open, without the SELECT 1 that other databases answer: pools ask this."""
+        _ = dbapi_connection.answering
+        return True
+
+    def get_isolation_level_values(self, dbapi_conn: Any) -> list[IsolationLevel]:
+        """One: there are no transactions."""
+        return ["AUTOCOMMIT"]
+
+    def get_isolation_level(self, dbapi_connection: Any) -> IsolationLevel:
+        """The only one."""
+        return "AUTOCOMMIT"
+
+    def set_isolation_level(self, dbapi_connection: Any, level: IsolationLevel) -> None:
+        """Do nothing: tools ask for AUTOCOMMIT, and there is nothing else."""
 
     def get_schema_names(self, connection: Connection, **_: Any) -> list[str]:
         """None: data sets have no schemas above them."""

@@ -6,9 +6,20 @@ import datetime as dt
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "TypeObject", "native_value", "type_of"]
+if TYPE_CHECKING:
+    from podium.query import Column
+
+__all__ = ["BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "TypeObject", "native_value", "type_of", "type_of_column"]
+
+_OF_KINDS: Final[dict[str, type]] = {
+    "integer": int,
+    "decimal": Decimal,
+    "boolean": bool,
+    "date": dt.date,
+    "timestamp": dt.datetime,
+}
 
 
 class TypeObject:
@@ -40,6 +51,12 @@ def type_of(values: Iterable[object]) -> type:
     if kinds <= {int, float, Decimal, bool} and len(kinds) > 1:
         return Decimal
     return kinds.pop() if len(kinds) == 1 else str
+
+
+def type_of_column(column: Column | None) -> type:
+    """The Python type of a table's column, or of a list's elements; text where the column is not known."""
+    kind = None if column is None else column.element or column.kind
+    return str if kind is None else _OF_KINDS.get(kind.value, str)
 
 
 def native_value(value: Any) -> Any:

@@ -56,6 +56,7 @@ _POSTGRES = EngineLibrary("podium.sources.postgresql.source", "PostgreSQLSource"
 _SPARK = EngineLibrary("podium.sources.spark.source", "SparkSource", "spark")
 _CLICKHOUSE = EngineLibrary("podium.sources.clickhouse.source", "ClickHouseSource", "clickhouse")
 _CHDB = EngineLibrary("podium.sources.clickhouse.source", "ClickHouseSource", "chdb")
+_SNOWFLAKE = EngineLibrary("podium.sources.snowflake.source", "SnowflakeSource", "snowflake")
 _SQLALCHEMY = EngineLibrary("podium.sources.sqlalchemy.source", "SQLAlchemySource", "sqlalchemy")
 
 _SCHEMES = {
@@ -66,6 +67,7 @@ _SCHEMES = {
     "clickhouse": _CLICKHOUSE,
     "clickhouses": _CLICKHOUSE,
     "chdb": _CHDB,
+    "snowflake": _SNOWFLAKE,
 }
 _LIBRARIES = {
     "psycopg": _POSTGRES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -81,6 +82,19 @@ def test_a_plan_of_the_service_is_its_analysts_alone(server: Running) -> None:
     as_analyst(server, "thief", steal)
 
 
+def test_a_plan_that_is_asked_many_times_at_once_is_answered_once(server: Running) -> None:
+    """Two workers share the plans: an agent that races against itself pays once and is told so."""
+
+    async def race(agent: Agent) -> None:
+        plan = (await agent.call("plan_question", dataset="views", item="article", k=4))["plan"]
+        answers = await asyncio.gather(*(agent.result("ask_question", plan=plan) for _ in range(6)))
+        told = [text for _, text, failed in answers if failed]
+        assert len(told) == 5
+        assert all("can be asked once" in text for text in told)
+
+    as_analyst(server, "racer", race)
+
+
 def test_a_request_needs_a_token_and_no_foreign_page(server: Running) -> None:
     token = f"Bearer {new_token(server, 'eve')}"
     assert post(server) == 401
@@ -93,6 +107,19 @@ def test_a_request_needs_a_token_and_no_foreign_page(server: Running) -> None:
         urllib.request.urlopen(f"{server.url}/mcp", timeout=30)  # noqa: S310
     with refused.value as answered:
         assert answered.code == 405
+
+
+def test_a_page_that_rebinds_its_name_and_a_session_that_somebody_chose(server: Running) -> None:
+    """A page whose name resolves to this machine states that name. Who asks is the token, and nothing else."""
+    token = new_token(server, "mallory")
+    bearer, port = f"Bearer {token}", server.url.rpartition(":")[2]
+    rebound = {"Host": f"evil.example:{port}", "Origin": f"http://evil.example:{port}"}
+    assert post(server, Authorization=bearer, **rebound) == 403
+    # No session is kept, so one that is named by a client neither identifies nor hides anybody.
+    assert post(server, Mcp_Session_Id="chosen") == 401
+    assert post(server, Cookie=f"podium_session={token}", Mcp_Session_Id="chosen") == 401
+    assert post(server, Authorization=bearer, Mcp_Session_Id="chosen") == 200
+    assert post(server, Authorization=bearer, Content_Type="text/plain") in (400, 415)
 
 
 def test_an_agent_at_a_pipe(tmp_path: Path) -> None:

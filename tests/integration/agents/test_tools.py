@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -54,10 +56,29 @@ def test_an_agent_finds_its_way(curator: podium.Curator) -> None:
         assert "user_id" in explained["sections"][0]["text"]
         assert (await agent.call("explain_answer"))["sections"]
         after = await agent.call("show_budget", dataset="views")
-        assert after["questions_asked"] == before["questions_asked"] + 1
-        assert list(after["analysts"]) == ["helper"]
+        assert (before["analysts"], list(after["analysts"])) == ({}, ["helper"])
 
     with_agent(server(curator), act)
+
+
+def test_a_budget_shows_no_place_and_nobody_else(tmp_path: Path) -> None:
+    """With caps an analyst sees its own part only, at a pipe as at the service; where the data is, no agent sees."""
+    table = views(tmp_path / "views.parquet")
+    for name, caps in (("capped", BUDGET), ("shared", podium.Budget(epsilon=3, delta="1e-6", items=30, questions=6))):
+        ledger = tmp_path / f"{name}.db"
+        with podium.Curator(table, dataset=name, user="user_id", ledger=ledger, budget=caps) as curator:
+            curator.top("article", k=1, analyst="somebody else")
+            shown: list[str] = []
+
+            async def act(agent: Agent, name: str = name, shown: list[str] = shown) -> None:
+                await agent.ask(name, item="article", k=2)
+                document, text, _ = await agent.result("show_budget", dataset=name)
+                shown.append(json.dumps(document) + text)
+                assert list(document["analysts"]) == ["helper"]
+                assert ("questions_asked" in document) == (name == "shared")
+
+            with_agent(server(curator), act)
+            assert not [text for text in (str(tmp_path), "views.parquet", "somebody else") if text in shown[0]]
 
 
 def test_questions_of_every_kind(curator: podium.Curator) -> None:
@@ -101,6 +122,42 @@ def test_a_price_that_changed_is_not_paid(curator: podium.Curator) -> None:
         assert curator.status.spent == before
 
     with_agent(server(curator), act)
+
+
+def test_relative_dates_are_those_of_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Midnight comes between the plan and the question: what is asked is what was shown."""
+    table = views(tmp_path / "views.parquet")
+    rows = f"SELECT user_id, article, DATE '2026-11-12' AS day, TIMESTAMP '2026-11-12 00:00:00' AS at FROM '{table}'"
+    duckdb.sql(f"COPY ({rows}) TO '{tmp_path}/d.parquet' (FORMAT parquet)")
+    midnight = dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
+    clock = [midnight - dt.timedelta(seconds=1)]
+
+    stopped = SimpleNamespace(datetime=SimpleNamespace(now=lambda _: clock[0]), UTC=dt.UTC)
+    for module in ("podium.curator.curator", "podium.agents.tool_calls"):
+        monkeypatch.setattr(f"{module}.dt", stopped)
+    with podium.Curator(
+        tmp_path / "d.parquet", dataset="views", user="user_id", ledger=tmp_path / "l.db", budget=BUDGET
+    ) as curator:
+
+        async def act(agent: Agent) -> None:
+            for question, fixed in (
+                ({"item": "article", "k": 2, "where": "day = CURRENT_DATE - 7"}, "day = CAST('2026-11-12' AS DATE)"),
+                ({"item": "article", "k": 1, "where": ["weekday IS NULL OR at >= NOW() - INTERVAL '1' WEEK"]}, None),
+                ({"sql": "SELECT article FROM views WHERE CURRENT_DATE - 7 <= at GROUP BY article "
+                         "ORDER BY COUNT(DISTINCT user_id) DESC LIMIT 1"}, "CAST('2026-11-12 00:00:00' AS TIMESTAMP)"),
+            ):  # fmt: skip
+                clock[0] = midnight - dt.timedelta(seconds=1)
+                if fixed is None:
+                    assert "is not a column" in await agent.refused("plan_question", dataset="views", **question)
+                    continue
+                plan = await agent.call("plan_question", dataset="views", **question)
+                assert fixed in str(plan["question"])
+                assert "CURRENT" not in str(plan["question"])
+                clock[0] = midnight
+                answer = await agent.call("ask_question", plan=plan["plan"])
+                assert answer["rows"][0]["article"] == "a0"
+
+        with_agent(server(curator), act)
 
 
 def test_an_agent_that_repeats_gets_the_same_answer_and_then_refusals(curator: podium.Curator) -> None:

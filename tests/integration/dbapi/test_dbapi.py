@@ -119,6 +119,22 @@ class TestInterface:
                 fetch()
         assert curator.schema.names
 
+    def test_a_closed_connection_closes_its_cursors(self, curator: podium.Curator) -> None:
+        connection = dbapi.connect(curator)
+        cursor = connection.execute(LIST)
+        connection.close()
+        for fetch in (cursor.fetchone, cursor.fetchall, cursor.fetchmany):
+            with pytest.raises(dbapi.InterfaceError, match="connection is closed"):
+                fetch()
+
+    def test_rows_are_not_fetched_backwards(self, connection: dbapi.Connection) -> None:
+        cursor = connection.execute(LIST)
+        assert cursor.fetchmany(2) == [("a0",), ("a1",)]
+        with pytest.raises(dbapi.ProgrammingError, match="size=-1 is not a number of rows"):
+            cursor.fetchmany(-1)
+        assert cursor.fetchmany(0) == []
+        assert cursor.fetchall() == [("a2",)]
+
     def test_there_are_no_transactions(self, curator: podium.Curator, connection: dbapi.Connection) -> None:
         connection.execute(LIST)
         before = curator.status
@@ -215,6 +231,17 @@ class TestAnswers:
         assert type_of([1, None, Decimal(2)]) is Decimal
         assert type_of([1, "a"]) is str
 
+    def test_an_answer_without_rows_has_the_same_types(self, curator: podium.Curator) -> None:
+        statement = COUNTED.replace("SELECT article", "SELECT weekday").replace("GROUP BY article", "GROUP BY weekday")
+        nobody = statement.replace("GROUP", "WHERE country = 'XX' GROUP")
+        with dbapi.connect(curator, intervals=True) as connection:
+            cursor = connection.execute(nobody)
+            assert cursor.fetchall() == []
+            kinds = {one[0]: one[1] for one in cursor.description or ()}
+            assert kinds["weekday"] == kinds["n"] == dbapi.NUMBER
+            assert kinds["weekday"] is connection.execute(statement).description[0][1]  # type: ignore[index]
+            assert pl.read_database(nobody, connection).schema["n"] == pl.Int64
+
 
 class TestTools:
     """Programs that take a connection or an engine."""
@@ -261,6 +288,25 @@ class TestTools:
         kinds = {one["name"]: type(one["type"]) for one in inspected.get_columns("views")}
         assert kinds["article"] is sa.Text
         assert kinds["weekday"] is sa.BigInteger
+
+    def test_pools_and_tools_that_ask_for_autocommit(self, curator: podium.Curator) -> None:
+        """A pool that pings sends no SELECT 1, which is no question."""
+        engine = sa.create_engine("podium://", creator=lambda: dbapi.connect(curator), pool_pre_ping=True)
+        for _ in range(2):
+            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                assert connection.execute(sa.text(LIST)).fetchall() == [("a0",), ("a1",), ("a2",)]
+                assert connection.get_isolation_level() == "AUTOCOMMIT"
+        engine.dispose()
+
+    def test_options_in_the_address(self) -> None:
+        dialect = sa.create_engine("podium://", creator=lambda: None).dialect
+        url = sa.make_url("podium://:secret@podium.example/views?epsilon=0.1&intervals=true&timeout=5")
+        assert dialect.create_connect_args(url)[1] == {
+            "token": "secret", "dataset": "views", "epsilon": "0.1", "intervals": True, "timeout": 5.0,
+        }  # fmt: skip
+        for strange in ("epsilom=0.1", "scheme=ftp", "intervals=yes", "timeout=soon"):
+            with pytest.raises(sa.exc.ArgumentError, match="Allowed: "):
+                dialect.create_connect_args(sa.make_url(f"podium://:secret@podium.example/views?{strange}"))
 
     def test_an_engine_for_a_service(self) -> None:
         url = sa.make_url("podium://:secret@podium.example:8443/views")

@@ -259,7 +259,7 @@ class SourceContract(ContributionContract, MeasureContract, NormContract, GroupC
         others = events.queries(CountQuery(("number",), "user_id"), domain=DomainSize(10))
         assert len(others) >= 3
         (sizes,) = events.queries(weighted(("number",), without=(1,)), edges=(1, 3))
-        assert "t >= 3" in sizes
+        assert "t >= 3" in sizes.replace('"', "")
         assert "podium_left_out" in sizes
         assert not any("COUNT(DISTINCT" in text.upper() for text in (sql, sizes, *others))
         with pytest.raises(InvalidArgument, match="limit=1 is not valid"):

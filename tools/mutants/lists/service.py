@@ -15,6 +15,20 @@ MUTANTS = (
         ("integration/agents/test_tools.py::test_a_price_that_changed_is_not_paid",),
     ),
     Mutant(
+        "agents/tool_calls.py",
+        "if fixed is not request:",
+        "if False:",
+        "what an agent asks is what it planned, also on another day",
+        ("integration/agents/test_tools.py::test_relative_dates_are_those_of_the_plan",),
+    ),
+    Mutant(
+        "present/analyst_budget.py",
+        '"analysts": {analyst: own} if own else {},',
+        '"analysts": document["analysts"],',
+        "an analyst sees nobody else",
+        ("integration/agents/test_tools.py::test_a_budget_shows_no_place_and_nobody_else",),
+    ),
+    Mutant(
         "agents/priced_plans.py",
         "found is None or found.analyst != analyst or",
         "found is None or",

@@ -17,6 +17,7 @@ from podium.errors import LedgerTampered
 from podium.ledger import Entry, Kind, Status
 from podium.ledger.account import recorded_sum
 from podium.ledger.bookkeeping.held import Sum
+from podium.present.analyst_budget import analyst_budget
 from podium.present.text.accounts import left_sentence
 from podium.release import Receipt, Release
 from podium.release.release import read_stored
@@ -107,20 +108,9 @@ class Records:
     def budget(self, dataset: str, token: Token) -> dict[str, Any]:
         """The status of the data set, or of the analyst if analysts have caps."""
         status = self._datasets.status(dataset)
-        document = {**status.to_dict(), "left": left_sentence(status)}
         if token.role is Role.OWNER:
-            return document
-        own = document["analysts"].get(token.name)
-        public = {
-            "dataset": dataset, "data_version": status.data_version, "promise": status.promise,
-            "total": document["total"], "locked": status.locked or token.name in status.locked_out,
-            "analysts": {token.name: own} if own else {},
-        }  # fmt: skip
-        if status.totals.per_analyst is not None:
-            return public
-        names = ("spent", "reserved", "remaining", "items_left", "questions_left", "questions_asked",
-                 "open_reservations", "failures", "raises", "entries", "head", "left")  # fmt: skip
-        return {**public, **{name: document[name] for name in names}}
+            return {**status.to_dict(), "left": left_sentence(status)}
+        return analyst_budget(status, token.name)
 
     def status(self, dataset: str) -> Status:
         """The full status of the data set, for pages that choose what to show."""

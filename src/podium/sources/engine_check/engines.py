@@ -24,6 +24,7 @@ _NONE = "podium_none"
 _CONSTANTS = {
     "PostgreSQLSource": ("podium.sources.postgresql.source", "PostgreSQLSource", "pg_catalog.pg_class"),
     "ClickHouseSource": ("podium.sources.clickhouse.source", "ClickHouseSource", "system.one"),
+    "SnowflakeSource": ("podium.sources.snowflake.snowflake_constants", "SnowflakeConstants", _NONE),
     "SparkSource": ("podium.sources.spark.without_table", "SparkConstants", _NONE),
     "SQLAlchemySource": ("podium.sources.sqlalchemy.constants", "SQLAlchemyConstants", _NONE),
 }
@@ -55,12 +56,14 @@ def open_engine(location: object) -> Iterator[tuple[EngineFacts, Engine]]:
     with closing(_open(location)) as source:
         flavour = getattr(source, "flavour", None)
         with source.session() as session:
-            said = source.version() if flavour else str(session.fetch("SELECT version()")[0][0])
+            asked = getattr(source, "version_query", "SELECT version()")
+            said = source.version() if flavour else str(session.fetch(asked)[0][0])
         # Of what a server says only digits: the rest may name the machine that it was made on.
         number = _NUMBER.search(said)
         version = "unknown" if number is None else number.group()
         if flavour is None:
             facts = EngineFacts({"postgres": "postgresql"}.get(source.dialect, source.dialect), version)
+            facts = replace(facts, sums=getattr(source, "sums", True))
             yield facts, Engine(source.sql_dialect, lambda value, _column: value, source.session)
             return
         name = _UNNAMED.sub("", source.engine_name.lower())

@@ -16,6 +16,7 @@ from podium.sources.postgresql import types as postgresql_types
 from podium.sources.postgresql.types import NativeType, computed_query
 from podium.sources.sql.dialect import Dialect, Postgres
 from podium.sources.sqlalchemy import mariadb_sql, sqlite_sql
+from podium.sources.sqlalchemy.warehouse_sql import BigQuery, Databricks, Trino
 
 __all__ = ["Flavour", "flavour_of"]
 
@@ -292,6 +293,10 @@ _NATIVE = {
 }
 
 
+# Written after their documentation; whether it is so, only the self-test can say.
+_WAREHOUSES: dict[str, type[Dialect]] = {"trino": Trino, "bigquery": BigQuery, "databricks": Databricks}
+
+
 def _native(type_: Any) -> NativeType:
     domain, lists = False, 0
     while type_.__visit_name__ in ("DOMAIN", "ARRAY"):
@@ -318,5 +323,7 @@ def flavour_of(name: str, *, is_mariadb: bool = False) -> Flavour:
         return _SQLite(sqlite_sql.SQLite())
     if name == "postgresql":
         return _PostgreSQL(Postgres())
+    if name in _WAREHOUSES:
+        return Flavour(_WAREHOUSES[name]())
     known = _SQLGLOT_NAMES.get(name, name)
     return Flavour(_Standard(known if known in sqlglot.Dialect.classes else ""))
