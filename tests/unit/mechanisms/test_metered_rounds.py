@@ -29,7 +29,7 @@ def _adaptive(monkeypatch: pytest.MonkeyPatch, mechanism: AdaptiveTopK, seed: in
 
 @pytest.mark.parametrize(
     ("k", "epsilon", "branch"),
-    [(10, 4, "rounds"), (5, "1/50", "limited domain"), (100, "1/50", "one round")],
+    [(12, 4, "rounds"), (5, "1/50", "limited domain"), (100, "1/50", "one round")],
 )
 def test_numbers_of_users_and_the_branch_are_paid_for(
     k: int, epsilon: Any, branch: str, monkeypatch: pytest.MonkeyPatch
