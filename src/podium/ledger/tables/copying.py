@@ -55,8 +55,11 @@ class RawEntries:
 
     def settled(self, reservation: int) -> list[Row]:
         """A reservation and its settlement, once more: two rows, where both are there."""
-        where = "sequence <= ? AND (sequence = ? OR (reservation = ? AND kind = 'settled'))"
-        return self._rows(where, (reservation, reservation), 2)
+        # Two queries: each finds its row by an index, and one with OR would read all entries before them.
+        return [
+            *self._rows("sequence <= ? AND sequence = ?", (reservation,), 1),
+            *self._rows("sequence <= ? AND reservation = ? AND kind IN ('settled', 'forfeited')", (reservation,), 1),
+        ]
 
     def _rows(self, where: str, numbers: tuple[int, ...], limit: int) -> list[Row]:
         parameters = (self.dataset_id, self.last, *numbers)
