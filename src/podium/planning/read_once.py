@@ -14,10 +14,11 @@ __all__ = ["read_once"]
 def read_once(strategy: Strategy) -> Strategy | None:
     """Selections with the whole budget instead of a choice for one or two places; None for everything else.
 
-    Longer lists would lose more than their askers may expect, so they must ask for ``limited-domain`` themselves.
+    Longer lists would lose more than their askers may expect, so they must ask for ``limited-domain`` themselves. What
+    is measured beside a list needs kept pairs, and is never left out silently.
     """
     mechanism = strategy.mechanism
-    if not (isinstance(mechanism, SizedTopK) and mechanism.asks_lead):
+    if not (isinstance(mechanism, SizedTopK) and mechanism.asks_lead) or strategy.others is not None:
         return None
     facts = replace(strategy.facts, mechanism="limited-domain")
     return strategy_for(facts, question_budget(facts, epsilon=mechanism.epsilon, delta=mechanism.delta))
