@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ __all__ = ["DASH", "named_source"]
 
 DASH = "-"
 _HEAD_BYTES = 1 << 16
+_BZ2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
+"""How such a file begins: with a block, or with its end if it is empty. Three letters may begin a text too."""
 
 
 @contextmanager
@@ -51,7 +54,7 @@ def _suffix(head: bytes) -> str:
         return ".parquet"
     if head.startswith(b"\x1f\x8b"):
         return ".csv.gz"
-    if head.startswith(b"BZh"):
+    if _BZ2.match(head):
         return ".csv.bz2"
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     return {b"[": ".json", b"{": ".jsonl"}.get(first, ".csv")

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlglot import exp
 from tests.support.sources.checks import Load
 from tests.support.sources.data import Table
 from tests.support.sources.suite import SourceContract
 
 import podium
-from podium.errors import DatasetExists, InvalidArgument, SourceUnavailable
+from podium.errors import DatasetExists, InvalidArgument, SourceFailure, SourceUnavailable
 from podium.query.predicate import Compare, Operator
 from podium.query.schema import Kind
 from podium.sources import CountQuery, PairValue, Source, open_source
@@ -175,3 +176,15 @@ def test_a_table_is_the_same_however_its_name_is_written(url: str, tmp_path: Pat
     with podium.Curator(url, table="TWICE", dataset="one", **options) as curator:
         assert curator.status.source == "snowflake://emulator#SHOP.PUBLIC.TWICE"
         assert curator.top("item", k=2).items == ()
+
+
+def test_a_table_that_podium_did_not_make_is_never_dropped(url: str) -> None:
+    run(url, 'CREATE TABLE "podium_kept" ("n" BIGINT)', 'CREATE TABLE "own" ("user_id" BIGINT)')
+    with closing(open_source(url, table="own")) as source:
+        assert isinstance(source, SnowflakeSource)
+        missing = exp.select("n").from_("no_such_table")
+        with pytest.raises(SourceFailure), source.session() as session:
+            session.keep("podium_kept", missing)
+        with source.session() as session:
+            assert session.fetch('SELECT COUNT(*) FROM "podium_kept"') == [(0,)]
+    run(url, 'DROP TABLE "podium_kept"')

@@ -69,6 +69,9 @@ def test_a_table_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "   2  article-1\n" in succeeded("sql", sql, "--source", "-", "--user", "user_id", *TOTAL, text=text)
     rows = [json.dumps({"user_id": str(user), "article": "news"}) for user in range(400)]
     assert "   1  news\n" in succeeded("top", "-", *ASK, *TOTAL, "-k", "1", text="\n".join(rows))
+    named = "BZh,article\n" + "\n".join(f"{user},news" for user in range(400))
+    looks_compressed = ("--item", "article", "--user", "BZh", *TOTAL, "-k", "1")
+    assert "   1  news\n" in succeeded("top", "-", *looks_compressed, text=named)
     refused = podium("top", "-", *ASK, *TOTAL, text="")
     assert (
         refused.stderr.splitlines()[-3] == "SourceUnavailable: source='standard input' is empty: it has no first line."

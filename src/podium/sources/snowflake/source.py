@@ -202,8 +202,10 @@ class SnowflakeSession:
             _run(lambda statement=statement: self._connection.cursor().execute(statement))  # type: ignore[misc]
 
     def _create(self, table: str, statement: str) -> None:
-        self._tables.append(table)
         _run(lambda: self._connection.cursor().execute(statement))
+        # Only what was made here is dropped: a table of that name may be somebody's own. After a failure the
+        # connection is closed, which drops what the engine may have made all the same.
+        self._tables.append(table)
 
     def empty(self) -> bool:
         """Drop the temporary tables; whether all of them are gone."""
