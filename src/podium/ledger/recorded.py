@@ -1,4 +1,4 @@
-"""What the details of entries say, read once for entries that say the same.
+"""The details of entries, parsed once for each different text.
 
 A ledger of a million entries has few different details: verification would otherwise parse the same events, and add up
 the same costs, once for each of them. What is kept depends on the text alone, so nothing here can go out of date.

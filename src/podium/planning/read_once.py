@@ -1,4 +1,4 @@
-"""What answers on an engine that keeps nothing: a mechanism that reads the table once, where there is one as good."""
+"""Strategies for engines without temporary tables: a mechanism that reads the table once, where one is as good."""
 
 from __future__ import annotations
 

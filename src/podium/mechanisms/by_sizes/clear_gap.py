@@ -40,5 +40,5 @@ def is_clear(noisy: float, *, scale: float, noise: float, k: int, domain_size: i
 
 
 def is_within_reach(noisy: float, *, scale: float, threshold: float) -> bool:
-    """Whether selections return k items, by how far the k-th is ahead, with noise of this scale; floats may decide."""
+    """Whether selections should return k items, given the noisy lead and the scale of its noise; floats may decide."""
     return noisy > _SCALES_OF_LEAD * scale + threshold

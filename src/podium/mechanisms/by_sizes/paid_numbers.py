@@ -1,4 +1,4 @@
-"""Numbers that are paid for before anything is chosen: each with Laplace noise, written down in the receipt."""
+"""Noisy numbers that choose a branch: measured first, with Laplace noise, and recorded in the receipt."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["pay_for_numbers", "shown_number"]
 def pay_for_numbers(
     numbers: Sequence[int], epsilon: Fraction, receipt: list[Event], bits: BitSource | None
 ) -> Sequence[Fraction]:
-    """Numbers of which one user moves one by 1, with the noise that this epsilon pays for."""
+    """Noisy numbers at this epsilon; adding or removing one user changes only one of them, by at most 1."""
     receipt.append(LaplaceNoise(epsilon))
     scale = 1 / epsilon
     return noisy_values(numbers, scale=scale, noise="laplace", grid_bits=grid_bits_for(scale), bits=bits)
 
 
 def shown_number(noisy: Fraction) -> str:
-    """Numbers below 0 are noise, and say no more than 0 does to a reader."""
+    """The number as shown to readers: rounded, and 0 where noise made it negative."""
     return str(max(0, round(noisy)))

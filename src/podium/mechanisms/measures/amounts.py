@@ -24,7 +24,7 @@ __all__ = [
 _BARS = (4.0, 5.0, 2.5)
 """How many sigmas above 0 an entry must be: the largest one, any other, and one beside an entry that counts."""
 _LAPLACE_BARS = (6.84, 10.17, 3.11)
-"""The same for Laplace noise, whose tails are longer: it is above these as often as Gaussian noise is above those."""
+"""The same for Laplace noise, whose tails are longer: noise alone exceeds each bar with the same probability."""
 _PER_PLACE = 10
 """The k-th item has about 1/(10 k) of all that users add."""
 _STEEPNESS, _HOPELESS = 3, 1e100

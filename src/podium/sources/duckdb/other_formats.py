@@ -1,4 +1,4 @@
-"""Files that the embedded engine does not read, and what leads from each to one that it does."""
+"""Files that the embedded engine does not read, and how to convert each to a format that it does."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _MARKS = {
     b"\xfd7zXZ": "compressed by xz. Unpack it, or compress it as .gz or .bz2.",
     b"PAR1": "Parquet, and its name does not say so. Let its name end in .parquet.",
 }
-"""How files begin that are no text in a one-byte encoding or UTF-8, whatever their name says. No row is part of it."""
+"""First bytes of files that are not text, whatever their names say. They hold no data of any row."""
 
 
 def other_format(ending: str) -> str | None:
-    """What a file with this ending is, and what leads on; None for an ending that says nothing."""
+    """What a file with this ending is, and how to convert it; None for unknown endings."""
     return _OTHERS.get(ending)
 
 
 def unreadable_text(head: bytes, encoding: str) -> str | None:
-    """What a file is that begins so and could not be read as text, and what leads on; None if its bytes do not say."""
+    """What a file with these first bytes is, and how to convert it; None if they are not known."""
     return next((said.format(encoding) for mark, said in _MARKS.items() if head.startswith(mark)), None)

@@ -13,7 +13,7 @@ __all__ = ["ItemsBySize"]
 
 @dataclass(frozen=True, slots=True)
 class ItemsBySize:
-    """Rows (item, t, users, what they add), as the engine counted them: a user adds 1, or the value of the pair."""
+    """Rows (item, t, users, what they add), as counted by the engine; a user adds 1, or the value of the pair."""
 
     rows: Sequence[tuple[Item, int, int, int]]
 

@@ -36,7 +36,7 @@ class TrinoArithmetic(Arithmetic):
 
 
 class Trino(Dialect):
-    """Trino: text is compared by code point; what is kept is a table of the session's schema."""
+    """Trino: text is compared by code point; there are no temporary tables."""
 
     name = "trino"
     arithmetic = TrinoArithmetic()
@@ -73,7 +73,7 @@ class Trino(Dialect):
         return exp.cast(text, exp.DataType.build("TIMESTAMP(6)", dialect=self.name))
 
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
-        """A table, to be dropped at the end: this engine has no temporary ones."""
+        """A table: this engine has no temporary ones, so what has to be kept is refused before this is sent."""
         return exp.Create(this=exp.to_table(name), kind="TABLE", expression=query)
 
 

@@ -1,4 +1,4 @@
-"""What is beside the lists of some groups: users of each, and what they add to items that are not listed."""
+"""Totals beside the lists of some groups: the users of each, and what they add to items that are not listed."""
 
 from __future__ import annotations
 
