@@ -54,6 +54,21 @@ def test_the_owner_may_say_how_often() -> None:
 
 
 @pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("span", [None, 30])
+def test_a_list_that_an_earlier_plan_began_leaves_the_later_ones_their_shares(span: int | None, known: bool) -> None:
+    """Its attempt failed, and then the owner said remeasure=5: the ninth period is asked again, the tenth planned."""
+    sharing = Sharing(10, span=span, remeasure=5, known=known)
+    assert numbers(sharing.lists) == [1, 5, 10]
+    left = RemainingBudget(Fraction(1), Fraction(1), Fraction(1, 10**6))
+    rho = bounded_range_rho(sharing.per_item(8, RemainingBudget(None, left.rho, left.delta), 1))
+    assert Fraction(2, 5) < rho <= Fraction(1, 2)
+    if known:
+        assert sharing.per_item(8, RemainingBudget(left.epsilon, None, left.delta), 1) <= Fraction(1, 2)
+    else:
+        assert sharing.for_finding(8, left)[0] < sharing.for_finding(9, left)[0]
+
+
+@pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("span", [None, 1, 30])
 @pytest.mark.parametrize("periods", [1, 2, 12, 52])
 def test_the_shares_add_up_to_the_total(periods: int, span: int | None, known: bool) -> None:

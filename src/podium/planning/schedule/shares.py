@@ -124,7 +124,7 @@ class Sharing:
     def for_finding(self, index: int, left: RemainingBudget) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a round of finding in this period, before its list."""
         this = self._for_finding(index)
-        weights = self._lists_from(index) + self._finding_after(index) + this
+        weights = self._sum(self._lists_at(index), self._for_list) + self._finding_after(index) + this
         # An unplanned round leaves as much for another one.
         parts = 1 + len(_from(self.finding, index + 1)) + (not self.has_finding(index))
         rho = below((left.rho or Fraction(0)) * this / weights)
@@ -149,7 +149,7 @@ class Sharing:
         """What is left of ``whole`` before this period's list if all before it used their full shares."""
         lists = self._lists_from(index)
         share = (lists + self._finding_after(index)) / (self._lists_from(0) + self._finding_after(-1))
-        roots = self._roots_from(index) / self._roots_from(0)
+        roots = self._roots(_from(self.lists, index)) / self._roots(self.lists)
         return RemainingBudget(
             None if whole.epsilon is None else whole.epsilon * roots,
             None if whole.rho is None else whole.rho * share,
@@ -158,14 +158,20 @@ class Sharing:
 
     def _list_share(self, index: int) -> Fraction:
         """The share of this period's list in what is left of rho before it."""
-        return self._for_list(index) / (self._lists_from(index) + self._finding_after(index))
+        lists = self._sum(self._lists_at(index), self._for_list)
+        return self._for_list(index) / (lists + self._finding_after(index))
 
     def _list_share_of_epsilon(self, index: int) -> Fraction:
         """The same for epsilon: by roots, so that the sum which allows more is the same one in all periods."""
-        return square_root(self._for_list(index)) / self._roots_from(index)
+        return square_root(self._for_list(index)) / self._roots(self._lists_at(index))
 
-    def _roots_from(self, index: int) -> Fraction:
-        return self._sum(_from(self.lists, index), lambda period: square_root(self._for_list(period)))
+    def _lists_at(self, index: int) -> tuple[int, ...]:
+        """The lists from this period on, its own first, even if only an earlier plan of the schedule had it."""
+        later = _from(self.lists, index)
+        return later if later[:1] == (index,) else (index, *later)
+
+    def _roots(self, lists: tuple[int, ...]) -> Fraction:
+        return self._sum(lists, lambda period: square_root(self._for_list(period)))
 
     def _for_list(self, index: int) -> Fraction:
         return list_weight(index, self.periods, growing=self.growing)
