@@ -213,10 +213,24 @@ MUTANTS = (
     ),
     Mutant(
         "planning/schedule/shares.py",
-        "square_root(self._for_list(index)) / self._roots_from(index)",
+        "square_root(self._for_list(index)) / self._roots(self._lists_at(index))",
         "self._list_share(index)",
         "shares of epsilon keep their ratio to those of rho",
         ("unit/planning/test_shares.py::test_the_sums_of_epsilon_and_rho_keep_their_ratio_in_a_growing_schedule",),
+    ),
+    Mutant(
+        "planning/schedule/shares.py",
+        "return later if later[:1] == (index,) else (index, *later)",
+        "return later",
+        "a list that only an earlier plan had leaves later ones their shares",
+        ("unit/planning/test_shares.py::test_a_list_that_an_earlier_plan_began_leaves_the_later_ones_their_shares",),
+    ),
+    Mutant(
+        "planning/read_once.py",
+        "or strategy.others is not None:",
+        "or False:",
+        "what was asked beside a list is never left out",
+        ("unit/planning/test_read_once.py::test_what_was_asked_beside_the_list_is_not_left_out",),
     ),
     Mutant(
         "curator/monitor/periods.py",
