@@ -32,5 +32,5 @@ def test_readme_says_which_mechanisms_a_door_leads_to() -> None:
     top, rank, watch = ({name for name in NAMES if f"`{name}`" in part} for part in said.groups())
     assert top == made_in("strategy", "known_by_sizes", "known_domain")
     assert rank == made_in("ranking")
-    assert watch == made_in("schedule/schedule_plan", "schedule/shares") == {"GaussianSparseHistogram"}
+    assert watch == made_in("schedule/schedule_plan", "schedule/shares") == {"TruncatedGaussianHistogram"}
     assert "four papers, in the library" in text
