@@ -101,13 +101,13 @@ def test_rounds_that_were_interrupted_stay_charged(table: Path, monkeypatch: pyt
                 next(watching.run())
         reserved, failed = watching.history()[-2:]
         assert (reserved.kind, failed.kind) == (Kind.RESERVED, Kind.FORFEITED)
-        lists = list(watching.run())
         limits = watching.plan().limits
+        assert reserved.cost is not None
+        assert limits.rho is not None
+        assert 4 * reserved.cost.rho == pytest.approx(float(limits.rho), rel=1e-3)
+        lists = list(watching.run())
     with open_ledger(table.with_name("ledger.db")) as ledger:
         spent = ledger.status("daily").spent
-    assert reserved.cost is not None
-    assert limits.rho is not None
-    assert 4 * reserved.cost.rho == pytest.approx(float(limits.rho), rel=1e-3)
     # Later lists share what it left; a ledger rounds up.
     assert reserved.cost.rho + sum(release.paid.rho for release in lists) <= spent.rho <= limits.rho
     assert spent.delta <= limits.delta
