@@ -179,10 +179,9 @@ class SchedulePlan(Document):
         )
 
     def _in_rounds(self) -> str:
-        rho, delta = self.sharing.for_rounds(0, RemainingBudget.of(self.limits))
         return (
-            f"each list is found in rounds of its own in the rows of its {self.schedule.every}, for at most rho "
-            f"{display(rho)} and delta {display(delta)}, while these lists have half of their items; then as below"
+            f"each list is found in rounds of its own in the rows of its {self.schedule.every}, while these lists have "
+            "half of their items; then as below"
         )
 
     def _lists(self) -> str:
@@ -236,6 +235,9 @@ class SchedulePlan(Document):
             search = "the first" if self.sharing.growing and self.sharing.rounds > 1 else "each"
             rho = sum((event.rho for event in self.stage.worst_case), Fraction(0))
             text += f", rho {display(rho)} and delta {display(self.stage.delta)} for {search} round of finding"
+        if self.sharing.in_rounds:
+            rho, delta = self.sharing.for_rounds(0, RemainingBudget.of(self.limits))
+            text = f"rho {display(rho)} and delta {display(delta)} for each list in rounds of its own; then {text}"
         whose = "for all periods together" if self.unit is Unit.USER else f"for each {self.schedule.every}'s rows"
         carried = "what a period does not use is carried forward" if self.unit is Unit.USER else "nothing is carried"
         most = f"epsilon {display(self.guarantee.epsilon())}" if self.by_epsilon else f"rho {display(self.limits.rho)}"
