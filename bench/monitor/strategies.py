@@ -12,7 +12,7 @@ import numpy as np
 
 from bench.monitor.correlated import noisy_counts
 from bench.monitor.streams import Stream
-from podium.curator.monitor.periods import merge_domain
+from podium.curator.monitor.periods import Found
 from podium.histogram import Histogram
 from podium.ledger import Budget, Totals
 from podium.mechanisms import ExponentialTopK
@@ -61,12 +61,13 @@ def monitor(stream: Stream, question: Question, *, remeasure: int | None = None)
     """What TopKMonitor does for unit='user': find now and then, choose from what was found, carry what is left.
 
     A growing or long window is not measured in every period unless ``remeasure`` is 1; its last list is repeated.
+    Windows that do not overlap are asked about in rounds, each for itself, while that brings back enough.
     """
     limits = Limits.of(Guarantee.approximate(question.epsilon, question.delta))
-    sharing = Sharing(stream.periods, span=stream.span, remeasure=remeasure)
+    sharing = Sharing(stream.periods, span=stream.span, remeasure=remeasure, in_rounds=True)
     rho, delta = limits.rho or Fraction(0), limits.delta
     whole = rho
-    found: list[tuple[Any, ...]] = []
+    found = Found()
     listed: tuple[Any, ...] = ()
     outcomes = []
     for period in range(stream.periods):
@@ -75,14 +76,22 @@ def monitor(stream: Stream, question: Question, *, remeasure: int | None = None)
         if not sharing.has_list(period):
             outcomes.append(Outcome(_share(listed, counts, question.k), float(rho / whole)))
             continue
-        domain: tuple[Any, ...] = merge_domain(found, candidates_for(question.k))
-        if sharing.searches(period, done=len(found), short=len(domain) < question.k):
+        if sharing.asks_in_rounds(question.k, searches=found.searches, lists=found.lists, items=found.items):
+            share, part = sharing.for_rounds(period, RemainingBudget(None, rho, delta))
+            facts, rounds = Facts(k=question.k), RoundsBudget(mu_squared=2 * share, delta=part)
+            release = run_strategy(strategy_for(facts, rounds), reader)
+            found.add_list(release)
+            rho, delta, listed = rho - release.paid.rho, delta - part, release.items
+            outcomes.append(Outcome(_share(listed, counts, question.k), float(rho / whole)))
+            continue
+        domain: tuple[Any, ...] = found.domain(candidates_for(question.k))
+        if sharing.searches(period, done=found.searches, short=len(domain) < question.k):
             stage = stage_for(
                 question.k, DEFAULT_MAX_ITEMS_PER_USER, *sharing.for_finding(period, RemainingBudget(None, rho, delta))
             )
-            found.append(reader.discover(stage, ()).items)
+            found.add_search(reader.discover(stage, ()))
             rho, delta = rho - sum(event.rho for event in stage.worst_case), delta - stage.delta
-            domain = merge_domain(found, candidates_for(question.k))
+            domain = found.domain(candidates_for(question.k))
         k, listed = min(question.k, len(domain)), ()
         if k:
             single = sharing.per_item(period, RemainingBudget(None, rho, delta), question.k)

@@ -18,7 +18,7 @@ import podium
 from podium.curator.monitor import turn
 from podium.errors import BudgetExceeded, DatasetExists, InvalidArgument, LedgerUnavailable, PodiumError
 from podium.ledger import Kind, Ledger, open_ledger, reservations
-from podium.mechanisms import ExponentialTopK, LimitedDomain
+from podium.mechanisms import AdaptiveTopK, ExponentialTopK, LimitedDomain
 from podium.planning.facts import MAX_K
 from podium.privacy import Cost
 from podium.sources.parquet import write_parquet
@@ -303,11 +303,14 @@ def test_a_period_whose_share_was_lost_is_passed_over_where_nothing_may_be_carri
         assert status.totals.whole.share(status.held) <= 1
 
 
-def test_crumbs_do_not_make_a_list(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("step", "rediscover"), [((ExponentialTopK, "release"), 1), ((AdaptiveTopK, "run"), None)])
+def test_crumbs_do_not_make_a_list(
+    table: Path, monkeypatch: pytest.MonkeyPatch, step: tuple[type, str], rediscover: int | None
+) -> None:
     """The last period lost its share: what rounding left over would make noise that looks like a list."""
-    with monitor(table, periods=1, window=None) as watching:
+    with monitor(table, periods=1, window=None, rediscover=rediscover) as watching:
         with monkeypatch.context() as patch:
-            patch.setattr(ExponentialTopK, "release", _interrupted)
+            patch.setattr(*step, _interrupted)
             with pytest.raises(KeyboardInterrupt):
                 list(watching.run())
         spent = watching.history()

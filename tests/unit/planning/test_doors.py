@@ -32,7 +32,7 @@ def test_the_page_about_the_planner_says_which_mechanisms_a_command_uses() -> No
     top, rank, watch = ({name for name in NAMES if f"`{name}`" in part} for part in said.groups())
     assert top == made_in("strategy", "known_by_sizes", "known_domain")
     assert rank == made_in("ranking")
-    assert watch == made_in("schedule/schedule_plan", "schedule/shares") == {"GaussianSparseHistogram"}
+    assert watch == made_in("schedule/schedule_plan", "schedule/shares") == {"TruncatedGaussianHistogram"}
 
 
 def test_the_readme_leads_to_that_page() -> None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from podium.errors import BudgetExceeded
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.refresh import list_weight
 from podium.planning.schedule.schedule_plan import SchedulePlan, plan_schedule
@@ -116,6 +117,37 @@ def test_where_nothing_is_found_searches_do_not_use_up_the_budget() -> None:
     assert not any(growing.searches(period, done=0, short=True) for period in set(growing.lists) - set(growing.finding))
 
 
+def test_windows_that_do_not_overlap_are_asked_about_in_rounds_while_these_bring_back_enough() -> None:
+    sharing = Sharing(4, in_rounds=True)
+    assert sharing.asks_in_rounds(K, searches=0, lists=0, items=0)
+    assert sharing.asks_in_rounds(K, searches=0, lists=2, items=10)
+    assert not sharing.asks_in_rounds(K, searches=0, lists=2, items=9)
+    # After a round of finding lists are chosen: so go on schedules that began before lists had rounds.
+    assert not sharing.asks_in_rounds(K, searches=1, lists=0, items=0)
+    others = [Sharing(4), Sharing(4, in_rounds=True, known=True), Sharing(4, in_rounds=True, rediscover=2)]
+    others += [Sharing(4, in_rounds=True, span=span) for span in (2, None)]
+    assert not any(one.asks_in_rounds(K, searches=0, lists=0, items=0) for one in others)
+
+
+def test_lists_in_rounds_share_what_is_left_equally() -> None:
+    sharing = Sharing(4, in_rounds=True)
+    rho, delta = TOTAL, DELTA
+    for period in range(4):
+        share, part = sharing.for_rounds(period, RemainingBudget(None, rho, delta))
+        assert float(share / TOTAL) == pytest.approx(0.25, rel=1e-5)
+        assert float(part / DELTA) == pytest.approx(0.25, rel=1e-2)
+        rho, delta = rho - share, delta - part
+    assert rho >= 0
+    assert delta >= 0
+    # The third was half as dear: two share what it left.
+    share, _ = sharing.for_rounds(2, RemainingBudget(None, TOTAL * 3 / 8, DELTA))
+    assert float(share / TOTAL) == pytest.approx(3 / 16, rel=1e-5)
+    with pytest.raises(BudgetExceeded):
+        sharing.for_rounds(3, RemainingBudget(None, TOTAL / 100, DELTA), minimum=TOTAL / 99)
+    with pytest.raises(BudgetExceeded):
+        sharing.for_rounds(3, RemainingBudget(None, TOTAL, Fraction(0)))
+
+
 def planned(window: str | None, periods: int = 52) -> SchedulePlan:
     schedule = Schedule.of(start="2026-01-05", every="week", periods=periods, window=window)
     return plan_schedule(schedule, k=K, epsilon=1, delta=DELTA)
@@ -134,4 +166,6 @@ def test_a_plan_says_which_periods_measure_a_list_and_what_the_last_ones_get() -
     assert plan.last_lead < plan.lead
     assert plan.to_dict()["lists"] == 14
     assert "measured" not in dict(planned(None).facts())
+    assert "in rounds" not in facts
+    assert "while these lists have half of their items" in dict(planned(None).facts())["in rounds"]
     assert planned(None).planned_epsilon(51) == planned(None).epsilon_per_item

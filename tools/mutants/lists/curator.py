@@ -213,6 +213,38 @@ MUTANTS = (
     ),
     Mutant(
         "planning/schedule/shares.py",
+        "return self.in_rounds and not searches and 2 * items >= k * lists",
+        "return self.in_rounds and not searches",
+        "lists in rounds that bring back too little end",
+        (
+            "integration/curator/test_schedules_in_rounds.py::test_where_rounds_bring_back_too_little_later_periods_search_and_choose",
+        ),
+    ),
+    Mutant(
+        "planning/schedule/shares.py",
+        "return self.in_rounds and not searches and 2 * items >= k * lists",
+        "return self.in_rounds and 2 * items >= k * lists",
+        "a schedule that began with a search goes on as it began",
+        (
+            "integration/curator/test_schedules_in_rounds.py::test_a_schedule_that_began_with_a_search_goes_on_as_it_began",
+        ),
+    ),
+    Mutant(
+        "planning/schedule/shares.py",
+        "significant_below(left.delta / lists)",
+        "significant_below(left.delta)",
+        "every list in rounds has its part of delta",
+        ("unit/planning/test_shares.py::test_lists_in_rounds_share_what_is_left_equally",),
+    ),
+    Mutant(
+        "curator/monitor/windows.py",
+        "RoundsBudget(mu_squared=2 * rho, delta=delta)",
+        "RoundsBudget(mu_squared=4 * rho, delta=delta)",
+        "a list in rounds costs at most its share",
+        ("integration/curator/test_schedules_in_rounds.py::test_rounds_that_were_interrupted_stay_charged",),
+    ),
+    Mutant(
+        "planning/schedule/shares.py",
         "square_root(self._for_list(index)) / self._roots(self._lists_at(index))",
         "self._list_share(index)",
         "shares of epsilon keep their ratio to those of rho",

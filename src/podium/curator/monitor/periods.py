@@ -6,17 +6,18 @@ There is no other state: a process that was killed and restarted continues where
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from podium.histogram import Item
 from podium.ledger import Entry, Kind
+from podium.mechanisms import AdaptiveTopK
 from podium.privacy import Cost
 from podium.query import QuestionRecord
 from podium.release import Receipt, Release
 from podium.release.release import read_stored
 
-__all__ = ["Attempt", "Record", "Role", "merge_domain", "question_identity"]
+__all__ = ["Attempt", "Found", "Record", "Role", "merge_domain", "question_identity"]
 
 
 class Role(StrEnum):
@@ -86,6 +87,35 @@ class Record:
     def cost(self) -> Cost:
         """The total charge of all attempts."""
         return sum((attempt.cost for attempt in self.attempts), Cost.nothing())
+
+
+@dataclass(slots=True)
+class Found:
+    """What earlier periods of a schedule named, the newest last, and how: all of it released.
+
+    ``lists`` counts the lists that were found in rounds of their own, which hold so many ``items`` in all.
+    """
+
+    named: list[tuple[Item, ...]] = field(default_factory=list)
+    searches: int = 0
+    lists: int = 0
+    items: int = 0
+
+    def add_search(self, finding: Release) -> None:
+        """A round of finding, whose items later lists are chosen from."""
+        self.named.append(finding.items)
+        self.searches += 1
+
+    def add_list(self, listed: Release) -> None:
+        """A list: if it was found in rounds, its items were unknown before."""
+        if listed.mechanism == AdaptiveTopK.__name__:
+            self.named.append(listed.items)
+            self.lists += 1
+            self.items += len(listed.items)
+
+    def domain(self, maximum: int) -> tuple[Item, ...]:
+        """At most ``maximum`` items for a list to be chosen from."""
+        return merge_domain(self.named, maximum)
 
 
 def question_identity(schedule: str, period: str, role: Role) -> dict[str, str]:

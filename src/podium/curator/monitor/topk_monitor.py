@@ -12,7 +12,7 @@ from typing import Unpack
 
 from podium.curator.curator import Curator
 from podium.curator.held_source import HeldSource
-from podium.curator.monitor.periods import Record, Role
+from podium.curator.monitor.periods import Found, Record, Role
 from podium.curator.monitor.schedule_curator import ScheduleCurator
 from podium.curator.monitor.turn import Task, Turn, empty_list
 from podium.curator.monitor.windows import RankedBy, require_one_list, schedule_key, subject_of
@@ -21,7 +21,6 @@ from podium.curator.reuse import domain_fingerprint
 from podium.curator.timing import period_of
 from podium.errors import DatasetExists, InvalidArgument, LedgerTampered
 from podium.exact import Number, exact_fraction, positive_integer
-from podium.histogram import Item
 from podium.ledger import Budget, Entry, Ledger, open_ledger
 from podium.planning.schedule.calendar import Period, Schedule, moment
 from podium.planning.schedule.schedule_plan import DEFAULT_MAX_ITEMS_PER_USER, SchedulePlan, plan_schedule
@@ -162,7 +161,7 @@ class TopKMonitor:
             # An abandoned attempt would block its period. Other data sets need not be sound.
             self._ledger().recover()
         records: dict[str, Record] = {}
-        found: list[tuple[Item, ...]] = []
+        found = Found()
         last: Release | None = None
         for index in range(due):
             period = self._schedule.period(index)
@@ -220,7 +219,8 @@ class TopKMonitor:
             nonlocal done, found
             searched = record.release(Role.FINDING)
             done += searched is not None
-            found = found or (searched is not None and bool(searched.items))
+            # A list that is not empty has items that were found, or was found in rounds.
+            found = found or any(one is not None and one.items for one in (searched, record.release(Role.LIST)))
             if record.attempts or self._unit == Unit.USER_PERIOD:
                 return True
             return sharing.has_list(index) and (found or sharing.searches(index, done=done, short=True))

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from podium.curator.curator import Curator
-from podium.curator.monitor.periods import Record, Role, merge_domain
+from podium.curator.monitor.periods import Found, Record, Role
 from podium.curator.monitor.windows import Subject, schedule_question
 from podium.curator.prepare import PlannedQuestion
 from podium.errors import BudgetExceeded, InvalidArgument
-from podium.histogram import Item
 from podium.planning.schedule.calendar import Period
 from podium.planning.schedule.schedule_plan import SchedulePlan
 from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for
@@ -47,7 +46,7 @@ class Task:
 
 @dataclass(slots=True)
 class Turn:
-    """One period. ``found`` holds the items of earlier rounds of finding; this period appends its own.
+    """One period. ``found`` is what earlier periods named; this one adds its own.
 
     ``record`` is what the ledger has about the period, and ``read`` reads it again.
     """
@@ -57,7 +56,7 @@ class Turn:
     curator: Curator
     record: Record
     read: Callable[[], Record]
-    found: list[tuple[Item, ...]]
+    found: Found
 
     def release(self) -> Release | None:
         """The list; None if there is nothing to ask, or failed attempts used up the period's own share."""
@@ -81,14 +80,17 @@ class Turn:
     def _release(self) -> Release | None:
         stored, finding = self.record.release(Role.LIST), self.record.release(Role.FINDING)
         k = self.task.subject.k
+        if stored is None and finding is None and self._in_rounds():
+            return self._list_in_rounds()
         if stored is None and finding is None and self._must_find():
             finding = self._find()
             self.record = self.read()
             self._require_closed()
             stored = self.record.release(Role.LIST)
         if finding is not None:
-            self.found.append(finding.items)
+            self.found.add_search(finding)
         if stored is not None:
+            self.found.add_list(stored)
             return replace(stored, k=k)
         domain, size = self._domain()
         if size == 0:
@@ -98,6 +100,22 @@ class Turn:
         events = (*(finding.paid.events if finding else ()), *release.paid.events)
         return replace(release, k=k, paid=Receipt(events, entry=release.paid.entry))
 
+    def _in_rounds(self) -> bool:
+        """Decided by the plan and by releases, as everything here."""
+        found = self.found
+        return self.task.sharing.asks_in_rounds(
+            self.task.subject.k, searches=found.searches, lists=found.lists, items=found.items
+        )
+
+    def _list_in_rounds(self) -> Release:
+        sharing, whole = self.task.sharing, self.task.plan.limits.rho or Fraction(0)
+        # Rho grows like the square of epsilon.
+        minimum = whole / len(sharing.lists) * _MIN_SHARE**2
+        rho, delta = sharing.for_rounds(self._place, self._remaining(), minimum=minimum)
+        listed = self._ask(self.task.subject.rounds_question(self.period, rho, delta), Role.LIST)
+        self.found.add_list(listed)
+        return listed
+
     def _must_find(self) -> bool:
         """Decided by the plan and by releases: while too little was found, more periods search."""
         if self.task.domain is not None:
@@ -106,13 +124,13 @@ class Turn:
         if self.task.alone and short:
             # The period has a budget of its own, from which no later one is taken.
             return True
-        return self.task.plan.sharing.searches(self.period.index, done=len(self.found), short=short)
+        return self.task.plan.sharing.searches(self.period.index, done=self.found.searches, short=short)
 
     def _domain(self) -> tuple[Domain, int]:
         """The items to choose from: stated, or named by releases of this schedule, never read from rows."""
         if self.task.domain is not None:
             return self.task.domain, self.task.plan.domain_size
-        items = merge_domain(self.found, candidates_for(self.task.subject.k))
+        items = self.found.domain(candidates_for(self.task.subject.k))
         return DomainItems(items), len(items)
 
     def _find(self) -> Release:

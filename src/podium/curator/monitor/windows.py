@@ -16,7 +16,7 @@ from podium.curator.reuse import record_of
 from podium.errors import InvalidArgument
 from podium.mechanisms import Weights
 from podium.planning.facts import Facts, MeasureFacts
-from podium.planning.question_budget import QuestionBudget
+from podium.planning.question_budget import QuestionBudget, RoundsBudget
 from podium.planning.schedule.calendar import Every, Period, Schedule
 from podium.planning.schedule.shares import stage_for
 from podium.planning.strategy import Strategy, strategy_for
@@ -118,6 +118,14 @@ class Subject:
         budget = {"epsilon_per_item": str(epsilon_per_item), "delta": "0"}
         question = self._question(period.opens, period.closes, k)
         return PlannedQuestion(question, strategy, domain, self.user, budget)
+
+    def rounds_question(self, period: Period, rho: Fraction, delta: Fraction) -> PlannedQuestion:
+        """The list of a period whose items are found in rounds, with nothing from earlier periods."""
+        facts = Facts(k=self.k, max_items_per_user=self.max_items_per_user)
+        strategy = strategy_for(facts, RoundsBudget(mu_squared=2 * rho, delta=delta))
+        budget = {"rho": str(rho), "delta": str(delta)}
+        question = self._question(period.opens, period.closes, self.k)
+        return PlannedQuestion(question, strategy, None, self.user, budget)
 
     def first_query(self, period: Period, *, known: bool) -> CountQuery:
         """The first read of a schedule, a round of finding unless the items are ``known``, without a real salt."""

@@ -11,9 +11,9 @@ import flint
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, ball, ball_precision, dyadic_above, exact_integer, rational_bounds
-from podium.mechanisms import GaussianSparseHistogram
+from podium.mechanisms import TruncatedGaussianHistogram
 from podium.mechanisms.measures.clipped_sums import grid_bits_of
-from podium.planning.facts import MAX_K, MeasureFacts
+from podium.planning.facts import MAX_K, Facts, MeasureFacts
 from podium.planning.reach import MISS_PROBABILITY, round_up
 from podium.planning.schedule.calendar import Schedule
 from podium.planning.schedule.shares import RemainingBudget, Sharing, Unit, candidates_for, stage_for
@@ -47,7 +47,7 @@ class SchedulePlan(Document):
     domain_size: int
     epsilon_per_item: Fraction
     lists_rho: Fraction
-    stage: GaussianSparseHistogram | None
+    stage: TruncatedGaussianHistogram | None
     user: UserColumns | None = None
     measure: MeasureFacts | None = None
 
@@ -138,6 +138,7 @@ class SchedulePlan(Document):
             ("promise", self._guarantee()),
             *([] if self.measure is None else [("by", self._by(self.measure))]),
             *([("measured", self._measured())] if self.measures_less else []),
+            *([("in rounds", self._in_rounds())] if self.sharing.in_rounds else []),
             ("lists", self._lists()),
             ("finding", self._finding()),
             ("cost", self._cost()),
@@ -175,6 +176,12 @@ class SchedulePlan(Document):
         return (
             f"in {len(numbers):,} of {_periods(self.schedule.periods, self.schedule)} ({', '.join(told)}); the others "
             "repeat the last list, which costs nothing"
+        )
+
+    def _in_rounds(self) -> str:
+        return (
+            f"each list is found in rounds of its own in the rows of its {self.schedule.every}, while these lists have "
+            "half of their items; then as below"
         )
 
     def _lists(self) -> str:
@@ -228,6 +235,9 @@ class SchedulePlan(Document):
             search = "the first" if self.sharing.growing and self.sharing.rounds > 1 else "each"
             rho = sum((event.rho for event in self.stage.worst_case), Fraction(0))
             text += f", rho {display(rho)} and delta {display(self.stage.delta)} for {search} round of finding"
+        if self.sharing.in_rounds:
+            rho, delta = self.sharing.for_rounds(0, RemainingBudget.of(self.limits))
+            text = f"rho {display(rho)} and delta {display(delta)} for each list in rounds of its own; then {text}"
         whose = "for all periods together" if self.unit is Unit.USER else f"for each {self.schedule.every}'s rows"
         carried = "what a period does not use is carried forward" if self.unit is Unit.USER else "nothing is carried"
         most = f"epsilon {display(self.guarantee.epsilon())}" if self.by_epsilon else f"rho {display(self.limits.rho)}"
@@ -308,6 +318,8 @@ def plan_schedule(
     sharing = Sharing(
         schedule.periods, rediscover=rediscover, known=domain_size is not None, remeasure=remeasure,
         span=1 if alone else schedule.span,
+        # The weights of rounds are proved for whole users, and amounts have no rounds here.
+        in_rounds=not alone and measure is None and domain_size is None and Facts(k=number).adaptive,
     )  # fmt: skip
     remaining = RemainingBudget.of(limits, schedule.overlap if alone else 1)
     first = Sharing(1, known=domain_size is not None) if alone else sharing

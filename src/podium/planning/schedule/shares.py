@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from podium.errors import BudgetExceeded, InvalidArgument
 from podium.exact import exact_integer
-from podium.mechanisms import GaussianSparseHistogram, Weights
+from podium.mechanisms import TruncatedGaussianHistogram, Weights
 from podium.planning.facts import MAX_K
 from podium.planning.schedule.refresh import finding_periods, finding_weight, list_periods, list_weight, square_root
 from podium.privacy import Limits, largest_selection_epsilon
@@ -75,16 +75,20 @@ class Sharing:
     that begin with a round of finding; none if the domain is stated. Each gets what is left in proportion to its
     weight. A window of one period (``span``) is measured in every period. ``rediscover`` and ``remeasure`` say every
     how many periods new items are looked for and lists are measured.
+
+    Windows that do not overlap share no rows, so what was found in one says less about the next. With ``in_rounds``
+    each of them is asked about as a ledger's question would be, while this brings back enough.
     """
 
     periods: int
     lists: tuple[int, ...]
     finding: tuple[int, ...]
     growing: bool
+    in_rounds: bool
 
     def __init__(
         self, periods: int, *, rediscover: int | None = None, known: bool = False, span: int | None = 1,
-        remeasure: int | None = None,
+        remeasure: int | None = None, in_rounds: bool = False,
     ) -> None:  # fmt: skip
         number = exact_integer(periods, "periods", minimum=1)
         between = None if rediscover is None else exact_integer(rediscover, "rediscover", minimum=1)
@@ -94,7 +98,10 @@ class Sharing:
         growing = span is None
         lists = list_periods(number, span, step)
         finding = () if known else finding_periods(lists, number, between, growing=growing)
-        for name, value in {"periods": number, "lists": lists, "finding": finding, "growing": growing}.items():
+        # Whoever says how often new items are looked for wants them to be kept.
+        rounds = in_rounds and span == 1 and bool(finding) and rediscover is None
+        fields = {"periods": number, "lists": lists, "finding": finding, "growing": growing, "in_rounds": rounds}
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -120,6 +127,24 @@ class Sharing:
             return True
         later = _from(self.finding, index)
         return short and not self.growing and bool(later) and done < 2 * (len(self.finding) - len(later))
+
+    def asks_in_rounds(self, k: int, *, searches: int, lists: int, items: int) -> bool:
+        """Whether the next list is found in rounds of its own, after ``lists`` of these with so many ``items`` in all.
+
+        It is while they hold half of what they should; one period that shows that the users are too few is enough.
+        After a round of finding every list is chosen from what was found.
+        """
+        return self.in_rounds and not searches and 2 * items >= k * lists
+
+    def for_rounds(
+        self, index: int, left: RemainingBudget, *, minimum: Fraction = Fraction(0)
+    ) -> tuple[Fraction, Fraction]:
+        """(rho, delta) of a list that is found in rounds of its own; raises if rho is below ``minimum``."""
+        lists = len(_from(self.lists, index))
+        rho, delta = below((left.rho or Fraction(0)) / lists), significant_below(left.delta / lists)
+        if rho == 0 or rho < minimum or delta == 0:
+            raise _budget_error("delta" if delta == 0 else "rho")
+        return rho, delta
 
     def for_finding(self, index: int, left: RemainingBudget) -> tuple[Fraction, Fraction]:
         """(rho, delta) of a round of finding in this period, before its list."""
@@ -217,9 +242,9 @@ def candidates_for(k: int) -> int:
 
 def stage_for(
     k: int, max_items_per_user: int, rho: Fraction, delta: Fraction, *, clip: int = 1
-) -> GaussianSparseHistogram:
+) -> TruncatedGaussianHistogram:
     """A round of finding: noisy weighted counts or sums of all items, in which all users have equal influence."""
-    return GaussianSparseHistogram(
+    return TruncatedGaussianHistogram(
         k=candidates_for(k), rho=rho, delta=delta, weights=Weights.spread(max_items_per_user), clip=clip
     )
 

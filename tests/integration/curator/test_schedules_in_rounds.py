@@ -1,0 +1,114 @@
+"""Windows that do not overlap: each list is found in rounds of its own, until these bring back too little."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from tests.support.curator.monitoring import FIRST, START, USERS, monitor
+
+from podium.curator.monitor import turn
+from podium.curator.monitor.periods import Role
+from podium.ledger import Kind, open_ledger
+from podium.mechanisms import AdaptiveTopK
+from podium.query import QuestionRecord
+from podium.sources.parquet import write_parquet
+
+ALONE = {"window": None, "periods": 4}
+
+
+def days(target: Path, users: list[dict[str, int]]) -> Path:
+    """A table of days, with so many users for each item."""
+    rows = [
+        (user, item, START + dt.timedelta(days=day, hours=12))
+        for day, counts in enumerate(users)
+        for item, number in counts.items()
+        for user in range(number)
+    ]
+    write_parquet(dict(zip(("user_id", "item", "at"), map(list, zip(*rows, strict=True)), strict=True)), target)
+    return target
+
+
+def asked(watching: object) -> list[str]:
+    """The role of every question, or that it was asked in rounds."""
+    found = []
+    for entry in watching.history():  # type: ignore[attr-defined]
+        record = QuestionRecord.from_text(entry.question)
+        if entry.kind is Kind.RESERVED and record is not None:
+            rounds = record.schedule["role"] == Role.LIST and "epsilon_per_item" not in record.budget
+            found.append("rounds" if rounds else record.schedule["role"])
+    return found
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return days(tmp_path / "events.parquet", [USERS] * 4)
+
+
+def test_each_list_is_found_in_rounds_of_its_own(table: Path) -> None:
+    with monitor(table, **ALONE) as watching:
+        lists = list(watching.run())
+        limits, spent = watching.plan().limits, watching.history()
+        again = list(watching.run())
+        told = list(watching.releases.values())
+        assert asked(watching) == ["rounds"] * 4
+        assert watching.history() == spent
+        assert limits.rho is not None
+        assert sum(release.paid.rho for release in lists) <= limits.rho
+        assert sum(release.paid.delta for release in lists) <= limits.delta
+    assert [release.items for release in lists] == [FIRST] * 4
+    assert {release.mechanism for release in lists} == {"AdaptiveTopK"}
+    for others in (again, told):
+        assert [release.items for release in others] == [FIRST] * 4
+        assert {release.paid.rho for release in others} == {0}
+
+
+def test_where_rounds_bring_back_too_little_later_periods_search_and_choose(tmp_path: Path) -> None:
+    few = days(tmp_path / "few.parquet", [{"a": 2, "b": 1}, USERS, USERS, USERS])
+    with monitor(few, **ALONE) as watching:
+        (first,) = watching.run("2026-01-02")
+        assert first.items == ()
+        # Another process goes on where the ledger says.
+    with monitor(few, **ALONE) as watching:
+        lists = list(watching.run())
+        assert asked(watching)[:3] == ["rounds", "finding", "list"]
+        assert "rounds" not in asked(watching)[1:]
+        assert [release.items for release in lists] == [(), *[FIRST] * 3]
+        assert [release.items for release in watching.releases.values()] == [(), *[FIRST] * 3]
+
+
+def test_a_schedule_that_began_with_a_search_goes_on_as_it_began(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monitor(table, **ALONE) as watching:
+        with monkeypatch.context() as patch:
+            # As it was before lists had rounds.
+            patch.setattr(turn.Turn, "_in_rounds", lambda _: False)
+            list(watching.run("2026-01-02"))
+        assert asked(watching) == ["finding", "list"]
+        lists = list(watching.run())
+        assert "rounds" not in asked(watching)
+    assert [release.items for release in lists] == [FIRST] * 4
+
+
+def test_rounds_that_were_interrupted_stay_charged(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monitor(table, **ALONE) as watching:
+        with monkeypatch.context() as patch:
+            patch.setattr(AdaptiveTopK, "run", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                next(watching.run())
+        reserved, failed = watching.history()[-2:]
+        assert (reserved.kind, failed.kind) == (Kind.RESERVED, Kind.FORFEITED)
+        limits = watching.plan().limits
+        assert reserved.cost is not None
+        assert limits.rho is not None
+        assert 4 * reserved.cost.rho == pytest.approx(float(limits.rho), rel=1e-3)
+        lists = list(watching.run())
+    with open_ledger(table.with_name("ledger.db")) as ledger:
+        spent = ledger.status("daily").spent
+    # Later lists share what it left; a ledger rounds up.
+    assert reserved.cost.rho + sum(release.paid.rho for release in lists) <= spent.rho <= limits.rho
+    assert spent.delta <= limits.delta
+    assert [release.items for release in lists] == [FIRST] * 4
