@@ -339,7 +339,7 @@ MUTANTS = (
         "return stated if needed <= source.max_clip(MAX_ROUND_WEIGHT) else",
         "return stated if needed else",
         "an engine is not asked for sums in rounds that it cannot add up",
-        (f"{_BY_SUMS}::test_sqlite_adds_up_small_clips_in_rounds_and_selects_at_others",),
+        (f"{_BY_SUMS}::test_sqlite_adds_up_small_clips_in_rounds_and_selects_at_others[None-GroupedAmounts]",),
     ),
     Mutant(
         "curator/group_lists.py",
