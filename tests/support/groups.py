@@ -72,19 +72,29 @@ def shown(release: GroupedRelease) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class GroupWorld:
-    """All counts 0..largest of these pairs above ``lift``; one user adds pairs of at most ``groups`` groups."""
+    """All counts 0..largest of these pairs above ``lift``; one user adds pairs of at most ``groups`` groups.
+
+    To each of these pairs the user adds an amount from 1 to ``most``: 1 where users are counted.
+    """
 
     pairs: Sequence[str]
     largest: int
     groups: int
     max_items: int | None = None
     lift: Mapping[str, int] | None = None
+    most: int = 1
 
     def histograms(self) -> Iterator[SmallHistogram]:
         """Every histogram of pairs."""
         base = self.lift or {}
         for counts in itertools.product(range(self.largest + 1), repeat=len(self.pairs)):
             yield {pair: count + base.get(pair, 0) for pair, count in zip(self.pairs, counts, strict=True)}
+
+    def amounts(self) -> Iterator[dict[str, int]]:
+        """Everything that a user may add."""
+        for basket in self.baskets():
+            for added in itertools.product(range(1, self.most + 1), repeat=len(basket)):
+                yield dict(zip(sorted(basket), added, strict=True))
 
     def baskets(self) -> Iterator[frozenset[str]]:
         """Every set of pairs that a user may have."""
@@ -101,8 +111,8 @@ def worst_of_groups(
     compare, lookup = comparison(claim, kind), cached(distribution)
     found = []
     for counts in world.histograms():
-        for basket in world.baskets():
-            more = {pair: count + (pair in basket) for pair, count in counts.items()}
+        for added in world.amounts():
+            more = {pair: count + added.get(pair, 0) for pair, count in counts.items()}
             finding = compare(lookup(counts), lookup(more))
             text = f"{finding.text}\n  p: {counts}\n  q: {more}"
             found.append(Finding(finding.excess, finding.violated, text))

@@ -25,6 +25,7 @@ __all__ = ["answer", "keep_at_least", "strip_origin"]
 
 E = TypeVar("E", bound=BaseException)
 R = TypeVar("R", bound=Release)
+_OF_GROUPS_ON_PAIRS = (Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_IN_ROUNDS_AT_CLIP, Reads.GROUPS_TOGETHER)
 
 
 def answer(source: Source, planned: PlannedQuestion, *, every: Fraction | None = None) -> Release:
@@ -130,13 +131,16 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
 
         with reader.keeping_pairs():
             return _with_others_in_groups(select_at_clip(reader, planned), strategy, reader)
-    if mechanism.reads in (Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_TOGETHER):
+    if mechanism.reads in _OF_GROUPS_ON_PAIRS:
         from podium.curator import group_rounds  # noqa: PLC0415 - most questions have one list
 
-        in_rounds = mechanism.reads is Reads.GROUPS_IN_ROUNDS
+        selects = {
+            Reads.GROUPS_IN_ROUNDS: group_rounds.select_in_rounds,
+            Reads.GROUPS_IN_ROUNDS_AT_CLIP: group_rounds.select_in_rounds_at_clip,
+            Reads.GROUPS_TOGETHER: group_rounds.select_together,
+        }
         with reader.keeping_pairs():
-            select = group_rounds.select_in_rounds if in_rounds else group_rounds.select_together
-            return _with_others_in_groups(select(reader, planned), strategy, reader)
+            return _with_others_in_groups(selects[mechanism.reads](reader, planned), strategy, reader)
     if mechanism.reads is Reads.ROUNDS:
         with reader.keeping_pairs():
             return _with_others(mechanism.release(reader), strategy, reader)

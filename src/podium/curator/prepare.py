@@ -45,7 +45,13 @@ __all__ = [
 ]
 
 _SALT_BYTES = 16
-_ON_KEPT_PAIRS = (Reads.ROUNDS, Reads.GROUPS_AT_CLIP, Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_TOGETHER)
+_ON_KEPT_PAIRS = (
+    Reads.ROUNDS,
+    Reads.GROUPS_AT_CLIP,
+    Reads.GROUPS_IN_ROUNDS,
+    Reads.GROUPS_IN_ROUNDS_AT_CLIP,
+    Reads.GROUPS_TOGETHER,
+)
 PLACEHOLDER_SALT = "0" * 2 * _SALT_BYTES
 """Stands for the salt where nothing is read."""
 
@@ -204,12 +210,12 @@ def count_facts(
     plain = CountQuery(question.items, user, question.where, value=value, groups=cut, salt=salt, joins=joins)
     # Columns and kinds are checked first; bound and weights follow from the strategy.
     source.check(plain, domain=domain)
-    facts = facts_of(question, None if domain is None else source.domain_size(plain, domain), groups)
+    facts = facts_of(question, None if domain is None else source.domain_size(plain, domain), groups, source)
     return facts, plain
 
 
-def facts_of(question: CheckedQuestion, domain_size: int | None, groups: StatedGroups | None) -> Facts:
-    """The public facts of a question, from what it says itself."""
+def facts_of(question: CheckedQuestion, domain_size: int | None, groups: StatedGroups | None, source: Source) -> Facts:
+    """The public facts of a question, from what it says itself and what the engine can add up."""
     measure, asked = question.measure, question.asked or Question(item=question.items)
     return Facts(
         k=question.k,
@@ -217,13 +223,25 @@ def facts_of(question: CheckedQuestion, domain_size: int | None, groups: StatedG
         max_items_per_user=asked.max_items_per_user,
         counts=question.counts,
         k_bar=asked.k_bar,
-        mechanism=asked.mechanism,
+        mechanism=_mechanism_on(source, question, domain_size, groups),
         ordered=asked.ordered,
         measure=None if measure is None else MeasureFacts(measure.by, measure.unit, measure.clip, measure.floor),
         at_least=question.at_least,
         others=asked.others,
         groups=None if groups is None else groups.facts,
     )
+
+
+def _mechanism_on(
+    source: Source, question: CheckedQuestion, domain_size: int | None, groups: StatedGroups | None
+) -> str:
+    """The mechanism that was asked for; selections where this engine cannot add up sums of groups in rounds."""
+    measure, stated = question.measure, "auto" if question.asked is None else question.asked.mechanism
+    if stated != "auto" or measure is None or groups is None or domain_size is not None:
+        return stated
+    # While no clip is chosen, rounds keep pairs as far as the chosen one may reach.
+    needed = source.max_clip() if measure.clip is None else measure.clip
+    return stated if needed <= source.max_clip(MAX_ROUND_WEIGHT) else "limited-domain"
 
 
 @contextmanager

@@ -119,8 +119,8 @@ class SourceReader:
         return replace(release, outcome=named, values=values)
 
     def grouped(self, query: CountQuery) -> GroupedSnapshot:
-        """The kept pairs of all groups as this query reads them."""
-        return self._kept_pairs().snapshot(query)
+        """The kept pairs of all groups as this query reads them, at the chosen clip."""
+        return cast(GroupedSnapshot, self._snapshot_of(query))
 
     def grouped_among(self, items: Mapping[Item, Sequence[Item]]) -> GroupedPairs:
         """The kept pairs of these items of each group."""

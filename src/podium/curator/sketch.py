@@ -89,7 +89,9 @@ def _facts(curator: Curator, question: Question | RankingQuestion) -> tuple[Chec
         raise QuestionRefused("JOIN", "what a join costs is not shown here", hint="The next page shows it.")
     name = table.name or curator.dataset
     checked = check_question(question, table.schema, user=table.user, table=name, now=now)
-    return checked, facts_of(checked, _domain_size(question), state_groups(table.schema, checked, table.source))
+    return checked, facts_of(
+        checked, _domain_size(question), state_groups(table.schema, checked, table.source), table.source
+    )
 
 
 def _domain_size(question: Question) -> int | None:

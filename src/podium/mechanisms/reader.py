@@ -39,6 +39,7 @@ class Reads(StrEnum):
     GROUPS = "groups"
     GROUPS_AT_CLIP = "groups at a chosen clip"
     GROUPS_IN_ROUNDS = "groups in rounds"
+    GROUPS_IN_ROUNDS_AT_CLIP = "groups in rounds at a chosen clip"
     GROUPS_TOGETHER = "groups together"
 
 

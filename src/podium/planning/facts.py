@@ -201,12 +201,12 @@ class Facts:
                 allowed=f"an integer from 1 to {MAX_K // self.k} with k={self.k}",
                 hint="A user pays for the lists of all groups in which they count.",
             )
-        if self.mechanism == "adaptive" and (self.measure is not None or not self.hides):
+        if self.mechanism == "adaptive" and not self.hides:
             raise InvalidArgument(
                 "mechanism",
                 self.mechanism,
-                allowed="'auto' where there is a list for each group, and known items or sums are ranked",
-                hint="Rounds in groups find items by their numbers of users.",
+                allowed="'auto' where there is a list for each group, and known items are ranked",
+                hint="Rounds in groups find items.",
             )
 
     def _check_unknown(self) -> None:
@@ -257,7 +257,7 @@ class Facts:
         """Whether a ledger's question is answered in rounds, which read more and find more: see docs/planner.md."""
         if self.groups is not None and self.groups.per_user is None:
             return True
-        if self.groups is not None and (self.measure is not None or not self.hides):
+        if self.groups is not None and (self._known_sums or not self.hides):
             return False
         if self.domain_size is not None and self.groups is None:
             return self.mechanism == "adaptive"
@@ -265,6 +265,11 @@ class Facts:
         if self.mechanism == "limited-domain" or self.named or self.k_bar is not None or signed:
             return False
         return self.mechanism == "adaptive" or self.k > MAX_SHORT_LIST
+
+    @property
+    def _known_sums(self) -> bool:
+        """Whether known items are ranked by events or a sum."""
+        return self.measure is not None and self.domain_size is not None
 
     @property
     def long_and_known(self) -> bool:

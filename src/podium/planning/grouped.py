@@ -11,8 +11,10 @@ from podium.mechanisms.groups.chosen_clip import GroupedAmounts
 from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
+from podium.mechanisms.groups.rounds_at_clip import GroupedRoundsAtClip
 from podium.planning.facts import Facts, GroupFacts
 from podium.planning.limits import require_noise
+from podium.planning.measured import reach_of_sums
 from podium.planning.measured_budget import CLIP_SHARE, take_clip_share
 from podium.planning.question_budget import AnyBudget, QuestionBudget, RoundsBudget
 from podium.planning.reach import MISS_PROBABILITY, in_turn_sentence, log_over, round_up
@@ -85,17 +87,26 @@ def _together(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strateg
 
 
 def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strategy:
-    mechanism = GroupedRounds.dividing(
+    rest, share = take_clip_share(facts, budget)
+    # At a clip of their own, values are measured after the rounds: as there, with half of what noise has.
+    apart = facts.counts and share is not None
+    rounds = GroupedRounds.dividing(
         facts.k,
-        budget.mu_squared,
-        budget.delta,
+        rest.mu_squared / 2 if apart else rest.mu_squared,
+        rest.delta,
         groups_per_user=groups.per_user or 1,
         known=groups.known,
         max_items_per_user=facts.max_items_per_user or DEFAULT_MAX_ITEMS_PER_USER,
-        counts=facts.counts,
+        counts=facts.counts and not apart,
+        clip=1 if facts.measure is None else facts.measure.clip or 1,
     )
-    require_noise(mu_squared=mechanism.inner.mu_squared)
-    reach = mechanism.inner.first_threshold
+    require_noise(mu_squared=rounds.inner.mu_squared)
+    mechanism = (
+        rounds
+        if share is None
+        else GroupedRoundsAtClip(share, rounds, mu_squared_for_values=rounds.inner.mu_squared if apart else None)
+    )
+    reach, sentence = _reach_in_rounds(facts, rounds)
     return Strategy(
         facts=facts,
         mechanism=mechanism,
@@ -104,19 +115,28 @@ def _in_rounds(facts: Facts, groups: GroupFacts, budget: RoundsBudget) -> Strate
         why=_why(
             facts,
             groups,
-            "In each, rounds of Gaussian noise find candidates, settle what is clearly in, and measure only the "
-            "border again.",
+            f"{_choosing(facts)}In each, rounds of Gaussian noise find candidates, settle what is clearly in, "
+            "and measure only the border again.",
         ),
         reach=reach,
-        reach_sentence=f"In each group: {found_sentence(reach)}",
+        reach_sentence=f"In each group: {sentence}",
         epsilon_per_item=budget.per_item,
         delta_per_call=budget.delta,
         theorem=budget.theorem,
         paths=(
             "One way, which reads the table once and counts its distinct pairs at most "
-            f"{_MOST_ROUNDS + facts.counts} times, for all groups together."
+            f"{_MOST_ROUNDS + facts.counts + (share is not None)} times, for all groups together."
         ),
     )
+
+
+def _reach_in_rounds(facts: Facts, rounds: GroupedRounds) -> tuple[Fraction, str]:
+    """What an item must have to be found in a group; a sum in clips."""
+    reach = rounds.inner.first_threshold
+    if facts.measure is None:
+        return reach, found_sentence(reach)
+    reach /= rounds.inner.clip
+    return reach, reach_of_sums(facts, facts.measure, reach)
 
 
 def _hiding(facts: Facts, groups: GroupFacts, budget: QuestionBudget) -> GroupedTopK:
@@ -160,15 +180,17 @@ def _selecting(facts: Facts) -> str:
     if not facts.hides:
         return "In each, exponential mechanisms in turn return all k items of the known domain."
     text = f"In each, the true top {facts.rows} compete against a threshold that hides which items are there."
-    if facts.measure is None:
-        return text
-    chosen = ""
-    if facts.measure.clip is None:
-        chosen = (
-            f"{display(CLIP_SHARE * 100)} percent of the question's rho pay for choosing how much of each user counts "
-            "(the clip), once for all groups. "
-        )
-    return f"{chosen}{text} Rounds per group are for numbers of users."
+    return f"{_choosing(facts)}{text}"
+
+
+def _choosing(facts: Facts) -> str:
+    """What a clip costs that nobody stated."""
+    if facts.measure is None or facts.measure.clip is not None:
+        return ""
+    return (
+        f"{display(CLIP_SHARE * 100)} percent of the question's rho pay for choosing how much of each user counts "
+        "(the clip), once for all groups. "
+    )
 
 
 def _paths(facts: Facts) -> str:

@@ -15,7 +15,7 @@ from podium.planning.strategy import Strategy
 from podium.privacy import total
 from podium.privacy.rounding import display
 
-__all__ = ["measured_strategy"]
+__all__ = ["measured_strategy", "reach_of_sums"]
 
 
 def measured_strategy(facts: Facts, budget: AnyBudget) -> Strategy:
@@ -35,7 +35,7 @@ def measured_strategy(facts: Facts, budget: AnyBudget) -> Strategy:
         guarantee=budget.guarantee or total(mechanism.worst_case),
         why=_why(facts, measure, in_rounds=in_rounds),
         reach=reach,
-        reach_sentence=_reach_sentence(facts, measure, reach),
+        reach_sentence=reach_of_sums(facts, measure, reach),
         epsilon_per_item=budget.per_item if isinstance(budget, RoundsBudget) else budget.epsilon_per_item,
         delta_per_call=mechanism.delta,
         theorem=budget.theorem,
@@ -101,7 +101,8 @@ def _why(facts: Facts, measure: MeasureFacts, *, in_rounds: bool) -> str:
     return f"Items are ranked by {measure.by}: {clip}; then {how}, with noise in units of the clip."
 
 
-def _reach_sentence(facts: Facts, measure: MeasureFacts, reach: Fraction) -> str:
+def reach_of_sums(facts: Facts, measure: MeasureFacts, reach: Fraction) -> str:
+    """How large a sum must be, where ``reach`` is in clips."""
     if measure.clip is None:
         amount = f"{round_up(reach)} times the clip"
     else:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.groups.chosen_clip import GroupedAmounts
     from podium.mechanisms.groups.composite_pairs import GroupedComposite
     from podium.mechanisms.groups.grouped_rounds import GroupedRounds
+    from podium.mechanisms.groups.rounds_at_clip import GroupedRoundsAtClip
     from podium.mechanisms.measures.measured_topk import MeasuredTopK
     from podium.ranking import RankingMethod
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         | GroupedAmounts
         | GroupedComposite
         | GroupedRounds
+        | GroupedRoundsAtClip
         | MeasuredTopK
         | RefinedTopK
         | SizedKnownTopK
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "Strategy", "found_sentence", "strategy_for"]
 
 DEFAULT_MAX_ITEMS_PER_USER = 1_000
+_READ_IN_ROUNDS = (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_IN_ROUNDS_AT_CLIP)
 _ROOT_OF_TEN = Fraction(316228, 100000)
 _ONCE = "One way, which reads the table once."
 _IN_ROUNDS = "One way, which reads the table once and counts its distinct pairs at most {} times."
@@ -132,7 +135,7 @@ class Strategy:
         text = f"rho {display(most.rho)}" + (f" and delta {display(most.delta)}" if most.delta else "")
         if self.mechanism.reads is Reads.GROUPS_TOGETHER:
             return f"{text}, whatever comes out"
-        if self.epsilon_per_item is None or self.mechanism.reads in (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS):
+        if self.epsilon_per_item is None or self.mechanism.reads in _READ_IN_ROUNDS:
             # Counts use up what rounds leave.
             less = "nothing is found" if self.facts.counts else "the list is settled before all rounds are run"
             return f"{text}; less rho if {less}"

@@ -18,7 +18,7 @@ from podium.release.release import Release
 __all__ = ["GroupedRelease"]
 
 _FORMAT = 2
-_WITHOUT_BOTTOM = frozenset({"GroupedRounds", "GroupedComposite"})
+_WITHOUT_BOTTOM = frozenset({"GroupedRounds", "GroupedRoundsAtClip", "GroupedComposite"})
 """Mechanisms whose lists end without saying so: what is not found takes no part in a race against BOTTOM."""
 _MAX_SHOWN = 10
 

@@ -27,9 +27,9 @@ PAIRS = ("Xa", "Xb", "Ya")
 LIFT = {"Xa": 2, "Ya": 1}
 
 
-def rounds(groups: int, *, known: int | None = None) -> GroupedRounds:
+def rounds(groups: int, *, known: int | None = None, clip: int = 1) -> GroupedRounds:
     """Rounds whose discoveries divide mu^2 = 2 and delta = .1 among the groups of a user, who has one item in each."""
-    return GroupedRounds.dividing(3, 2, "0.1", groups_per_user=groups, known=known, max_items_per_user=1)
+    return GroupedRounds.dividing(3, 2, "0.1", groups_per_user=groups, known=known, max_items_per_user=1, clip=clip)
 
 
 def stages(inner: AdaptiveTopK) -> tuple[TruncatedGaussianHistogram, TruncatedGaussianHistogram]:
@@ -38,7 +38,7 @@ def stages(inner: AdaptiveTopK) -> tuple[TruncatedGaussianHistogram, TruncatedGa
 
 
 def found(stage: TruncatedGaussianHistogram, histogram: Histogram) -> dict[Any, flint.arb]:
-    """The distribution on counts, each of which every user adds 1 to."""
+    """The distribution on counts, each of which every user adds 1 to, or on sums of amounts."""
     one = stage.weights.weight(1)
     counts = histogram.top(100)
     weighted = {item: int(n) * one for item, n in zip(counts.items, counts.counts, strict=True) if n}
@@ -95,6 +95,24 @@ def test_rounds_of_all_groups_keep_the_promise(groups: int) -> None:
         world = GroupWorld(pairs, 1, groups, groups, lift)
         check_groups(transcripts(mechanism), world, paid_for(mechanism, groups))
         check_groups(transcripts(mechanism), world, mechanism.guarantee)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_rounds_on_sums_of_all_groups_keep_the_promise(groups: int) -> None:
+    """Users add 1, 2 or 3 at a clip of 3: not more than the clip in any group is what the price is for."""
+    mechanism = rounds(groups, clip=3)
+    for lift in ({}, {"Xa": 5, "Ya": 2}):
+        world = GroupWorld(("Xa", "Ya"), 1, groups, groups, lift, most=3)
+        check_groups(transcripts(mechanism), world, paid_for(mechanism, groups))
+        check_groups(transcripts(mechanism), world, mechanism.guarantee)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_amounts_above_the_clip_are_rejected(groups: int) -> None:
+    """A clip that is applied to the noise and not to the amounts, or the other way round."""
+    mechanism = rounds(groups, clip=2)
+    world = GroupWorld(("Xa", "Ya"), 1, groups, groups, {"Xa": 3, "Ya": 3}, most=3)
+    assert worst_of_groups(transcripts(mechanism), world, paid_for(mechanism, groups)).violated
 
 
 def test_what_is_charged_for_a_hidden_group_is_needed() -> None:

@@ -35,6 +35,8 @@ WAYS: list[dict[str, Any]] = [
     {"k": 2, **GROUPS, "groups": ["g0", "g1"], "counts": True},
     {"k": 3, **GROUPS, "counts": True},
     {"k": 3, **GROUPS, "by": "sum(minutes)", "clip": 3, "counts": True},
+    {"k": 3, **GROUPS, "by": "sum(minutes)", "counts": True},
+    {"k": 2, **GROUPS, "by": "sum(minutes)", "clip": 2, "counts": True},
     {"k": 3, "by": "sum(minutes)", "clip": (-3, 5), "counts": True},
     {"k": 3, **GROUPS, "by": "sum(minutes)", "clip": (-3, 5), "counts": True},
     {"k": 3, **GROUPS, "by": "sum(minutes)", "clip": (-3, 5), "counts": True, "epsilon": 2},

@@ -271,7 +271,7 @@ def test_a_minimum_holds_in_each_group(tmp_path: Path) -> None:
         ({"per": "user_id"}, "per"),
         ({"per": "article"}, "per"),
         ({"groups_per_user": 5_000}, "groups_per_user"),
-        ({"mechanism": "adaptive", "by": "events", "clip": 3}, "mechanism"),
+        ({"mechanism": "adaptive", "by": "events", "clip": 3, "domain": ["a", "b", "c", "d"]}, "mechanism"),
         ({"mechanism": "adaptive", "groups": ["DE"], "domain": ["a", "b", "c", "d"]}, "mechanism"),
         ({"groups": [1]}, "domain|groups"),
         ({"groups": "nowhere.csv"}, "domain|groups|source"),

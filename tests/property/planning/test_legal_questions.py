@@ -16,6 +16,7 @@ from podium.mechanisms import AdaptiveTopK, RefinedTopK, SizedKnownTopK, SizedTo
 from podium.mechanisms.groups.chosen_clip import GroupedAmounts
 from podium.mechanisms.groups.composite_pairs import GroupedComposite
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
+from podium.mechanisms.groups.rounds_at_clip import GroupedRoundsAtClip
 from podium.mechanisms.measures.measured_topk import MeasuredTopK
 from podium.planning.facts import Facts
 from podium.planning.memory_table import PairsReader
@@ -72,7 +73,9 @@ def answered(plan: Strategy) -> Release:
     else:
         tally = {**dict.fromkeys(range(1, 13), 1), 0: size - 12}
         histogram = Histogram.from_counts_of_counts(tally, lambda count, rank: (count, rank))
-    assert not isinstance(plan.mechanism, MeasuredTopK | GroupedAmounts | GroupedComposite | GroupedRounds)
+    assert not isinstance(
+        plan.mechanism, MeasuredTopK | GroupedAmounts | GroupedComposite | GroupedRounds | GroupedRoundsAtClip
+    )
     release = plan.mechanism.release(histogram)
     if plan.measure is None or not release.items:
         return release

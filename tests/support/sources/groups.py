@@ -241,6 +241,23 @@ class GroupContract:
                 pairs.grouped_rest_totals(some, 101, 12)
             assert pairs.value_histograms(5, 64) == histograms_of(values, 5, 64)
 
+    def test_rounds_on_sums_of_groups(self, events: Source) -> None:
+        """What finds items and what measures borders, at a clip below that of the kept pairs."""
+        self.once_for_an_engine()
+        value = PairValue("number", clip=7)
+        rounds = grouped(("label",), "flag", within=True, max_items_per_user=4, weights=WEIGHTS, value=value)
+        kept = replace(rounds, weights=None, max_items_per_user=None, value=PairValue("number", clip=100))
+        counts = reference.grouped(EVENTS, rounds)
+        assert counts != reference.grouped(EVENTS, replace(rounds, value=kept.value))
+        some: dict[Any, list[Any]] = {flag: list(of_flag)[:3] for flag, of_flag in counts.items()}
+        values = reference.grouped_pairs(EVENTS, replace(kept, value=value))
+        assert {len(items) for of_group in of_named(kept, some).values() for items in of_group} > {1}
+        with events.keep_pairs(kept) as pairs:
+            check_snapshot_tallies(pairs.snapshot(rounds), counts)
+            steps = ((1, 9), (2, 6), (3, 5))
+            found = pairs.grouped_among(some).sums(dict.fromkeys(some, steps), value.clip)
+        assert found == {flag: weighted_sums(values, flag, items, (9, 6, 5)) for flag, items in some.items()}
+
     def test_no_groups(self, visits: Source) -> None:
         self.once_for_an_engine()
         query = grouped(("article",), "country", where=Compare("article", Operator.EQUAL, "no such"))
@@ -315,6 +332,15 @@ def of_named(kept: CountQuery, some: dict[Any, list[Any]]) -> dict[Any, list[set
         if item in some.get(group, ()):
             sets[group][user].add(item)
     return {group: list(users.values()) for group, users in sets.items()}
+
+
+def weighted_sums(values: Any, group: Any, items: list[Any], weights: Sequence[int]) -> tuple[int, ...]:
+    """What users add to these items of a group, weighted by how many of them they have."""
+    of_users: dict[Any, dict[Any, int]] = defaultdict(dict)
+    for (user, (of, item)), value in values.items():
+        if of == group and item in items:
+            of_users[user][item] = value
+    return tuple(sum(weights[len(some) - 1] * some.get(item, 0) for some in of_users.values()) for item in items)
 
 
 def histograms_of(values: Any, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

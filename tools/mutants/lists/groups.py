@@ -12,6 +12,8 @@ _CURATOR = "integration/curator/test_groups.py"
 _DRAWS = "statistical/mechanisms/test_groups.py"
 _ROUNDS = "unit/mechanisms/test_grouped_rounds.py"
 _AMOUNTS = "unit/mechanisms/test_grouped_amounts.py"
+_ROUNDS_AT_CLIP = "unit/mechanisms/test_rounds_at_clip.py"
+_BY_SUMS = "integration/curator/test_groups_by_sums.py"
 _DOORS = "integration/curator/test_groups_doors.py"
 _OTHERS = "integration/curator/test_group_others.py"
 _AT_CLIP = "integration/curator/test_groups_at_clip.py"
@@ -268,6 +270,76 @@ MUTANTS = (
         "            clip=1,\n",
         "the margin of lists is in units of the clip",
         (f"{_AMOUNTS}::test_lists_at_a_clip_are_those_in_units_of_it",),
+    ),
+    Mutant(
+        "mechanisms/groups/rounds_at_clip.py",
+        "return (self.choice.event, *self.inner.worst_case, *measured)",
+        "return (*self.inner.worst_case, *measured)",
+        "the choice of a clip for rounds is reserved",
+        (f"{_ROUNDS_AT_CLIP}::test_the_clip_is_added_once_and_values_for_each_group_of_a_user",),
+    ),
+    Mutant(
+        "mechanisms/groups/rounds_at_clip.py",
+        "sensitivity_squared=self.most * values",
+        "sensitivity_squared=values",
+        "the values of all groups of a user are reserved",
+        (f"{_ROUNDS_AT_CLIP}::test_the_clip_is_added_once_and_values_for_each_group_of_a_user",),
+    ),
+    Mutant(
+        "mechanisms/groups/rounds_at_clip.py",
+        "paid=Receipt((self.choice.event, *release.paid.events))",
+        "paid=Receipt(release.paid.events)",
+        "the choice of a clip for rounds is charged whatever comes out",
+        (f"{_ROUNDS_AT_CLIP}::test_hidden_groups_do_not_show_in_the_charge",),
+    ),
+    Mutant(
+        "mechanisms/groups/rounds_at_clip.py",
+        "paid=Receipt((*one.paid.events, noise.event))",
+        "paid=one.paid",
+        "values are charged with their group",
+        (f"{_ROUNDS_AT_CLIP}::test_values_are_a_part_of_what_a_group_costs",),
+    ),
+    Mutant(
+        "mechanisms/groups/rounds_at_clip.py",
+        "max_items_per_user=one.max_items_per_user, clip=clip)",
+        "max_items_per_user=one.max_items_per_user, clip=1)",
+        "the noise of rounds is in units of the chosen clip",
+        (f"{_ROUNDS_AT_CLIP}::test_rounds_at_a_clip_are_those_in_units_of_it",),
+    ),
+    Mutant(
+        "curator/rounds.py",
+        "return cast(GroupedSnapshot, self._snapshot_of(query))",
+        "return cast(GroupedSnapshot, self._kept_pairs().snapshot(query))",
+        "rounds that find add up amounts at the chosen clip",
+        (f"{_BY_SUMS}::test_everything_that_is_read_has_the_chosen_clip",),
+    ),
+    Mutant(
+        "curator/group_rounds.py",
+        "sums(weights, self.reader.clip)",
+        "sums(weights)",
+        "rounds at a border add up amounts at the chosen clip",
+        (f"{_BY_SUMS}::test_everything_that_is_read_has_the_chosen_clip",),
+    ),
+    Mutant(
+        "curator/group_rounds.py",
+        "_plain_sums(reader, shown, clips[1])",
+        "_plain_sums(reader, shown, clips[0])",
+        "values are summed at the clip that their noise is in units of",
+        (f"{_BY_SUMS}::test_lists_and_values_are_those_of_clipped_sums",),
+    ),
+    Mutant(
+        "mechanisms/groups/grouped_rounds.py",
+        "counts=counts, clip=clip",
+        "counts=counts",
+        "the noise of rounds is in units of the stated clip",
+        ("exhaustive/mechanisms/test_group_rounds.py::test_rounds_on_sums_of_all_groups_keep_the_promise",),
+    ),
+    Mutant(
+        "curator/prepare.py",
+        "return stated if needed <= source.max_clip(MAX_ROUND_WEIGHT) else",
+        "return stated if needed else",
+        "an engine is not asked for sums in rounds that it cannot add up",
+        (f"{_BY_SUMS}::test_sqlite_adds_up_small_clips_in_rounds_and_selects_at_others[None-GroupedAmounts]",),
     ),
     Mutant(
         "curator/group_lists.py",

@@ -22,9 +22,9 @@ from podium.privacy.guarantee import Guarantee
 from podium.privacy.proofs import Proof
 from podium.release import GroupedRelease, Receipt, Release
 
-__all__ = ["GroupedAmounts"]
+__all__ = ["GUESSED_GROUPS", "GroupedAmounts"]
 
-_GUESSED_GROUPS = 10
+GUESSED_GROUPS = 10
 """Among how many groups the amounts are divided, where nobody said: it decides how far sums are clipped, no more."""
 
 
@@ -123,7 +123,7 @@ class GroupedAmounts:
 
         ``variance`` is that of a value in units of its clip, None where no values are wanted.
         """
-        places = self.k * (self.inner.known or _GUESSED_GROUPS)
+        places = self.k * (self.inner.known or GUESSED_GROUPS)
         noise = noise_of_selections(float(self._selection.epsilon_per_item), float(self.margin))
         selecting = amounts.clip_for_list(k=places, noise=noise)
         if variance is None:

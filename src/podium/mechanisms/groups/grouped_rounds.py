@@ -28,9 +28,9 @@ class GroupedRounds:
     """A ranked list for every group, in rounds that each know what the last ones released in their group.
 
     Use
-        As GroupedTopK, for lists of three items and more from an unknown domain.
+        As GroupedTopK, for lists of three items and more from an unknown domain, by users or by clipped sums.
     Shape
-        unknown domain; a ranked list for each group; no values, or noisy counts
+        unknown domain; a ranked list for each group; no values, or noisy counts or sums
     Guarantee
         delta-approximate mu-Gaussian DP over all rounds of all groups, with groups_per_user times the mu^2 and the
         delta of the inner mechanism, however many groups there are; a transcript may be settled at the costliest
@@ -39,10 +39,10 @@ class GroupedRounds:
         The inner mechanism runs on every group by itself. Of unknown groups (known=None) those are shown in which an
         item was found: in a group without rows nothing is found, with certainty.
     Symbols
-        inner, whose max_items_per_user bounds the items of a user in one group; groups_per_user = g; known, the number
-        of listed groups, all of which are shown (None: unknown groups).
+        inner, whose max_items_per_user bounds the items of a user in one group, and which has the clip of sums;
+        groups_per_user = g; known, the number of listed groups, all of which are shown (None: unknown groups).
     Source
-        docs/proofs/groups.md, Theorems 3, 5 and 6; docs/proofs/adaptive.md.
+        docs/proofs/groups.md, Theorems 3, 5, 6 and 9; docs/proofs/adaptive.md; for sums docs/proofs/measures.md.
     Assumes
         Each user is in at most g groups, chosen by a rule that sees only that user's rows.
     """
@@ -78,11 +78,14 @@ class GroupedRounds:
         known: int | None = None,
         max_items_per_user: int = 1000,
         counts: bool = False,
+        clip: int = 1,
     ) -> GroupedRounds:
         """Rounds that have mu^2 and delta together: each group of a user has an equal part of both."""
         most = groups_per_user if known is None else min(groups_per_user, known)
         whole, hidden = exact_fraction(mu_squared, "mu_squared"), exact_fraction(delta, "delta")
-        inner = AdaptiveTopK(k, whole / most, hidden / most, max_items_per_user=max_items_per_user, counts=counts)
+        inner = AdaptiveTopK(
+            k, whole / most, hidden / most, max_items_per_user=max_items_per_user, counts=counts, clip=clip
+        )
         return cls(inner, groups_per_user, known=known)
 
     @property
