@@ -48,7 +48,7 @@ class Plan:
         cls, strategy: Strategy, *, queries: tuple[str, ...] = (), user: UserColumns | None = None, groups: str = ""
     ) -> Plan:
         """The plan that follows from a strategy; ``groups`` says which lists there are, if it is more than one."""
-        measure = strategy.measure
+        measure = strategy.second_phase
         return cls(
             mechanism=type(strategy.mechanism).__name__,
             parameters=_stated(describe(strategy.mechanism)),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.groups.composite_pairs import GroupedComposite
     from podium.mechanisms.groups.grouped_rounds import GroupedRounds
     from podium.mechanisms.measures.measured_topk import MeasuredTopK
-    from podium.ranking import RankingMethod
+    from podium.ranking import MeasureScores, RankingMethod
 
     AnyMechanism: TypeAlias = (
         Mechanism
@@ -94,13 +94,20 @@ class Strategy:
     """Which way is taken when, and how often the table is counted."""
     others: MeasureOthers | None = None
     """What is measured beside the list, once it is public."""
+    scores: MeasureScores | None = None
+    """What measures the scores of a ranking; then ``measure`` is None."""
     whole: bool = False
     """Whether the mechanism uses up (epsilon, delta) as a whole, so that rho says little."""
 
     @property
+    def second_phase(self) -> MeasureCounts | MeasureScores | MeasureTogether | None:
+        """What measures the items that were selected, whichever it is."""
+        return self.scores if self.measure is None else self.measure
+
+    @property
     def worst_case(self) -> tuple[Event, ...]:
         """The events to reserve before data is read, in an order that no answer leaves: one list is counted last."""
-        counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
+        counts = () if self.second_phase is None else self.second_phase.worst_case(self.facts.k)
         groups = 1 if self.facts.groups is None else self.facts.groups.most
         beside = () if self.others is None else self.others.events
         return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside * groups)
@@ -116,7 +123,8 @@ class Strategy:
         """The mechanism and its parameters, with decimal numbers."""
         shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
         parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
-        counts = "" if self.measure is None else f", then {self.measure.describe_noise(self.facts.k)}"
+        step = self.second_phase
+        counts = "" if step is None else f", then {step.describe_noise(self.facts.k)}"
         counts += "" if self.others is None else f", then {self.others.describe_noise()}"
         return f"{type(self.mechanism).__name__}({parameters}){counts}"
 

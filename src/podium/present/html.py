@@ -21,6 +21,7 @@ from podium.present.text.group_lines import group_remarks
 from podium.present.text.names import item_columns, printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.present.user_shares import list_remarks
+from podium.privacy.rounding import display
 from podium.release import GroupedRelease, Release
 
 __all__ = ["details", "fact_rows", "frame", "release_html", "table_html"]
@@ -149,7 +150,7 @@ def _body(group: tuple[str, ...], rows: list[str]) -> str:
 
 
 def _value_heading(release: Release) -> str:
-    if release.value_kind != "counts":
+    if release.value_kind == "gaps":
         return "gap"
     if release.value_name:
         return printable(release.value_name)
@@ -158,14 +159,16 @@ def _value_heading(release: Release) -> str:
 
 
 def _row(release: Release, place: int, parts: tuple[str, ...], value: Fraction | None, margin: Margin | None) -> str:
+    # Scores are small: a share of 0.62 has no use for one decimal.
+    number = display if release.value_kind == "scores" else _number
     cells = [f'<td class="n">{place}</td>'] * release.ordered
     first, *others = parts
     cells.append(f'<th scope="row" style="font-weight:normal"><bdi>{escape(first)}</bdi></th>')
     cells += [f"<td><bdi>{escape(part)}</bdi></td>" for part in others]
     if release.value_kind is not None:
-        cells.append(f'<td class="n">{"" if value is None else _number(value)}</td>')
+        cells.append(f'<td class="n">{"" if value is None else number(value)}</td>')
     if margin is not None:
-        ends = "" if value is None else " to ".join(map(_number, margin.around(value)))
+        ends = "" if value is None else " to ".join(map(number, margin.around(value)))
         cells.append(f'<td class="n">{ends}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 

@@ -45,6 +45,8 @@ def shown_measure(release: Release) -> ShownMeasure:
     """The measure of a release, as its parameters say it."""
     parameters = release.parameters
     by = parameters.get("by")
+    if release.value_kind == "scores":
+        return ShownMeasure("score", "score")
     if by is None:
         return ShownMeasure(least=_least_sentence(parameters.get("at_least"), "users"))
     found = _SUM.fullmatch(by)

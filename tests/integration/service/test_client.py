@@ -174,6 +174,9 @@ def test_the_same_plan_for_sql_and_for_rankings(client: Client, curators: dict[s
     before = client.select("votes").status
     plan = client.select("votes").plan_rank(**RANKING)
     assert plan == curators["votes"].plan_rank(**RANKING)
+    scored = client.select("votes").plan_rank(**RANKING, scores=True)
+    assert scored == curators["votes"].plan_rank(**RANKING, scores=True)
+    assert scored.at_most.rho > plan.at_most.rho
     assert client.select("votes").status == before
 
 

@@ -34,6 +34,19 @@ def test_a_table_json_and_csv() -> None:
     ]
 
 
+def test_scores_beside_the_items() -> None:
+    printed = podium(*ASK, *SURE, "--scores", "--format", "csv", "--quiet").stdout.split("\n")
+    assert printed[0] == '"rank","item","score","score_low","score_high"'
+    place, item, score, low, high = printed[1].split(",")
+    assert (place, item) == ("1", '"a"')
+    # Of two others a beat one, 300 of 400 times: 1/2 + 300/(2 400 2).
+    assert float(low) < 0.6875 < float(high)
+    assert abs(float(score) - 0.6875) < 1e-4
+    ran = podium(*ASK, "--items", "items.csv", "-k", "2", "--epsilon", "1", "--scores", "--unordered")
+    assert ran.exit_code == 2
+    assert "Noisy scores put the items in an order" in ran.stderr
+
+
 def test_a_dry_run_shows_the_plan_and_the_sql() -> None:
     ran = podium(*ASK, *SURE, "--dry-run", "--quiet", "--verbose")
     assert ran.exit_code == 0

@@ -16,6 +16,7 @@ from podium.present.text.closing import closing_sentence
 from podium.present.text.names import NO_ORDER, item_texts, why_fewer
 from podium.present.text.release_text import answer_text
 from podium.present.user_shares import list_remarks
+from podium.privacy.rounding import display
 from podium.release import Release
 
 __all__ = ["draw_ranking"]
@@ -171,6 +172,9 @@ def _list(page: Page, release: Release, rows: list[Row], ending: list[str]) -> N
 def _lead(release: Release, value: Fraction | None) -> str:
     if value is None:
         return ""
+    if release.value_kind == "scores":
+        margin = margin_of(release)
+        return f"score {display(value)}" + ("" if margin is None else f" ± {display(margin.width)}")
     to_threshold = release.mechanism == "SparseVector" or release.parameters.get("first") == "estimates"
     return f"{_number(value)} {'above the threshold' if to_threshold else 'ahead of the next'} (noisy)"
 
