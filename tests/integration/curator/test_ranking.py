@@ -253,4 +253,5 @@ def test_the_sql_is_that_of_any_question_about_two_columns(made: Path) -> None:
     kept, query = preview.queries
     assert kept.startswith("CREATE TEMPORARY TABLE")
     assert "LIMIT 13" in query
-    assert str(preview).startswith("mechanism  NoisyTopK(k=2, epsilon=1000000")
+    assert preview.explain().startswith("mechanism  NoisyTopK(k=2, epsilon=1000000")
+    assert str(preview).startswith("list       up to 2 items\nanswer     private for each user_id: epsilon 1000000\n")

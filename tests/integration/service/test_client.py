@@ -213,7 +213,7 @@ def test_plans_and_budgets(client: Client) -> None:
     plan = client.plan("article", k=2)
     assert plan.at_most.rho is not None
     assert "SELECT" in plan.queries[0]
-    assert str(plan).startswith("mechanism  LimitedDomain")
+    assert plan.explain().startswith("mechanism  LimitedDomain")
     assert client.status["total"]["budget"]["epsilon"] == "3"
 
 
