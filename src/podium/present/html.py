@@ -15,7 +15,7 @@ from typing import Final
 from podium.present.all_lists import all_items, all_values, group_parts
 from podium.present.beside_groups import beside_groups, has_others, told_line
 from podium.present.intervals import Margin, margin_of
-from podium.present.measures import release_title, shown_measure
+from podium.present.measures import release_title, shown_measure, shown_value
 from podium.present.text.closing import closing_sentence
 from podium.present.text.group_lines import group_remarks
 from podium.present.text.names import item_columns, printable, why_fewer
@@ -116,7 +116,11 @@ def _beside_groups(release: Release) -> list[str]:
         return []
     lines = islice(beside_groups(release), _MAX_ROWS)
     rows = [
-        (*map(printable, group_parts(release, found.group)), told_line(found.others), told_line(found.total))
+        (
+            *map(printable, group_parts(release, found.group)),
+            told_line(found.others, found.beside),
+            told_line(found.total, found.beside),
+        )
         for found in lines
     ]
     return [table_html([*map(printable, release.per), "others", "total"], rows, "Beside the list of each group")]
@@ -166,7 +170,7 @@ def _row(release: Release, place: int, parts: tuple[str, ...], value: Fraction |
     cells.append(f'<th scope="row" style="font-weight:normal"><bdi>{escape(first)}</bdi></th>')
     cells += [f"<td><bdi>{escape(part)}</bdi></td>" for part in others]
     if release.value_kind is not None:
-        cells.append(f'<td class="n">{"" if value is None else number(value)}</td>')
+        cells.append(f'<td class="n">{"" if value is None else number(shown_value(release, value))}</td>')
     if margin is not None:
         ends = "" if value is None else " to ".join(map(number, margin.around(value)))
         cells.append(f'<td class="n">{ends}</td>')
