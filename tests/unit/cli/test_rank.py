@@ -69,3 +69,18 @@ def test_what_is_refused(more: tuple[str, ...], text: str) -> None:
     assert ran.exit_code not in (0, 1)
     assert ran.stdout == ""
     assert text in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["top", "sql", "rank", "watch"])
+def test_help_begins_with_what_everybody_needs(command: str) -> None:
+    """Every option stands in one section, and the budget of the question among the first."""
+    lines = podium(command, "--help").stdout.splitlines()
+    sections = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    shown = [line for line in sections if line not in ("Examples:",)]
+    assert shown == ["Arguments:", "To begin with:", "Question:", "Budget:", "Source:", "Output:", "Help:"]
+    first = "\n".join(lines[lines.index("To begin with:") : lines.index("Question:")])
+    assert "--epsilon" in first
+    assert "--delta" in first
+    below = lines[lines.index("To begin with:") :]
+    options = [line.split()[0] for line in below if line.startswith("  -")]
+    assert len(options) == len(set(options))
