@@ -98,6 +98,36 @@ class Command(TyperCommand):
         convert_plainly(self.get_params(ctx))
         return super().parse_args(ctx, args)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments and options; the many options of a question in sections, what everybody needs first."""
+        params = self.get_params(ctx)
+        if not _FIRST.issubset(param.name for param in params):
+            super().format_options(ctx, formatter)
+            return
+        sections: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", *_SECTIONS, _REST)}
+        place = {name: section for section, names in _SECTIONS.items() for name in names}
+        for param in params:
+            record = param.get_help_record(ctx)
+            if record is not None:
+                argument = param.param_type_name == "argument"
+                sections["Arguments" if argument else place.get(param.name, _REST)].append(record)
+        for name in ("Arguments", _BEGIN, _REST, *(other for other in _SECTIONS if other != _BEGIN)):
+            if sections[name]:
+                with formatter.section(name):
+                    formatter.write_dl(sections[name])
+
+
+_BEGIN, _REST = "To begin with", "Question"
+_SECTIONS = {
+    _BEGIN: ("item", "winner", "loser", "user", "k", "epsilon", "delta"),
+    "Budget": ("ledger", "dataset", "analyst", "copy", "answer_every"),
+    "Source": ("source", "table", "join", "types", "bad_lines", "encoding", "no_header"),
+    "Output": ("form", "output", "force", "plot", "dry_run"),
+    "Help": ("quiet", "verbose", "no_color", "debug", "help"),
+}
+_FIRST = {"epsilon", "delta", "user", "dry_run"}
+"""A command with these asks a question."""
+
 
 def _takes_one(option: Any) -> bool:
     return option.param_type_name == "option" and not (option.multiple or option.count or option.is_eager)

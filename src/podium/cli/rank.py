@@ -70,6 +70,10 @@ SelectionOption = Annotated[
     Selection, typer.Option("--mechanism", help="How to select the best items from the scores.")
 ]
 
+ScoresOption = Annotated[
+    bool, typer.Option("--scores", help="Also measure the score of each item, with half of the budget.")
+]
+
 
 def rank(
     source: SourceArgument,
@@ -88,6 +92,7 @@ def rank(
     mixing: Mixing = None,
     normalisation: Normalisation = None,
     mechanism: SelectionOption = Selection.AUTO,
+    scores: ScoresOption = False,
     data_options: DataOptions,
     output_options: OutputOptions,
 ) -> None:
@@ -107,6 +112,6 @@ def rank(
     question = RankingQuestion(
         winner=winner, loser=loser, comparisons_per_pair=comparisons_per_pair, items=items, pairs=pairs, k=k,
         ordered=not unordered, where=where, max_comparisons_per_user=max_comparisons_per_user, method=method.value,
-        mixing=mixing, normalisation=normalisation, mechanism=mechanism.value,
+        mixing=mixing, normalisation=normalisation, mechanism=mechanism.value, scores=scores,
     )  # fmt: skip
     ask(question, source=source, user=user, data_options=data_options, output_options=output_options, items=["item"])

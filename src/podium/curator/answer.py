@@ -153,7 +153,8 @@ def _select(source: Source, planned: PlannedQuestion) -> Release:
         if strategy.ranking is not None:
             from podium.curator.comparisons import rank_items  # noqa: PLC0415 - other questions rank by users
 
-            return rank_items(reader.top_rows(len(strategy.ranking.graph.comparisons)), mechanism, strategy.ranking)
+            counted = reader.top_rows(len(strategy.ranking.graph.comparisons))
+            return rank_items(counted, mechanism, strategy.ranking, strategy.scores)
         release = mechanism.release(reader.tally() if strategy.rows is None else reader.top_rows(strategy.rows))
         if strategy.measure is not None:
             release = _measure(release, strategy.measure, reader)

@@ -11,13 +11,13 @@ from typing import Any
 from podium.curator.prepare import column_name
 from podium.errors import InvalidArgument
 from podium.exact import positive_integer
-from podium.histogram import Histogram, Item
+from podium.histogram import Histogram, Item, Scores
 from podium.mechanisms.base import Mechanism
 from podium.planning.ranking import RankingFacts
 from podium.query import CheckedQuestion, RankingQuestion, parse_conditions
 from podium.query.schema import Column, Kind, Schema
-from podium.ranking import ComparisonGraph, RankingMethod
-from podium.release import Release
+from podium.ranking import ComparisonGraph, MeasureScores, RankingMethod
+from podium.release import Receipt, Release
 from podium.sources import DomainFile, DomainItems, Source
 from podium.sources.domains import item_rows, listed_rows
 from podium.user_columns import UserColumns, each_user_column
@@ -45,18 +45,36 @@ def check_ranking(
         normalisation=question.normalisation,
         mechanism=question.mechanism,
         ordered=question.ordered,
+        scores=question.scores,
     )
     checked = CheckedQuestion((question.winner, question.loser), facts.k, where)
     return checked, facts, DomainItems(graph.comparisons)
 
 
-def rank_items(counted: Histogram, mechanism: Mechanism, method: RankingMethod) -> Release:
-    """Score by who preferred which of each public pair, as counted in the engine, and select."""
+def rank_items(
+    counted: Histogram, mechanism: Mechanism, method: RankingMethod, measure: MeasureScores | None = None
+) -> Release:
+    """Score by who preferred which of each public pair, as counted in the engine, select, and measure if asked."""
     top = counted.top(len(method.graph.comparisons))
     wins: Mapping[Any, int] = dict(zip(top.items, top.counts.tolist(), strict=True))
-    release = mechanism.release(method.scores(wins))
+    scores = method.scores(wins)
+    release = mechanism.release(scores)
     theorem = f"{release.theorem}; {method.theorem}"
-    return replace(release, parameters={**release.parameters, **method.describe()}, theorem=theorem)
+    ranked = replace(release, parameters={**release.parameters, **method.describe()}, theorem=theorem)
+    return ranked if measure is None else _with_scores(ranked, scores, measure)
+
+
+def _with_scores(release: Release, scores: Scores, measure: MeasureScores) -> Release:
+    """The release with fresh noisy scores of its items, which are final by now."""
+    items = release.items
+    return replace(
+        release,
+        values=measure.release(scores, items),
+        value_kind="scores",
+        parameters={**release.parameters, **measure.count_parameters(len(items))},
+        paid=Receipt((*release.paid.events, *measure.worst_case(len(items)))),
+        theorem=f"{release.theorem}; {measure.proof}: {measure.noise.capitalize()} noise on the scores",
+    )
 
 
 def _columns(schema: Schema, user: UserColumns, options: RankingQuestion) -> tuple[Column, Column]:

@@ -149,7 +149,8 @@ def rank(
     no effect, and the noise shrinks as it grows. ``method`` is spectral (Bradley-Terry-Luce scores), borda (average
     shares of wins) or wins; auto takes the method that finds most on synthetic comparisons with these public facts.
     ``mixing`` and ``normalisation`` belong to spectral. ``mechanism`` is exponential or noisy; ``ordered=False`` asks
-    for a set. The source and how it is read are as for ``top``.
+    for a set. ``scores``: also measure the score of each item, with half of the budget; they come back as ``values``,
+    with intervals in every table. The source and how it is read are as for ``top``.
     """
     asked: dict[str, Any] = {**options}
     with _open(source, _TABLE, user, OneQuestion(epsilon, delta), asked) as curator:

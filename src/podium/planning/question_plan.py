@@ -48,7 +48,7 @@ class Plan:
         cls, strategy: Strategy, *, queries: tuple[str, ...] = (), user: UserColumns | None = None, groups: str = ""
     ) -> Plan:
         """The plan that follows from a strategy; ``groups`` says which lists there are, if it is more than one."""
-        measure = strategy.measure
+        measure = strategy.second_phase
         return cls(
             mechanism=type(strategy.mechanism).__name__,
             parameters=_stated(describe(strategy.mechanism)),
@@ -143,8 +143,24 @@ class Plan:
             groups=document.get("groups", ""),
         )
 
+    def explain(self) -> str:
+        """Everything the plan says: mechanism and reason, the promise and price in full, and the SQL."""
+        return _lines(self.facts)
+
     def __str__(self) -> str:
-        return "\n".join(f"{label:<9}  {text}" for label, text in self.facts)
+        """What would come back, who would be protected, and what it would cost; ``explain`` has the rest."""
+        from podium.present.text.closing import protection  # noqa: PLC0415 - presenting is above this package
+
+        return _lines(
+            [
+                *([("groups", self.groups)] if self.groups else []),
+                ("list", f"up to {self.k:,} item{'s' * (self.k > 1)}{' in each' if self.groups else ''}"),
+                ("answer", protection(self.guarantee, self.user)),
+                ("cost", "at most that, whatever comes out; this plan read nothing and was free"),
+                ("reach", self.reach_sentence),
+                ("details", "plan.explain()"),
+            ]
+        )
 
     def __repr__(self) -> str:
         return f"<Plan {self.mechanism} k={self.k}: at most {self.cost}>"
@@ -153,6 +169,10 @@ class Plan:
         from podium.present.notebook import plan_html  # noqa: PLC0415 - presenting is above this package
 
         return plan_html(self)
+
+
+def _lines(facts: list[tuple[str, str]]) -> str:
+    return "\n".join(f"{label:<9}  {text}" for label, text in facts)
 
 
 def _stated(parameters: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from podium.planning.simulation import gumbel_noise, tournament
 from podium.planning.strategy import Strategy
 from podium.privacy import total
 from podium.privacy.rounding import display
-from podium.ranking import METHODS, Borda, ComparisonGraph, RankingMethod, Spectral, Wins
+from podium.ranking import METHODS, Borda, ComparisonGraph, MeasureScores, RankingMethod, Spectral, Wins
 
 __all__ = ["MECHANISMS", "MIXINGS", "RankingFacts", "ranking_strategy"]
 
@@ -45,12 +45,20 @@ class RankingFacts:
     normalisation: int | None = None
     mechanism: str = "auto"
     ordered: bool = True
+    scores: bool = False
 
     def __post_init__(self) -> None:
         if self.method not in ("auto", *METHODS):
             raise InvalidArgument("method", self.method, allowed=", ".join(map(repr, ("auto", *METHODS))))
         if self.mechanism not in MECHANISMS:
             raise InvalidArgument("mechanism", self.mechanism, allowed=", ".join(map(repr, MECHANISMS)))
+        if self.scores and not self.ordered:
+            raise InvalidArgument(
+                "scores",
+                True,
+                allowed="False for a set (ordered=False)",
+                hint="Noisy scores put the items in an order: ask for the ranked list, which ordered=True is.",
+            )
         for name in ("mixing", "normalisation"):
             if getattr(self, name) is not None and self.method not in ("auto", "spectral"):
                 allowed = f"None with method={self.method!r}: it belongs to 'spectral'"
@@ -60,7 +68,10 @@ class RankingFacts:
     def question(self) -> Facts:
         """The facts as those of a question about a known domain."""
         size = len(self.graph.items)
-        return Facts(k=self.k, domain_size=size, max_items_per_user=self.max_comparisons_per_user, ordered=self.ordered)
+        return Facts(
+            k=self.k, domain_size=size, max_items_per_user=self.max_comparisons_per_user, ordered=self.ordered,
+            counts=self.scores,
+        )  # fmt: skip
 
     def candidates(self) -> tuple[RankingMethod, ...]:
         """The methods to choose from; of equally good ones the first is taken."""
@@ -100,6 +111,8 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
     require_noise(epsilon_per_item=budget.epsilon_per_item)
     method, why = _method(facts, budget.epsilon_per_item)
     mechanism, how = _mechanism(facts, budget)
+    measure = _measure(facts, method, budget) if facts.scores else None
+    worst = (*mechanism.worst_case, *(() if measure is None else measure.worst_case(facts.k)))
     reach = (
         _log_above(Fraction(facts.k * len(facts.graph.items)) / _MISS_PROBABILITY)
         * method.span
@@ -113,7 +126,7 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
         facts=question,
         mechanism=mechanism,
         measure=None,
-        guarantee=budget.guarantee or total(mechanism.worst_case),
+        guarantee=budget.guarantee or total(worst),
         why=f"{why} {how}",
         reach=reach,
         reach_sentence=sentence,
@@ -121,6 +134,7 @@ def ranking_strategy(facts: RankingFacts, budget: QuestionBudget) -> Strategy:
         theorem=budget.theorem if facts.ordered else None,
         pure=budget.pure,
         ranking=method,
+        scores=measure,
         ordered=facts.ordered,
     )
 
@@ -136,6 +150,16 @@ def _mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, 
         noisy = NoisyTopK(k, k * single, noise="exponential", gaps=False, monotone=False)
         return noisy, "One round of exponential noise gives the order for a pure budget."
     return ExponentialTopK(k, single, monotone=False), "Exponential mechanisms in turn return all k items in order."
+
+
+def _measure(facts: RankingFacts, method: RankingMethod, budget: QuestionBudget) -> MeasureScores:
+    """The budget of k counts, as one release of k scores."""
+    if budget.sigma is not None:
+        return MeasureScores.within(method, facts.k, rho=Fraction(facts.k) / (2 * budget.sigma**2))
+    single = budget.epsilon_per_count
+    if single is None:
+        raise InvalidArgument("scores", True, allowed="a budget that was calibrated for scores")
+    return MeasureScores.within(method, facts.k, epsilon=facts.k * single)
 
 
 def _set_mechanism(facts: RankingFacts, budget: QuestionBudget) -> tuple[Mechanism, str]:

@@ -17,6 +17,15 @@ from podium.mechanisms.reader import Reads
 from podium.planning.facts import MAX_SHORT_KNOWN_LIST, Facts
 from podium.planning.limits import require_noise
 from podium.planning.mechanism_choice import ORDERED_BY_COUNTS, Choice
+from podium.planning.paths import (
+    IN_ROUNDS,
+    LONG_SIZED_PATHS,
+    ONCE,
+    SHORT_SIZED_PATHS,
+    SIZED_PATHS,
+    WHY_SHORT,
+    WHY_SIZED,
+)
 from podium.planning.question_budget import AnyBudget, QuestionBudget, RoundsBudget, WholeBudget
 from podium.planning.reach import MISS_PROBABILITY, REACH_BITS, log_over, round_up
 from podium.privacy import Event, GaussianNoise, Guarantee, Theorem, bounded_range_rho, total, worst_case
@@ -33,7 +42,7 @@ if TYPE_CHECKING:
     from podium.mechanisms.groups.grouped_rounds import GroupedRounds
     from podium.mechanisms.groups.rounds_at_clip import GroupedRoundsAtClip
     from podium.mechanisms.measures.measured_topk import MeasuredTopK
-    from podium.ranking import RankingMethod
+    from podium.ranking import MeasureScores, RankingMethod
 
     AnyMechanism: TypeAlias = (
         Mechanism
@@ -53,27 +62,6 @@ __all__ = ["DEFAULT_MAX_ITEMS_PER_USER", "Strategy", "found_sentence", "strategy
 DEFAULT_MAX_ITEMS_PER_USER = 1_000
 _READ_IN_ROUNDS = (Reads.ROUNDS, Reads.GROUPS_IN_ROUNDS, Reads.GROUPS_IN_ROUNDS_AT_CLIP)
 _ROOT_OF_TEN = Fraction(316228, 100000)
-_ONCE = "One way, which reads the table once."
-_IN_ROUNDS = "One way, which reads the table once and counts its distinct pairs at most {} times."
-_LONG_SIZED_PATHS = (
-    "The table is read once, and its distinct pairs are counted: once for the numbers of users, then once with Laplace "
-    "noise if most users have one item; once with whatever has the lowest threshold if so little can be found that "
-    "only finding matters; otherwise at most 8 times in rounds."
-)
-_SIZED_PATHS = f"{_LONG_SIZED_PATHS} Or once for successive selections, if users have very many items."
-_SHORT_SIZED_PATHS = (
-    "The table is read once, and its distinct pairs are counted: once for successive selections if the list is far "
-    "ahead; otherwise again for the number of users with one item, and once more with Laplace noise if most have one."
-)
-_WHY_SIZED = (
-    "The items are not known beforehand, and what finds most of them depends on how many items users have: a "
-    "twentieth of epsilon pays for noisy numbers of users by their number of items, and these choose."
-)
-_WHY_SHORT = (
-    "The items are not known beforehand. Successive selections find so few of them well, unless most users have one "
-    "item: a twentieth of epsilon pays for noisy numbers of users with one item and with more. Nothing of this is "
-    "asked if an eightieth of epsilon shows that the list is far ahead."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +85,20 @@ class Strategy:
     """Which way is taken when, and how often the table is counted."""
     others: MeasureOthers | None = None
     """What is measured beside the list, once it is public."""
+    scores: MeasureScores | None = None
+    """What measures the scores of a ranking; then ``measure`` is None."""
     whole: bool = False
     """Whether the mechanism uses up (epsilon, delta) as a whole, so that rho says little."""
 
     @property
+    def second_phase(self) -> MeasureCounts | MeasureScores | MeasureTogether | None:
+        """What measures the items that were selected, whichever it is."""
+        return self.scores if self.measure is None else self.measure
+
+    @property
     def worst_case(self) -> tuple[Event, ...]:
         """The events to reserve before data is read, in an order that no answer leaves: one list is counted last."""
-        counts = () if self.measure is None else self.measure.worst_case(self.facts.k)
+        counts = () if self.second_phase is None else self.second_phase.worst_case(self.facts.k)
         groups = 1 if self.facts.groups is None else self.facts.groups.most
         beside = () if self.others is None else self.others.events
         return (*counts * (groups - 1), *self.mechanism.worst_case, *counts, *beside * groups)
@@ -119,7 +114,8 @@ class Strategy:
         """The mechanism and its parameters, with decimal numbers."""
         shown = {name: value for name, value in describe(self.mechanism).items() if value != "None"}
         parameters = ", ".join(f"{name}={_decimal(value)}" for name, value in shown.items())
-        counts = "" if self.measure is None else f", then {self.measure.describe_noise(self.facts.k)}"
+        step = self.second_phase
+        counts = "" if step is None else f", then {step.describe_noise(self.facts.k)}"
         counts += "" if self.others is None else f", then {self.others.describe_noise()}"
         return f"{type(self.mechanism).__name__}({parameters}){counts}"
 
@@ -191,7 +187,7 @@ def strategy_for(facts: Facts, budget: AnyBudget) -> Strategy:
         theorem=None if choice.proves_itself else budget.theorem,
         pure=budget.pure,
         ordered=choice.ordered,
-        paths=_ONCE,
+        paths=ONCE,
     )
 
 
@@ -241,7 +237,7 @@ def _rounds_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
         ),
         reach=reach,
         reach_sentence=found_sentence(reach),
-        paths=_IN_ROUNDS.format(9 if facts.counts else 8),
+        paths=IN_ROUNDS.format(9 if facts.counts else 8),
     )
 
 
@@ -292,17 +288,17 @@ def _sized_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
     )
     reach = mechanism.first_threshold
     if mechanism.asks_lead:
-        busy, whose, paths = mechanism.limited_domain.margin, "whatever else they have", _SHORT_SIZED_PATHS
+        busy, whose, paths = mechanism.limited_domain.margin, "whatever else they have", SHORT_SIZED_PATHS
     else:
         busy = _of_busy_users(mechanism.one_discovery(DEFAULT_MAX_ITEMS_PER_USER).count_threshold)
         whose = "who have about ten"
-        paths = _SIZED_PATHS if facts.k <= LONGEST_CALL else _LONG_SIZED_PATHS
+        paths = SIZED_PATHS if facts.k <= LONGEST_CALL else LONG_SIZED_PATHS
     return Strategy(
         facts=facts,
         mechanism=mechanism,
         measure=None,
         guarantee=mechanism.guarantee,
-        why=_WHY_SHORT if mechanism.asks_lead else _WHY_SIZED,
+        why=WHY_SHORT if mechanism.asks_lead else WHY_SIZED,
         reach=reach,
         reach_sentence=(
             f"An item is found if it has well over {round_up(reach)} users who have no other item, or well over "
@@ -335,7 +331,7 @@ def _one_item_strategy(facts: Facts, budget: WholeBudget) -> Strategy:
         reach_sentence=f"An item is found if it has well over {round_up(reach)} users.",
         epsilon_per_item=None,
         delta_per_call=budget.delta,
-        paths=_ONCE,
+        paths=ONCE,
         whole=True,
     )
 
@@ -365,7 +361,7 @@ def _refined_strategy(facts: Facts, budget: RoundsBudget) -> Strategy:
             f"Items are told apart if their counts differ by well over {round_up(reach)} users who have few other "
             f"items, or well over {round_up(_of_busy_users(reach))} who have about ten."
         ),
-        paths=_IN_ROUNDS.format(8 if facts.counts else 7),
+        paths=IN_ROUNDS.format(8 if facts.counts else 7),
     )
 
 

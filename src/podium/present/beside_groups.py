@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import NamedTuple
 
 from podium.present.all_lists import one_list
@@ -55,9 +56,10 @@ def list_shares(release: GroupedRelease) -> list[Share | None] | None:
     return found if has_others(release) else None
 
 
-def told_line(line: Line) -> str:
-    """A number and its interval."""
-    return f"{display(line.value)} ({display(line.low)} to {display(line.high)})"
+def told_line(line: Line, beside: Beside) -> str:
+    """A number and its interval. Numbers of users are not shown below 0; those of amounts add up as they are."""
+    value = max(Fraction(0), line.value) if beside.ceiling is None else line.value
+    return f"{display(value)} ({display(line.low)} to {display(line.high)})"
 
 
 def beside_remarks(release: GroupedRelease) -> list[str]:
@@ -77,4 +79,7 @@ def beside_remarks(release: GroupedRelease) -> list[str]:
             f"The lines of a group add up to its total; shares are of this total, not of all {noun}."
         )
     empty = [lines for lines in beside_groups(release) if not lines.items]
-    return [meaning, *(f"In all of {printable(lines.group)}: {told_line(lines.total)} {noun}." for lines in empty)]
+    return [
+        meaning,
+        *(f"In all of {printable(lines.group)}: {told_line(lines.total, lines.beside)} {noun}." for lines in empty),
+    ]

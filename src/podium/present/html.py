@@ -15,12 +15,13 @@ from typing import Final
 from podium.present.all_lists import all_items, all_values, group_parts
 from podium.present.beside_groups import beside_groups, has_others, told_line
 from podium.present.intervals import Margin, margin_of
-from podium.present.measures import release_title, shown_measure
+from podium.present.measures import release_title, shown_measure, shown_value
 from podium.present.text.closing import closing_sentence
 from podium.present.text.group_lines import group_remarks
 from podium.present.text.names import item_columns, printable, why_fewer
 from podium.present.text.release_text import mechanism_text, paid_sentence
 from podium.present.user_shares import list_remarks
+from podium.privacy.rounding import display
 from podium.release import GroupedRelease, Release
 
 __all__ = ["details", "fact_rows", "frame", "release_html", "table_html"]
@@ -115,7 +116,11 @@ def _beside_groups(release: Release) -> list[str]:
         return []
     lines = islice(beside_groups(release), _MAX_ROWS)
     rows = [
-        (*map(printable, group_parts(release, found.group)), told_line(found.others), told_line(found.total))
+        (
+            *map(printable, group_parts(release, found.group)),
+            told_line(found.others, found.beside),
+            told_line(found.total, found.beside),
+        )
         for found in lines
     ]
     return [table_html([*map(printable, release.per), "others", "total"], rows, "Beside the list of each group")]
@@ -149,7 +154,7 @@ def _body(group: tuple[str, ...], rows: list[str]) -> str:
 
 
 def _value_heading(release: Release) -> str:
-    if release.value_kind != "counts":
+    if release.value_kind == "gaps":
         return "gap"
     if release.value_name:
         return printable(release.value_name)
@@ -158,14 +163,16 @@ def _value_heading(release: Release) -> str:
 
 
 def _row(release: Release, place: int, parts: tuple[str, ...], value: Fraction | None, margin: Margin | None) -> str:
+    # Scores are small: a share of 0.62 has no use for one decimal.
+    number = display if release.value_kind == "scores" else _number
     cells = [f'<td class="n">{place}</td>'] * release.ordered
     first, *others = parts
     cells.append(f'<th scope="row" style="font-weight:normal"><bdi>{escape(first)}</bdi></th>')
     cells += [f"<td><bdi>{escape(part)}</bdi></td>" for part in others]
     if release.value_kind is not None:
-        cells.append(f'<td class="n">{"" if value is None else _number(value)}</td>')
+        cells.append(f'<td class="n">{"" if value is None else number(shown_value(release, value))}</td>')
     if margin is not None:
-        ends = "" if value is None else " to ".join(map(_number, margin.around(value)))
+        ends = "" if value is None else " to ".join(map(number, margin.around(value)))
         cells.append(f'<td class="n">{ends}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 

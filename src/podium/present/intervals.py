@@ -71,6 +71,8 @@ class Margin:
 def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | None:
     """The margin of the counts in a release; None if it has no counts, or does not say how noisy they are."""
     level = probability(confidence, "confidence")
+    if release.value_kind == "scores":
+        return _margin_of_score(release, level)
     if release.value_kind != "counts":
         return None
     measure = shown_measure(release)
@@ -85,6 +87,21 @@ def margin_of(release: Release, *, confidence: Number = CONFIDENCE) -> Margin | 
         return replace(margin, width=margin.width * measure.unit, signed=measure.signed, what=what)
     except (InvalidArgument, KeyError):
         return None  # parameters that no mechanism of ours writes
+
+
+def _margin_of_score(release: Release, level: Fraction) -> Margin | None:
+    """The margin of the scores of a ranking, as its parameters say it."""
+    from podium.ranking.measured_scores import margin_of_scores  # noqa: PLC0415 - other releases have no scores
+
+    noise = release.parameters.get("score_noise")
+    if noise != "laplace" and noise != "gaussian":  # noqa: PLR1714 - narrows the type
+        return None
+    try:
+        scale = _scale(release.parameters["score_scale"])
+        width = margin_of_scores(noise, scale, level)
+    except (InvalidArgument, KeyError):
+        return None  # parameters that no mechanism of ours writes
+    return Margin(width, level, True, f"{noise.capitalize()}, scale {display(scale)}", what="score")
 
 
 def _margin(release: Release, level: Fraction, unit: Fraction) -> Margin | None:

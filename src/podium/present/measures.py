@@ -13,7 +13,7 @@ from podium.privacy.guarantee import unit_name
 from podium.privacy.rounding import display
 from podium.release import GroupedRelease, Release
 
-__all__ = ["ShownMeasure", "release_title", "shown_measure"]
+__all__ = ["ShownMeasure", "release_title", "shown_measure", "shown_value"]
 
 _TOGETHER = "for all items together (the root of the sum of squares)"
 _SUM = re.compile(r'sum\((?:(\w+)|"(.*)")\)', re.DOTALL)
@@ -45,6 +45,8 @@ def shown_measure(release: Release) -> ShownMeasure:
     """The measure of a release, as its parameters say it."""
     parameters = release.parameters
     by = parameters.get("by")
+    if release.value_kind == "scores":
+        return ShownMeasure("score", "score")
     if by is None:
         return ShownMeasure(least=_least_sentence(parameters.get("at_least"), "users"))
     found = _SUM.fullmatch(by)
@@ -66,6 +68,15 @@ def shown_measure(release: Release) -> ShownMeasure:
         bool(low),
         _least_sentence(parameters.get("at_least"), noun, unit),
     )
+
+
+def shown_value(release: Release, value: Fraction) -> Fraction:
+    """A value as people read it: noise may take numbers of users and scores below 0, where they are shown as 0.
+
+    Files, frames and JSON have what was drawn, and so do amounts, whose lines add up.
+    """
+    users = release.value_kind == "counts" and "by" not in release.parameters
+    return max(Fraction(0), value) if users or release.value_kind == "scores" else value
 
 
 def release_title(release: Release) -> str:

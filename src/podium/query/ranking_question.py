@@ -26,6 +26,7 @@ class RankingOptions(TypedDict, total=False):
     mixing: Number | None
     normalisation: int | None
     mechanism: str
+    scores: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,7 @@ class RankingQuestion:
     mixing: Number | None = None
     normalisation: int | None = None
     mechanism: str = "auto"
+    scores: bool = False
     table: str | None = None
 
     def __post_init__(self) -> None:
@@ -52,8 +54,9 @@ class RankingQuestion:
         put(self, "where", as_texts(self.where))
         for name in ("items", "pairs"):
             put(self, name, as_values(getattr(self, name)))
-        if not isinstance(self.ordered, bool):
-            raise InvalidArgument("ordered", self.ordered, allowed="True or False")
+        for name in ("ordered", "scores"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidArgument(name, getattr(self, name), allowed="True or False")
         if self.mechanism == "set":
             raise InvalidArgument(
                 "mechanism", "set", allowed="the name of a mechanism", hint="Say ordered=False if no order is needed."

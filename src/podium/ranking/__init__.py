@@ -7,7 +7,8 @@ domain can select from. The bounds are proved in docs/proofs/ranking.md.
 
 from podium.ranking.counting import Borda, Wins
 from podium.ranking.graph import ComparisonGraph
+from podium.ranking.measured_scores import MeasureScores
 from podium.ranking.method import METHODS, RankingMethod
 from podium.ranking.spectral import Spectral
 
-__all__ = ["METHODS", "Borda", "ComparisonGraph", "RankingMethod", "Spectral", "Wins"]
+__all__ = ["METHODS", "Borda", "ComparisonGraph", "MeasureScores", "RankingMethod", "Spectral", "Wins"]

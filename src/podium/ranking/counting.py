@@ -37,6 +37,10 @@ class Wins(RankingMethod):
         """More wins lower no score."""
         return Fraction(0)
 
+    def _moves_together(self, items: int) -> Fraction:
+        """Each comparison is one win of one item."""
+        return Fraction(self.max_per_user)
+
     def values(self, tally: Tally) -> list[Fraction]:
         """The wins of each item."""
         wins = np.zeros(len(self.graph.items), dtype=np.int64)
@@ -67,6 +71,10 @@ class Borda(RankingMethod):
     def falls_by(self) -> Fraction:
         """Each loss is somebody's win."""
         return self.rises_by
+
+    def _moves_together(self, items: int) -> Fraction:
+        """Each comparison moves the share of its winner and that of its loser."""
+        return Fraction(self.max_per_user, self.graph.smallest_degree * self.comparisons_per_pair)
 
     def values(self, tally: Tally) -> list[Fraction]:
         """1/2 + (wins - losses)/(2 L degree), both cut to L for each pair."""

@@ -78,6 +78,19 @@ class RankingMethod(ABC):
         """The width of the interval in which all changes of scores lie: what the noise is measured by."""
         return self.rises_by + self.falls_by
 
+    @property
+    def moves_each(self) -> Fraction:
+        """How far adding one user can move a score, up or down."""
+        return max(self.rises_by, self.falls_by)
+
+    def moves_in_all(self, items: int) -> Fraction:
+        """How far adding one user can move so many scores, added up."""
+        return min(items * self.moves_each, self._moves_together(items))
+
+    @abstractmethod
+    def _moves_together(self, items: int) -> Fraction:
+        """The same, from what one comparison does to all scores at once (docs/proofs/ranking.md, Theorem 4)."""
+
     @abstractmethod
     def values(self, tally: Tally) -> list[Fraction]:
         """The exact score of each item."""

@@ -139,6 +139,10 @@ class Spectral(RankingMethod):
         """Scores add up to 1, so what one gains others lose."""
         return self.rises_by
 
+    def _moves_together(self, items: int) -> Fraction:
+        """What some scores gain others lose, so all of them move by twice what one can; each has a grid of its own."""
+        return 2 * self.rises_by + Fraction(items, 1 << self.grid_bits)
+
     def values(self, tally: Tally) -> list[Fraction]:
         """The walk's share of time at each item, rounded down to the grid."""
         shares = stationary(self.graph.directed, tally, self)

@@ -20,7 +20,7 @@ __all__ = [
     "decode_values", "encode_item", "of_type", "optional_text", "optional_user",
 ]  # fmt: skip
 
-ValueKind: TypeAlias = Literal["gaps", "counts"]
+ValueKind: TypeAlias = Literal["gaps", "counts", "scores"]
 
 # What a document may ask of its reader. Real releases stay far below.
 LONGEST_TEXT: Final = 1 << 26
@@ -69,11 +69,11 @@ def decode_k(raw: Any) -> int:
 
 
 def decode_values(raw: Any, kind: Any, items: int) -> tuple[Fraction, ...] | None:
-    """A count for each item, or at most as many gaps."""
+    """A count or score for each item, or at most as many gaps."""
     if raw is None:
         return None
     values = tuple(exact_fraction(of_type(value, str), "values") for value in of_type(raw, list))
-    if len(values) > items or (kind == "counts" and len(values) != items):
+    if len(values) > items or (kind in ("counts", "scores") and len(values) != items):
         raise ValueError
     if any(abs(value) > LARGEST_VALUE for value in values):
         raise ValueError
@@ -82,7 +82,7 @@ def decode_values(raw: Any, kind: Any, items: int) -> tuple[Fraction, ...] | Non
 
 def decode_value_kind(kind: Any, values: Any) -> ValueKind | None:
     """What the values are; there is none exactly where there are no values."""
-    if kind not in (None, "gaps", "counts") or (kind is None) != (values is None):
+    if kind not in (None, "gaps", "counts", "scores") or (kind is None) != (values is None):
         raise ValueError
     return kind  # type: ignore[no-any-return]
 

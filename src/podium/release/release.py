@@ -88,8 +88,8 @@ class Release:
     """The outcome of a private selection.
 
     ``outcome`` is a tuple in released order, with BOTTOM at its end where the mechanism stopped early; or a frozenset,
-    always listed in the order of the items themselves. ``values`` are gaps or counts, as ``value_kind`` says, in the
-    order of the outcome.
+    always listed in the order of the items themselves. ``values`` are gaps, counts or
+    scores, as ``value_kind`` says, in the order of the outcome.
     ``paid`` is what this outcome cost, ``guarantee`` what the mechanism promises whatever comes out. ``user`` is the
     column whose values it protects, or several whose values together are one user, ``columns`` are those of the items;
     None for a mechanism that was run without a table. ``value_name`` is what the question calls the values, where it is

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -13,8 +15,11 @@ import pytest
 from tests.support.comparisons import Tally, added, changed, exact_shares, scored, tallies
 from tests.support.worlds import check_pair, check_pure
 
+from podium.exact import Number, ball
 from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
-from podium.ranking import Borda, ComparisonGraph, RankingMethod, Spectral, Wins
+from podium.mechanisms.domain import scores_of
+from podium.privacy import GaussianNoise
+from podium.ranking import Borda, ComparisonGraph, MeasureScores, RankingMethod, Spectral, Wins
 
 TRIANGLE = ComparisonGraph.complete(("a", "b", "c"))
 PATH = ComparisonGraph.of_pairs([("a", "b"), ("b", "c")])
@@ -97,6 +102,39 @@ def test_counts_move_as_stated_and_no_less(kind: type[RankingMethod], most: int 
         assert (max(rises), max(falls)) == (method.rises_by, method.falls_by)
 
 
+@pytest.mark.parametrize("most", [1, 2, None])
+@pytest.mark.parametrize("kind", [Wins, Borda, Spectral])
+def test_one_user_moves_all_scores_together_no_further(kind: type[RankingMethod], most: int | None) -> None:
+    """Of any items; for wins and for shares of wins some table attains the bound for all items."""
+    for graph in (TRIANGLE, PATH):
+        method = kind(graph, 1, most)
+        values = _computed(method)
+        for size in (1, 2, 3):
+            worst = Fraction(0)
+            for tally in tallies(graph, 1):
+                for more in added(tally, most):
+                    moves = [abs(after - before) for before, after in zip(values(tally), values(more), strict=True)]
+                    worst = max(worst, sum(sorted(moves)[-size:], Fraction(0)))
+            assert worst <= method.moves_in_all(size)
+        # A user with both comparisons of a pair moves no share.
+        if kind is Wins or (kind is Borda and graph is TRIANGLE and most is not None):
+            assert worst == method.moves_in_all(3)
+        if kind is Spectral:
+            # Not three times what one score can move.
+            assert method.moves_in_all(3) < Fraction(21, 10) * method.rises_by
+
+
+def test_the_sum_of_squares_is_what_gaussian_noise_is_charged_for() -> None:
+    for method in (Wins(TRIANGLE, 1, 2), Borda(TRIANGLE, 1, 2), Spectral(TRIANGLE, 1, 1, mixing="0.8")):
+        values, (event,) = _computed(method), MeasureScores.within(method, 3, rho=1).worst_case(3)
+        assert isinstance(event, GaussianNoise)
+        for tally in tallies(TRIANGLE, 1):
+            for more in added(tally, method.max_comparisons_per_user):
+                moves = [after - before for before, after in zip(values(tally), values(more), strict=True)]
+                assert sum(move**2 for move in moves) <= event.sensitivity_squared
+        assert Fraction(999, 1000) < event.rho <= 1
+
+
 PATHS: dict[str, tuple[RankingMethod, Any]] = {
     "spectral, in turn": (Spectral(TRIANGLE, 1, 2, mixing="0.5"), ExponentialTopK(2, HALF, monotone=False)),
     "spectral, at once": (Spectral(TRIANGLE, 1, 1, mixing="0.8"), NoisyTopK(1, 4, gaps=False, monotone=False)),
@@ -168,6 +206,60 @@ def test_values_for_the_price_of_the_set_are_rejected() -> None:
     check_pure(p, q, 3)
 
 
+SCORED: dict[str, RankingMethod] = {
+    "wins": Wins(PATH, 1, 2), "borda": Borda(PATH, 1, 2), "spectral": Spectral(PATH, 1, 1, mixing="0.8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_items_and_their_scores_keep_the_sum_of_both_prices(name: str) -> None:
+    method = SCORED[name]
+    joint = _items_and_scores(method, MeasureScores.within(method, 2, epsilon=1))
+    for tally in tallies(PATH, 1):
+        for more in added(tally, method.max_comparisons_per_user):
+            check_pure(joint(tally), joint(more), 2)
+
+
+@pytest.mark.parametrize("name", ["wins", "borda"])
+def test_noise_for_one_score_is_rejected_for_two(name: str) -> None:
+    method = {"wins": Wins(PATH, 1), "borda": Borda(TRIANGLE, 1, 1)}[name]
+    whole = MeasureScores.within(method, 2, epsilon=1)
+    one = replace(whole, scale=method.moves_each)
+    # So little is left for the choice of the items that it hides nothing.
+    small = Fraction(1, 100)
+    assert _violated(_items_and_scores(method, one, small), method.graph, method.max_per_user, 1 + 2 * small)
+
+
+def test_noise_for_one_spectral_score_is_too_little_for_two() -> None:
+    """Two items, so that what one gains the other loses."""
+    two = ComparisonGraph.complete(("a", "b"))
+    method = Spectral(two, 40, 1, mixing="0.9")
+    less, more = (_computed(method)(tally) for tally in ((0, 40), (1, 40)))
+    together = sum(abs(here - there) for here, there in zip(less, more, strict=True))
+    assert Fraction(3, 2) * method.moves_each < together <= method.moves_in_all(2)
+
+
+def _items_and_scores(
+    method: RankingMethod, measure: MeasureScores, epsilon_per_item: Fraction = HALF
+) -> Callable[[Tally], dict[Any, flint.arb]]:
+    """The density of a list of two items with their scores, at corners of a grid."""
+    selection = ExponentialTopK(2, epsilon_per_item, monotone=False)
+    # Beyond all scores every ratio is the one at the corner.
+    corners = (Fraction(-1), Fraction(10))
+
+    def joint(tally: Tally) -> dict[Any, flint.arb]:
+        scores = scored(method, tally)
+        found = {}
+        for outcome, probability in selection.distribution(scores, exact=True).items():
+            true = scores_of(scores, outcome)
+            for values in itertools.product(corners, repeat=2):
+                far = sum(abs(value - score) for value, score in zip(values, true, strict=True))
+                found[outcome, values] = probability * ball(-far / measure.scale).exp()
+        return found
+
+    return _cut(method, joint)
+
+
 def _ideal(method: Spectral) -> Callable[[Tally], list[Fraction]]:
     return _cut(method, lambda tally: exact_shares(method, tally))
 
@@ -193,7 +285,7 @@ def _distribution(
     return _cut(method, lambda tally: mechanism.distribution(scored(method, tally, factor=factor), exact=True))
 
 
-def _violated(distribution: Callable[[Tally], Any], graph: ComparisonGraph, most: int, epsilon: int) -> bool:
+def _violated(distribution: Callable[[Tally], Any], graph: ComparisonGraph, most: int, epsilon: Number) -> bool:
     for tally in tallies(graph, 1):
         for more in added(tally, most):
             try:

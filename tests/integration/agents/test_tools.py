@@ -13,6 +13,7 @@ import duckdb
 import jsonschema
 import pytest
 from tests.support.agents import Agent, with_agent
+from tests.support.curator.tables import Watched
 from tests.support.serving import views
 
 import podium
@@ -20,7 +21,9 @@ from podium.agents.backends import CuratorBackend
 from podium.agents.mcp_server import new_server
 from podium.agents.priced_plans import MAX_OPEN_PLANS, PLAN_SECONDS, PricedPlan, PricedPlansHere
 from podium.agents.tool_definitions import TOOLS
+from podium.errors import SourceFailure
 from podium.ledger.bookkeeping.held import Sum
+from podium.sources import open_source
 from podium.wire.refusals import Refusal
 
 BUDGET = podium.Budget(epsilon=3, delta="1e-6", items=30, questions=6, epsilon_per_analyst=2, delta_per_analyst="5e-7")
@@ -194,6 +197,41 @@ def test_an_agent_that_repeats_gets_the_same_answer_and_then_refusals(curator: p
         assert cap.remaining(Sum()).share(curator.status.sums["helper"]) <= 1
 
     with_agent(server(curator), act)
+
+
+def test_an_agent_whose_questions_keep_failing_is_locked_out_and_nobody_else(tmp_path: Path) -> None:
+    """Failures stay charged, and the agent that caused them may not ask; what it may ask is not read."""
+    source = Watched(open_source(views(tmp_path / "views.parquet")))
+    with podium.Curator(
+        source, dataset="views", user="user_id", ledger=tmp_path / "l.db",
+        budget=podium.Budget(epsilon=30, delta="1e-6", items=300, questions=100),
+    ) as curator:  # fmt: skip
+        told: list[str] = []
+
+        async def fail(agent: Agent) -> None:
+            while not curator.status.locked_out:
+                plan = await agent.call(
+                    "plan_question", dataset="views", item="article", k=1, where=f"weekday < {7 + len(told)}"
+                )
+                told.append(await agent.refused("ask_question", plan=plan["plan"]))
+                assert len(told) < 20
+
+        async def repeat(agent: Agent) -> None:
+            source.failure, before = None, (source.snapshots, curator.status.spent)
+            plan = await agent.call("plan_question", dataset="views", item="article", k=1)
+            assert "is locked" in await agent.refused("ask_question", plan=plan["plan"])
+            assert (source.snapshots, curator.status.spent) == before
+
+        async def somebody_else(agent: Agent) -> None:
+            assert (await agent.ask("views", item="article", k=1))["rows"][0]["article"] == "a0"
+
+        source.failure = SourceFailure()
+        with_agent(server(curator), fail)
+        assert (curator.status.locked_out, curator.status.failures) == (("helper",), len(told))
+        assert len(set(told)) == 1
+        assert curator.status.spent.rho > 0
+        with_agent(server(curator), repeat)
+        with_agent(server(curator, "somebody else"), somebody_else)
 
 
 def test_items_stand_in_the_structured_part_only(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from tests.support.curator.tables import BUDGET, PURE, Watched
 import podium
 from podium import Budget, Curator, Plan, Release
 from podium.errors import InvalidArgument, PodiumError, QuestionForfeited, SourceFailure, UnknownColumn
+from podium.present.intervals import margin_of
+from podium.privacy import GaussianNoise, LaplaceNoise, total
+from podium.privacy.rounding import display
 from podium.sources import open_source
 
 ITEMS = ("a", "b", "c", "d")
@@ -139,6 +143,54 @@ def test_a_failure_after_the_read_forfeits_and_says_nothing(made: Path, tmp_path
         assert asked.status.failures == 1
 
 
+@pytest.mark.parametrize("budget", [BUDGET, PURE])
+def test_scores_are_planned_paid_and_told_again(made: Path, tmp_path: Path, budget: Budget) -> None:
+    with curator(made, tmp_path, budget) as (asked, source):
+        listed = asked.plan_rank(**ASK, items=ITEMS, k=3, method="borda")
+        shown = asked.plan_rank(**ASK, items=ITEMS, k=3, method="borda", scores=True)
+        assert listed.counts is None
+        assert shown.counts is not None
+        # As much again, rounded in favour of privacy.
+        assert Fraction(19, 10) < shown.at_most.rho / listed.at_most.rho if budget is BUDGET else True
+        assert "noise of scale" in shown.description
+        assert shown.guarantee == total(shown.strategy.worst_case)
+        release = asked.rank(**ASK, items=ITEMS, k=3, method="borda", scores=True)
+        assert release.paid.events == shown.strategy.worst_case
+        assert isinstance(release.paid.events[-1], GaussianNoise if budget is BUDGET else LaplaceNoise)
+        spent = asked.status.spent
+        assert float(spent.rho) == pytest.approx(float(shown.at_most.rho), rel=1e-9)
+        again = asked.rank(**ASK, items=ITEMS, k=2, method="borda", scores=True)
+        assert release.values is not None
+        assert (again.items, again.values) == (release.items[:2], release.values[:2])
+        assert asked.status.spent == spent
+        assert source.snapshots == 1
+        asked.rank(**ASK, items=ITEMS, k=3, method="borda")
+        assert source.snapshots == 2
+        both = float(shown.at_most.rho + listed.at_most.rho)
+        assert float(asked.status.spent.rho) == pytest.approx(both, rel=1e-9)
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_scores_come_with_intervals(made: Path, delta: Any) -> None:
+    release = podium.rank(made, **SURE, delta=delta, items=ITEMS, k=3, method="borda", scores=True)
+    assert release.values is not None
+    true = [Fraction(1, 2) + Fraction(won - lost, 800 * 3) for won, lost in ((350, 0), (300, 300), (300, 350))]
+    assert release.items == ("a", "b", "c")
+    assert all(abs(value - score) < Fraction(1, 10**4) for value, score in zip(release.values, true, strict=True))
+    assert release.promise == podium.rank(made, **SURE, delta=delta, items=ITEMS, k=3, method="borda").promise
+    margin = margin_of(release)
+    assert margin is not None
+    assert margin.fresh
+    assert Release.from_json(release.to_json()) == release
+    assert "docs/proofs/ranking.md, Theorem 4" in release.theorem
+    table = release.to_arrow()
+    assert table.column_names == ["rank", "item", "score", "score_low", "score_high"]
+    lines = str(release).splitlines()
+    assert lines[0].split() == ["rank", "item", "score", "95%", "interval"]
+    assert lines[1].split()[:3] == ["1", "a", display(release.values[0])]
+    assert display(release.values[0]) in release._repr_html_()
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "match"),
     [
@@ -158,6 +210,8 @@ def test_a_failure_after_the_read_forfeits_and_says_nothing(made: Path, tmp_path
         ({"ordered": False}, InvalidArgument, "where a ledger adds up rho"),
         ({"mechanism": "set"}, InvalidArgument, "Say ordered=False if no order is needed."),
         ({"ordered": False, "mechanism": "noisy"}, InvalidArgument, "'auto' with ordered=False"),
+        ({"scores": 1}, InvalidArgument, "scores=1 is not valid. Allowed: True or False"),
+        ({"scores": True, "ordered": False}, InvalidArgument, "Noisy scores put the items in an order"),
         ({"mechanism": "noisy"}, InvalidArgument, "where the budget has a delta"),
         ({"method": "wins", "mixing": "0.1"}, InvalidArgument, "mixing='0.1' is not valid"),
         ({"mixing": 2}, InvalidArgument, "mixing=2 is not valid"),
@@ -199,4 +253,5 @@ def test_the_sql_is_that_of_any_question_about_two_columns(made: Path) -> None:
     kept, query = preview.queries
     assert kept.startswith("CREATE TEMPORARY TABLE")
     assert "LIMIT 13" in query
-    assert str(preview).startswith("mechanism  NoisyTopK(k=2, epsilon=1000000")
+    assert preview.explain().startswith("mechanism  NoisyTopK(k=2, epsilon=1000000")
+    assert str(preview).startswith("list       up to 2 items\nanswer     private for each user_id: epsilon 1000000\n")

@@ -91,8 +91,8 @@ def test_a_dry_run_says_what_the_test_is_for(table: Path) -> None:
     shown = podium.plan(table, item="article", user="user_id", k=3, epsilon=5, domain=DOMAIN, ordered=False)
     assert isinstance(shown, Plan)
     assert isinstance(shown.strategy.mechanism, TestedTopK)
-    assert "to choose all 3 items at once, as a set; if not, they are chosen in turn, in order." in str(shown)
-    assert "epsilon 5, whatever comes out" in str(shown)
+    assert "to choose all 3 items at once, as a set; if not, they are chosen in turn, in order." in shown.explain()
+    assert "epsilon 5, whatever comes out" in shown.explain()
 
 
 def test_a_ledger_keeps_the_order_and_says_why(table: Path) -> None:

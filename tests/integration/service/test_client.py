@@ -174,6 +174,9 @@ def test_the_same_plan_for_sql_and_for_rankings(client: Client, curators: dict[s
     before = client.select("votes").status
     plan = client.select("votes").plan_rank(**RANKING)
     assert plan == curators["votes"].plan_rank(**RANKING)
+    scored = client.select("votes").plan_rank(**RANKING, scores=True)
+    assert scored == curators["votes"].plan_rank(**RANKING, scores=True)
+    assert scored.at_most.rho > plan.at_most.rho
     assert client.select("votes").status == before
 
 
@@ -210,7 +213,7 @@ def test_plans_and_budgets(client: Client) -> None:
     plan = client.plan("article", k=2)
     assert plan.at_most.rho is not None
     assert "SELECT" in plan.queries[0]
-    assert str(plan).startswith("mechanism  LimitedDomain")
+    assert plan.explain().startswith("mechanism  LimitedDomain")
     assert client.status["total"]["budget"]["epsilon"] == "3"
 
 

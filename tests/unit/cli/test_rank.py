@@ -34,6 +34,19 @@ def test_a_table_json_and_csv() -> None:
     ]
 
 
+def test_scores_beside_the_items() -> None:
+    printed = podium(*ASK, *SURE, "--scores", "--format", "csv", "--quiet").stdout.split("\n")
+    assert printed[0] == '"rank","item","score","score_low","score_high"'
+    place, item, score, low, high = printed[1].split(",")
+    assert (place, item) == ("1", '"a"')
+    # Of two others a beat one, 300 of 400 times: 1/2 + 300/(2 400 2).
+    assert float(low) < 0.6875 < float(high)
+    assert abs(float(score) - 0.6875) < 1e-4
+    ran = podium(*ASK, "--items", "items.csv", "-k", "2", "--epsilon", "1", "--scores", "--unordered")
+    assert ran.exit_code == 2
+    assert "Noisy scores put the items in an order" in ran.stderr
+
+
 def test_a_dry_run_shows_the_plan_and_the_sql() -> None:
     ran = podium(*ASK, *SURE, "--dry-run", "--quiet", "--verbose")
     assert ran.exit_code == 0
@@ -56,3 +69,18 @@ def test_what_is_refused(more: tuple[str, ...], text: str) -> None:
     assert ran.exit_code not in (0, 1)
     assert ran.stdout == ""
     assert text in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["top", "sql", "rank", "watch"])
+def test_help_begins_with_what_everybody_needs(command: str) -> None:
+    """Every option stands in one section, and the budget of the question among the first."""
+    lines = podium(command, "--help").stdout.splitlines()
+    sections = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    shown = [line for line in sections if line not in ("Examples:",)]
+    assert shown == ["Arguments:", "To begin with:", "Question:", "Budget:", "Source:", "Output:", "Help:"]
+    first = "\n".join(lines[lines.index("To begin with:") : lines.index("Question:")])
+    assert "--epsilon" in first
+    assert "--delta" in first
+    below = lines[lines.index("To begin with:") :]
+    options = [line.split()[0] for line in below if line.startswith("  -")]
+    assert len(options) == len(set(options))

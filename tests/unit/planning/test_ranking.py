@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from podium.mechanisms import ExponentialTopK, NoisyTopK, OneshotLaplace
 from podium.planning.question_budget import QuestionBudget, divided_budget
 from podium.planning.ranking import RankingFacts, ranking_strategy
 from podium.planning.strategy import Strategy
-from podium.ranking import ComparisonGraph, RankingMethod
+from podium.privacy import Guarantee, total, worst_case
+from podium.ranking import ComparisonGraph, MeasureScores, RankingMethod
 
 SMALL = ComparisonGraph.complete(range(8))
 PATH = ComparisonGraph(tuple(range(30)), tuple((i, i + 1) for i in range(29)))
@@ -79,3 +81,19 @@ def test_the_approximate_set_is_taken_where_its_scale_is_smaller() -> None:
 def test_noisy_needs_a_pure_budget() -> None:
     with pytest.raises(InvalidArgument, match="where the budget has a delta"):
         planned(1, "1e-6", method="borda", mechanism="noisy")
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1, 0), ("0.5", "1e-6"), (4, "1e-8")])
+@pytest.mark.parametrize("method", ["spectral", "borda", "wins"])
+def test_list_and_scores_together_keep_the_promise(epsilon: Any, delta: Any, method: str) -> None:
+    plan, scores = planned(epsilon, delta, method=method, scores=True, max_comparisons_per_user=4)
+    assert isinstance(plan.scores, MeasureScores)
+    assert plan.scores.in_all == scores.moves_in_all(3)
+    cost = worst_case(plan.worst_case)
+    assert plan.guarantee == Guarantee.of(epsilon, delta)
+    if delta:
+        # Half of rho is for the scores.
+        assert Fraction(49, 100) < worst_case(plan.scores.worst_case(3)).rho / cost.rho < Fraction(51, 100)
+        assert Fraction(99, 100) * Fraction(epsilon) < total(plan.worst_case).epsilon(delta=delta) <= Fraction(epsilon)
+    else:
+        assert cost.epsilon == epsilon

@@ -15,8 +15,9 @@ from podium.estimates import MeasureCounts
 from podium.histogram import Histogram
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.present import release_text
+from podium.present.beside_groups import told_line
 from podium.present.html import release_html
-from podium.present.user_shares import beside_lines, list_remarks, share_interval, shares
+from podium.present.user_shares import Line, beside_lines, list_remarks, share_interval, shares
 from podium.randomness.replay import ReplayableBits
 from podium.release import Beside, GroupedRelease
 
@@ -78,6 +79,24 @@ def test_text_frames_and_files_have_lines_of_their_own() -> None:
     assert (release.to_csv() or "").splitlines()[-1].startswith('"total","","",4000,')
     assert Release.from_json(release.to_json()) == release
     assert "1,300 users" in release._repr_html_()
+
+
+def test_people_read_no_negative_number_of_users_and_machines_what_was_drawn() -> None:
+    drawn = replace(counted(), values=(Fraction(-3), *(counted().values or ())[1:]))
+    assert str(drawn).splitlines()[1].split()[2] == "0"
+    assert ">-3<" not in drawn._repr_html_()
+    assert drawn.to_arrow().column("count")[0].as_py() == -3
+    assert Release.from_json(drawn.to_json()).values == drawn.values
+    # Amounts may be negative, and their lines add up as they are.
+    amounts = replace(drawn, beside=None, parameters={**drawn.parameters, "by": "events"})
+    assert str(amounts).splitlines()[1].split()[2] == "-3"
+
+
+def test_numbers_beside_the_list_of_a_group_are_of_users_or_add_up() -> None:
+    line = Line("others", Fraction(-3), Fraction(0), Fraction(57))
+    users = Beside(Fraction(-3), Fraction(40), "gaussian", "30")
+    assert told_line(line, users) == "0 (0 to 57)"
+    assert told_line(line, replace(users, ceiling=Fraction(5))) == "-3 (0 to 57)"
 
 
 def test_no_share_where_luck_decided_what_is_shown() -> None:

@@ -11,11 +11,12 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from podium.present.drawing.page import SMALL, TEXT, WIDTH, Page, Picture
 from podium.present.drawing.style import SPELLED_OUT, font, is_drawable
 from podium.present.intervals import Margin, margin_of
-from podium.present.measures import release_title, shown_measure
+from podium.present.measures import release_title, shown_measure, shown_value
 from podium.present.text.closing import closing_sentence
 from podium.present.text.names import NO_ORDER, item_texts, why_fewer
 from podium.present.text.release_text import answer_text
 from podium.present.user_shares import list_remarks
+from podium.privacy.rounding import display
 from podium.release import Release
 
 __all__ = ["draw_ranking"]
@@ -85,7 +86,7 @@ def _bars(page: Page, release: Release, rows: list[Row], margin: Margin | None, 
     column = max(page.width_of(name, prop) for name in names)
     ranks = max(page.width_of(rank, prop) for rank, _, _ in shown)
     left = _EDGE + ranks + (0.12 if ranks else 0) + column + 0.1
-    labels = [_value_text(value, margin) for _, _, value in shown]
+    labels = [_value_text(None if value is None else shown_value(release, value), margin) for _, _, value in shown]
     right = _EDGE + max(page.width_of(label, font(SMALL)) for label in labels) + 0.05
     axes = page.axes(left=left, right=right, below=0.5 + _ROW * len(ending))
     _draw_bars(page, axes, shown, margin)
@@ -171,6 +172,11 @@ def _list(page: Page, release: Release, rows: list[Row], ending: list[str]) -> N
 def _lead(release: Release, value: Fraction | None) -> str:
     if value is None:
         return ""
+    if release.value_kind == "scores":
+        margin = margin_of(release)
+        return f"score {display(shown_value(release, value))}" + (
+            "" if margin is None else f" ± {display(margin.width)}"
+        )
     to_threshold = release.mechanism == "SparseVector" or release.parameters.get("first") == "estimates"
     return f"{_number(value)} {'above the threshold' if to_threshold else 'ahead of the next'} (noisy)"
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from podium.present.intervals import CONFIDENCE, margin_of
-from podium.present.measures import shown_measure
+from podium.present.measures import shown_measure, shown_value
 from podium.present.text.names import item_columns, printable, text_width
 from podium.present.user_shares import Share, shares, shares_of
 from podium.privacy.rounding import display
@@ -60,7 +60,9 @@ def value_columns(release: Release, values: Sequence[Fraction | None]) -> list[C
     if release.value_kind is None:
         return []
     name = "lead" if release.value_kind == "gaps" else printable(release.value_name or shown_measure(release).noun)
-    columns = [Column(name, ["" if value is None else display(value) for value in values], right=True)]
+    columns = [
+        Column(name, ["" if value is None else display(shown_value(release, value)) for value in values], right=True)
+    ]
     margin = margin_of(release)
     if margin is not None:
         ends = [None if value is None else margin.around(value) for value in values]

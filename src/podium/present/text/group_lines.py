@@ -37,9 +37,9 @@ def _beside_columns(release: GroupedRelease) -> list[Column]:
     """What is beside the list of each group, in the row that names it."""
     told = {
         found.group: (
-            told_line(found.others),
+            told_line(found.others, found.beside),
             "" if found.beside.ceiling is None else display(found.beside.ceiling),
-            told_line(found.total),
+            told_line(found.total, found.beside),
         )
         for found in beside_groups(release)
     }

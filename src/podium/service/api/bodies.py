@@ -99,6 +99,7 @@ class QuestionBody(_Body):
     pairs: list[list[_Scalar]] | None = Field(None, description="Pairs that can be compared.")
     max_comparisons_per_user: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
     method: Annotated[StrictStr, Field(max_length=64)] | None = None
+    scores: StrictBool = Field(False, description="Also measure the score of each item of a ranking.")
     mixing: _Number | None = None
     normalisation: Annotated[StrictInt, Field(ge=1, le=10**9)] | None = None
 

@@ -51,7 +51,7 @@ def answer_table(release: Release, heading: str) -> AnswerTable:
     columns = grouped_ranking(release, heading) if isinstance(release, GroupedRelease) else ranking(release, heading)
     margin = margin_of(listed)
     rows = list(zip(*(column.cells for column in columns), strict=True))
-    drawn = _bars(_values(release), margin) if release.value_kind == "counts" else [None] * len(rows)
+    drawn = _bars(_values(release), margin) if release.value_kind in ("counts", "scores") else [None] * len(rows)
     names = [column.name for column in columns]
     if not isinstance(release, GroupedRelease):
         told = [Row(row, bar) for row, bar in zip(rows, drawn, strict=True)]

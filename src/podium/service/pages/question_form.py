@@ -22,7 +22,7 @@ _LISTS = ("domain", "groups", "items")
 _FIELDS = (
     "item", "k", "sql", "by", "clip", "unit", "where", "epsilon", "counts", "max_items_per_user", "domain",
     "domain_size", "k_bar", "at_least", "others", "per", "groups", "groups_per_user", "table",
-    "winner", "loser", "items", "comparisons_per_pair", "max_comparisons_per_user",
+    "winner", "loser", "items", "comparisons_per_pair", "max_comparisons_per_user", "scores",
 )  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def _parse(fields: Form) -> QuestionRequest:
     for name in _NUMBERS:
         if name in given:
             given[name] = parse_integer(given[name], name)
-    for name in ("counts", "others"):
+    for name in ("counts", "others", "scores"):
         if name in given:
             given[name] = given[name] == "yes"
     for name in _LISTS:

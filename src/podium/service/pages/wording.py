@@ -32,8 +32,11 @@ def asked_sentence(request: QuestionRequest) -> str:
     question, rest = request.question, request.options
     if isinstance(question, RankingQuestion):
         start = f"top {question.k} of a ranking of {question.winner} over {question.loser}"
+        scored = ["with scores"] if rest.pop("scores", False) else []
         shown = {name: value for name, value in rest.items() if name not in ("winner", "loser", "items", "pairs")}
-        return ", ".join([start, *(f"{name.replace('_', ' ')} {_brief(value)}" for name, value in shown.items())])
+        return ", ".join(
+            [start, *scored, *(f"{name.replace('_', ' ')} {_brief(value)}" for name, value in shown.items())]
+        )
     per = rest.pop("per", None)
     groups = "" if per is None else f" for each {' and '.join([per] if isinstance(per, str) else per)}"
     by, where = rest.pop("by", "users"), rest.pop("where", None)
@@ -55,7 +58,7 @@ def question_sentence(question: str) -> str:
         return question
     condition = "" if asked.where is None else f" where {condition_text(asked.where)}"
     measure = "" if asked.by == "users" else f" by {asked.by}"
-    counted = ", with counts" if asked.counts else ""
+    counted = f", with {'counts' if asked.ranking is None else 'scores'}" if asked.counts else ""
     groups = f" for each {' and '.join(asked.per)}" if asked.per else ""
     what = ", ".join(asked.items) if asked.ranking is None else f"a ranking of {' over '.join(asked.items)}"
     table = "" if asked.table is None else f" in {asked.table}"
