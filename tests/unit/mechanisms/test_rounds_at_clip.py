@@ -38,7 +38,10 @@ def asked(one: GroupedRoundsAtClip, tables: dict[str, PairsReader], listed: tupl
     """As the curator asks: sums are numbers of users here, who all add 1."""
     shown, nothing = one.at(4).run(GroupTables(tables))
     if one.mu_squared_for_values is not None:
-        sums = {group: tuple(tables[str(group)].counts[np.asarray(found.items, dtype=np.int64)]) for group, found in shown.items()}
+        sums = {
+            group: tuple(tables[str(group)].counts[np.asarray(found.items, dtype=np.int64)])
+            for group, found in shown.items()
+        }
         shown = one.measured(shown, {group: tuple(map(int, some)) for group, some in sums.items()}, 16)
     return one.gather(shown, nothing, (4, 16), listed=listed)
 
