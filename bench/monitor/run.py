@@ -19,6 +19,7 @@ from pathlib import Path
 from matplotlib.ticker import MaxNLocator
 
 from bench.measure import machine
+from bench.monitor.goals import goals
 from bench.monitor.strategies import GROWING_ONLY, STRATEGIES, Question, strategies_for
 from bench.monitor.streams import REAL, Stream, drifting, replayed
 from bench.utility.data import folder
@@ -32,6 +33,8 @@ DEFAULT_JSON = Path("build/bench/monitor.json")
 DEFAULT_CSV = Path("build/bench/monitor.csv")
 DEFAULT_PICTURE = Path("build/bench/monitor.svg")
 _PANEL, _LEFT, _RIGHT = 1.55, 0.65, 0.2
+_FEW_PERIODS, _MORE_RUNS = 12, 5
+"""Means over few periods vary more from run to run, and cost less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,9 @@ def run(chosen: Iterator[Stream], *, runs: int, question: Question = QUESTION) -
     """Every strategy on every stream."""
     rows = []
     for stream in chosen:
+        many = _MORE_RUNS if stream.periods <= _FEW_PERIODS else 1
         for name, strategy in strategies_for(stream).items():
-            found = [strategy(stream, question) for _ in range(runs)]
+            found = [strategy(stream, question) for _ in range(runs * many)]
             for period, outcomes in enumerate(zip(*found, strict=True)):
                 recall, left = (statistics.fmean(getattr(one, what) for one in outcomes) for what in ("recall", "left"))
                 rows.append(Row(stream.name, name, period, recall, left))
@@ -107,8 +111,15 @@ def write_json(rows: Sequence[Row], path: Path, *, mode: str, runs: int) -> None
         "bench": "monitor",
         "version": 1,
         "machine": machine(),
-        "settings": {"mode": mode, "runs": runs, **asdict(QUESTION)},
+        "settings": {
+            "mode": mode,
+            "runs": runs,
+            "few_periods": _FEW_PERIODS,
+            "runs_of_few_periods": runs * _MORE_RUNS,
+            **asdict(QUESTION),
+        },
         "cells": cells,
+        "goals": [asdict(goal) for goal in goals(cells)],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
