@@ -236,12 +236,13 @@ def _monitor(report: Report) -> list[Shown]:
         ]
         for cell in report["cells"]
     ]
-    settings = report["settings"]
+    settings, few = report["settings"], ""
+    if "runs_of_few_periods" in settings:
+        few = f" ({settings['runs_of_few_periods']} where there are at most {settings['few_periods']} periods)"
     caption = (
         f"Recall of the top {settings['k']} of each period's window: the mean over the periods, the worst period and "
         f"the last; and the share of the budget that is left after the last. Epsilon {settings['epsilon']} and delta "
-        f"{settings['delta']} for the whole schedule and every user; means of {settings['runs']} runs, and of "
-        f"{settings['runs_of_few_periods']} of streams of at most {settings['few_periods']} periods."
+        f"{settings['delta']} for the whole schedule and every user; means of {settings['runs']} runs{few}."
     )
     return [Shown(caption, ("stream", "way", "recall", "worst period", "last period", "budget left"), rows)]
 
