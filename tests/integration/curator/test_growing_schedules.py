@@ -70,6 +70,25 @@ def test_the_periods_between_repeat_the_last_list_free_of_charge(table: Path) ->
     assert Fraction(99, 100) * limit < status.spent.rho <= limit
 
 
+def test_a_clock_that_goes_backwards_pays_nothing_twice(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monitor(table, window="growing", periods=DAYS) as watching:
+        lists = list(watching.run("2026-01-09"))
+        spent = watching.history()
+        with monkeypatch.context() as patch:
+            patch.setattr("podium.curator.monitor.topk_monitor._now", lambda: dt.datetime(2026, 1, 4))  # noqa: DTZ001 - UTC
+            earlier = list(watching.run())
+        assert watching.history() == spent
+        assert [release.outcome for release in earlier] == [release.outcome for release in lists[: len(earlier)]]
+        assert len(earlier) < len(lists)
+        later = list(watching.run(catch_up=True))
+        assert [release.outcome for release in later[: len(lists)]] == [release.outcome for release in lists]
+        assert watching.history()[: len(spent)] == spent
+        limit = watching.plan().limits.rho
+    with open_ledger(table.with_name("ledger.db")) as ledger:
+        assert limit is not None
+        assert ledger.status("daily").spent.rho <= limit
+
+
 def test_the_owner_may_say_how_often_lists_are_measured(table: Path) -> None:
     with monitor(table, window="growing", periods=7, remeasure=2) as watching:
         assert [release.paid.rho > 0 for release in watching.run(until="2026-01-04")] == [True, False, True]
