@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import signal
 from pathlib import Path
 
 import pytest
+from tests.support.curator import monitoring
 from tests.support.curator.monitoring import FIRST, START, USERS, monitor
+from tests.support.processes import context
 
 from podium.curator.monitor import turn
 from podium.curator.monitor.periods import Role
@@ -112,3 +115,29 @@ def test_rounds_that_were_interrupted_stay_charged(table: Path, monkeypatch: pyt
     assert reserved.cost.rho + sum(release.paid.rho for release in lists) <= spent.rho <= limits.rho
     assert spent.delta <= limits.delta
     assert [release.items for release in lists] == [FIRST] * 4
+
+
+@pytest.mark.parametrize(
+    "step", ["after reserving", *monitoring.ROUNDS, "while settling, before it commits", "after settling"]
+)
+def test_kill_9_in_a_list_that_is_found_in_rounds(table: Path, step: str) -> None:
+    """What was settled is told again free; what was reserved and not settled stays charged, and is asked anew."""
+    killed = context().Process(target=monitoring.run, args=(table, step, 1, None))
+    killed.start()
+    killed.join(timeout=120)
+    assert killed.exitcode == -signal.SIGKILL
+    with open_ledger(table.with_name("ledger.db")) as ledger:
+        assert ledger.verify().sound
+        history = ledger.history("daily")
+    with monitoring.two_of_three(table, None) as watching:
+        assert [release.items for release in watching.run(monitoring.TWO_OVER)] == [FIRST] * 2
+        after, limits = watching.history(), watching.plan().limits
+    assert after[: len(history)] == tuple(history)
+    assert sum(entry.kind is Kind.FORFEITED for entry in after) == (step not in monitoring.NOTHING_LOST)
+    assert sum(entry.kind is Kind.SETTLED for entry in after) == 2
+    with open_ledger(table.with_name("ledger.db")) as ledger:
+        assert ledger.verify().sound
+        spent = ledger.status("daily").spent
+    assert limits.rho is not None
+    assert spent.rho <= limits.rho
+    assert spent.delta <= limits.delta

@@ -12,7 +12,7 @@ import podium
 from podium.curator import settle
 from podium.curator.monitor import turn
 from podium.ledger import Ledger, reservations
-from podium.mechanisms import ExponentialTopK, GaussianSparseHistogram
+from podium.mechanisms import AdaptiveTopK, ExponentialTopK, GaussianSparseHistogram
 from podium.sources import DuckDBSource, Source
 from podium.sources.parquet import write_parquet
 from podium.sources.sql.snapshot import SqlSnapshot
@@ -22,6 +22,7 @@ __all__ = [
     "FIRST",
     "LATER",
     "NOTHING_LOST",
+    "ROUNDS",
     "STEPS",
     "TWO_OVER",
     "USERS",
@@ -64,9 +65,9 @@ def monitor(table: Path | Source, **changes: Any) -> podium.TopKMonitor:
 TWO_OVER = START + dt.timedelta(days=2)
 
 
-def two_of_three(table: Path) -> podium.TopKMonitor:
+def two_of_three(table: Path, window: str | None = "2 days") -> podium.TopKMonitor:
     """Two periods are asked about, and a third keeps enough for an attempt that failed to be repeated."""
-    return monitor(table, periods=3)
+    return monitor(table, periods=3, window=window)
 
 
 STEPS: dict[str, Step] = {
@@ -81,21 +82,24 @@ STEPS: dict[str, Step] = {
     "after reading": after(SqlSnapshot, "counts_of_counts"),
     "after finding": after(GaussianSparseHistogram, "release"),
     "after choosing": after(ExponentialTopK, "release"),
+    "before the rounds": before(AdaptiveTopK, "run"),
+    "after the rounds": after(AdaptiveTopK, "run"),
     "before settling": before(Ledger, "settle"),
     "while settling, before it commits": after(reservations, "settle"),
     "after settling": after(Ledger, "settle"),
     "before the answer is returned": before(settle, "replace"),
 }
-"""Every place between two steps of a period."""
+"""Every place between two steps of a period: chosen from what was found, or found in rounds of its own."""
+ROUNDS = ("before the rounds", "after the rounds")
 NOTHING_LOST = {
     "before registering", "after registering", "before reading the record", "before planning", "before reserving",
     "while reserving, before it commits", "after settling", "before the answer is returned",
 }  # fmt: skip
 
 
-def run(table: Path, step: str, periods: int) -> None:
+def run(table: Path, step: str, periods: int, window: str | None = "2 days") -> None:
     """Answer ``periods`` periods, then die at that step of the next."""
-    with two_of_three(table) as watching:
+    with two_of_three(table, window) as watching:
         releases = watching.run(TWO_OVER)
         for _ in range(periods):
             next(releases)
