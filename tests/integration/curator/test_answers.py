@@ -247,7 +247,7 @@ def test_a_dry_run_touches_nothing(table: Path) -> None:
 
 def test_what_a_dry_run_shows(table: Path) -> None:
     with curator(table) as (asked, _):
-        shown = str(asked.plan("article", k=10, mechanism="limited-domain", where="country = 'DE'"))
+        shown = asked.plan("article", k=10, mechanism="limited-domain", where="country = 'DE'").explain()
     assert shown.split("\n")[:6] == [
         (
             "mechanism  LimitedDomain(k=10, k_bar=1000, epsilon_per_item=0.0838491655, delta=2.501e-8, noise=gumbel, "

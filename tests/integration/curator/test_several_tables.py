@@ -64,7 +64,7 @@ def test_questions_name_a_table_and_pay_from_one_account(shop: Curator) -> None:
     # The statement asks what was asked before.
     again = shop.sql(FROM_ORDERS)
     assert (again.items, again.paid.events) == (first.items, ())
-    assert '"orders"' in str(shop.plan("product", k=2, table="orders"))
+    assert '"orders"' in shop.plan("product", k=2, table="orders").explain()
 
 
 @pytest.mark.parametrize(
