@@ -54,7 +54,10 @@ def test_a_description_says_what_the_docstring_says() -> None:
     assert DESCRIBED["LimitedDomain"] == Description(
         name="LimitedDomain",
         what="The k best of the true top k_bar, as long as they stand out from the item after them.",
-        use="Nobody can list the items beforehand, and their order is wanted. The default there.",
+        use=(
+            "Nobody can list the items beforehand, and their order is wanted. The default for one or two items where a "
+            "ledger pays, or counts are wanted."
+        ),
         domain="unknown domain",
         result="ordered",
         values="no values, or noisy counts with Laplace noise",

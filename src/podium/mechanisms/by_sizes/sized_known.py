@@ -48,8 +48,8 @@ class SizedKnownTopK:
     """The k most common items of a known domain, ranked in the way that suits how many of them users have.
 
     Use
-        The items can be listed and nothing is known about users: one question. The default for known lists of
-        more than three items.
+        The items can be listed and nothing is known about users: one question. The default for lists of more than one
+        item that leave items out.
     Shape
         known domain; ordered; no values, or gaps
     Guarantee

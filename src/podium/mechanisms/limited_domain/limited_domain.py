@@ -51,7 +51,8 @@ class LimitedDomain(Mechanism):
     """The k best of the true top k_bar, as long as they stand out from the item after them.
 
     Use
-        Nobody can list the items beforehand, and their order is wanted. The default there.
+        Nobody can list the items beforehand, and their order is wanted. The default for one or two items where a ledger
+        pays, or counts are wanted.
     Shape
         unknown domain; ordered; no values, or noisy counts with Laplace noise
     Guarantee
