@@ -7,16 +7,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.known.goals import DEFAULT, HINDSIGHT, SET
+from bench.known.order import order_table
 from bench.page.layout import Report, markdown_table
 from bench.page.tables import stated_facts
+from bench.utility.regimes.same_cells import recall_table
 
 __all__ = ["PAGES", "filled"]
 
 PAGES = (
     ("planner-known.md", "known"),
     ("planner-known.md", "known_rounds"),
+    ("planner-known.md", "known_order"),
     ("planner.md", "utility"),
     ("planner.md", "utility_regimes"),
+    ("planner.md", "utility_rule"),
 )
 """The pages, and a bench whose numbers each shows."""
 
@@ -107,6 +111,8 @@ _TABLES: dict[str, Callable[[Report], str]] = {
     "known: recall, delta=1e-6": lambda report: _recall(report, "1e-6"),
     "known: hindsight": _hindsight,
     "known_rounds: recall": lambda report: markdown_table(*stated_facts(report)),
+    "known_order: ways": lambda report: markdown_table(*order_table(report)),
+    "utility_rule: rows": lambda report: markdown_table(*recall_table(report)),
     "utility: recall at epsilon=1, k=100": _defaults,
     "utility_regimes: rows": lambda report: _regimes(report, "rows"),
     "utility_regimes: k": lambda report: _regimes(report, "by_k"),

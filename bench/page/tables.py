@@ -7,8 +7,11 @@ import statistics
 from bench.discovery.tables import ABOUT, discovery_tables
 from bench.end_to_end.table import END_TO_END, end_to_end_table
 from bench.known.goals import DEFAULT, HINDSIGHT, SET, blocks
+from bench.known.order import ABOUT_ORDER, order_table
 from bench.ledger.tables import tables
 from bench.page.layout import Report, Row, Section, Shown, shown_number
+from bench.utility.regimes.report import regime_tables
+from bench.utility.regimes.same_cells import ABOUT_SAME_CELLS, recall_table
 
 __all__ = ["SECTIONS", "stated_facts"]
 
@@ -137,20 +140,15 @@ def _engines(report: Report) -> list[Shown]:
 
 
 def _regimes(report: Report) -> list[Shown]:
-    names = ("hindsight", "best", "before", "rounds", "default")
-    shown = []
-    for key, what in (("rows", "tables"), ("by_k", "k")):
-        rows = [
-            [str(name), *(shown_number(values[n]) for n in names), str(values["short"]), str(values["cells"])]
-            for name, values in report[key].items()
-        ]
-        caption = (
-            "Mean recall. The best are picked by hindsight in each cell, with or without the branches of the default. "
-            "Short: cells in which the default is surely more than 0.02 below the best contestant."
-        )
-        headings = (what, "best of all", "best contestant", "default before", "rounds", "default", "short", "cells")
-        shown.append(Shown(caption, headings, rows))
-    return shown
+    return [Shown(*table) for table in regime_tables(report)]
+
+
+def _same_cells(report: Report) -> list[Shown]:
+    return [Shown(ABOUT_SAME_CELLS, *recall_table(report))]
+
+
+def _order(report: Report) -> list[Shown]:
+    return [Shown(ABOUT_ORDER, *order_table(report))]
 
 
 def stated_facts(report: Report) -> tuple[tuple[str, ...], list[Row]]:
@@ -325,6 +323,12 @@ SECTIONS = (
         _regimes,
     ),
     Section(
+        "utility_rule",
+        "Recall on the same cells: the default and its first rule",
+        "The rule that the default began as, on the cells of the bench above and on more even ones.",
+        _same_cells,
+    ),
+    Section(
         "known",
         "Recall with a known domain",
         "The planner's choice beside other mechanisms at the same guarantee, in the mean over a block of cells. Which "
@@ -339,6 +343,12 @@ SECTIONS = (
         "The default where a domain is stated, where a bound on items per user is, and where neither is, on synthetic "
         "users; with it what the default for a known domain chooses among, each with all of epsilon.",
         _stated,
+    ),
+    Section(
+        "known_order",
+        "A set that is put into order",
+        "What a ranking of a known domain with delta=0 would gain and lose if it were a set first.",
+        _order,
     ),
     Section(
         "measures",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-__all__ = ["FILE", "REPORTED", "TUNED", "Regime", "TableKey", "read_cells"]
+__all__ = ["FILE", "REPORTED", "TUNED", "Regime", "TableKey", "even_cells", "read_cells"]
 
 FILE = Path(__file__).parent / "cells.csv"
 
@@ -30,7 +30,10 @@ _ITEMS = {1: 2_000, 3: 5_000, 10: 5_000, 50: 10_000}
 
 @dataclass(frozen=True, slots=True)
 class TableKey:
-    """A table: ``data`` is "zipf", with a number of users, or a data set, of which ``share`` of the users are kept."""
+    """A table: ``data`` is a data set, of which ``share`` of the users are kept, or synthetic, with a number of users.
+
+    In "zipf" users have so many items in the mean, and activity is log-normal; in "even" each has exactly so many.
+    """
 
     row: str
     data: str
@@ -43,8 +46,9 @@ class TableKey:
     @property
     def name(self) -> str:
         """How reports refer to it."""
-        if self.data == "zipf":
-            return f"{self.users:,} users x {self.items_per_user}, exponent {self.exponent:g}"
+        if self.data in ("zipf", "even"):
+            each = " each" if self.data == "even" else ""
+            return f"{self.users:,} users x {self.items_per_user}{each}, exponent {self.exponent:g}"
         return f"{self.share:.0%} of {self.data}"
 
 
@@ -70,9 +74,15 @@ def regimes() -> Iterator[Regime]:
     yield from _crossed(samples, _KS[::2], (0.3, 1.0, 3.0))
 
 
-def _synthetic(row: str, users: tuple[int, ...], exponents: tuple[float, ...]) -> list[TableKey]:
+def even_cells() -> dict[TableKey, list[Regime]]:
+    """The small cells again, on tables in which every user has the same number of items."""
+    tables = _synthetic("even, n <= 3000", (300, 1_000, 3_000), (0.6, 1.0, 1.5), data="even")
+    return {table: list(_crossed([table], _KS, _EPSILONS)) for table in tables}
+
+
+def _synthetic(row: str, users: tuple[int, ...], exponents: tuple[float, ...], data: str = "zipf") -> list[TableKey]:
     shapes = itertools.product(users, _ITEMS.items(), exponents)
-    return [TableKey(row, "zipf", n, items, per_user, exponent, 1.0) for n, (per_user, items), exponent in shapes]
+    return [TableKey(row, data, n, items, per_user, exponent, 1.0) for n, (per_user, items), exponent in shapes]
 
 
 def _crossed(tables: list[TableKey], ks: tuple[int, ...], epsilons: tuple[float, ...]) -> Iterator[Regime]:

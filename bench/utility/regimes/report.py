@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -15,7 +15,7 @@ from bench.selection.goals import Goal
 from bench.utility.regimes.cells import REPORTED
 from bench.utility.regimes.contestants import BRANCHES, CONTESTANTS
 
-__all__ = ["MARGIN", "WIDTH", "goals", "show", "summarise"]
+__all__ = ["MARGIN", "WIDTH", "goals", "regime_tables", "show", "summarise"]
 
 WIDTH = 140
 MARGIN = 0.02
@@ -110,6 +110,24 @@ def goals(summary: dict[str, Any]) -> list[Goal]:
     share = len(summary["short"]) / cells
     name = "share of cells surely more than 0.02 below the best contestant"
     return [*found, Goal(name, f"<= {_MOST_SHORT:g}", share, share <= _MOST_SHORT, worst)]
+
+
+def regime_tables(report: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
+    """Caption, headings and rows of the tables on the page about the benches."""
+    names = ("hindsight", "best", "before", "rounds", "default")
+    shown = []
+    for key, what in (("rows", "tables"), ("by_k", "k")):
+        rows = [
+            [str(name), *(f"{values[n]:.3f}" for n in names), str(values["short"]), str(values["cells"])]
+            for name, values in report[key].items()
+        ]
+        caption = (
+            "Mean recall. The best are picked by hindsight in each cell, with or without the branches of the default. "
+            "Short: cells in which the default is surely more than 0.02 below the best contestant."
+        )
+        headings = (what, "best of all", "best contestant", "default before", "rounds", "default", "short", "cells")
+        shown.append((caption, headings, rows))
+    return shown
 
 
 def show(summary: dict[str, Any], console: Console) -> None:

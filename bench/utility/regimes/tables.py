@@ -20,6 +20,9 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+_BATCH = 500
+"""Users that draw their items at the same time."""
+
 
 @dataclass(slots=True)
 class Table:
@@ -79,13 +82,15 @@ class Table:
 
 def available(key: TableKey) -> bool:
     """Whether the data set of a table is there."""
-    return key.data == "zipf" or not missing(key.data)
+    return key.data in ("zipf", "even") or not missing(key.data)
 
 
 @lru_cache(maxsize=2)
 def make_table(key: TableKey) -> Table:
     """The table of a cell."""
     seed = zlib.crc32(key.name.encode())
+    if key.data == "even":
+        return _even(key, seed)
     if key.data != "zipf":
         pairs = load(key.data)
         rng = np.random.default_rng(seed)
@@ -109,6 +114,17 @@ def make_table(key: TableKey) -> Table:
             seed=seed,
         )
     )
+
+
+def _even(key: TableKey, seed: int) -> Table:
+    """Every user draws so many different items in turn, by popularity: the largest of log weight + Gumbel."""
+    rng = np.random.default_rng(seed)
+    weights = -key.exponent * np.log(np.arange(1, key.items + 1))
+    drawn = []
+    for start in range(0, key.users, _BATCH):
+        keys = weights + rng.gumbel(size=(min(_BATCH, key.users - start), key.items))
+        drawn.append(np.argpartition(-keys, key.items_per_user - 1, axis=1)[:, : key.items_per_user])
+    return _numbered(np.repeat(np.arange(key.users), key.items_per_user), np.concatenate(drawn).ravel())
 
 
 def _numbered(users: Integers, items: Integers) -> Table:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import pytest
-from bench.known import run
+from bench.known import order, run
 from bench.known.data import FILES, DataSet, data_sets
 from bench.known.goals import DEFAULT, HINDSIGHT, SET, Cell, goals
 from bench.known.picture import draw
@@ -199,3 +200,23 @@ def test_without_data_the_bench_says_what_is_missing(
         "known bench skipped: dpbench_1d_n4096.csv or netflix_5star_counts_n17770.csv is not there. "
         "Set PODIUM_DATA to the folder that has both."
     )
+
+
+def test_the_quality_of_a_ranking() -> None:
+    data = DataSet("steps", np.arange(300, 0, -1, dtype=np.int64))
+    best = np.arange(100)
+    assert order.quality(best, data, 100) == (1.0,) * 5
+    assert order.quality(best[::-1], data, 100) == (1.0, 0.0, 0.0, 0.0, -1.0)
+    # One of 4,950 pairs is the other way round.
+    assert order.quality(np.array([1, 0, *range(2, 100)]), data, 100) == pytest.approx(
+        (1.0, 1.0, 1.0, 0.0, 1 - 2 / 4950)
+    )
+    assert order.quality(best + 10, data, 100) == pytest.approx((0.9, 0.8, 0.0, 0.0, 1.0))
+
+
+def test_a_set_that_is_put_into_order_is_the_ranking_where_counts_are_far_apart() -> None:
+    data = DataSet("wide steps", np.arange(200, 0, -1, dtype=np.int64) * 10**9)
+    assert set(order.measure(data, 100, Fraction(1), 1).values()) == {(1.0,) * 5}
+    ways = order.measure(data, 100, Fraction(1, 10**15), 1)
+    assert list(ways) == ["default", *order.SHARES, order.HEAD_FIRST]
+    assert max(ways.values())[0] < 0.9

@@ -145,6 +145,32 @@ REGIMES = {
     "short": [{"cell": "1% of msweb, k=3", "branch": "rounds", "default": 0.1, "best": 0.2, "contestant": "x D=1"}],
     "goals": [],
 }
+SAME_CELLS = {
+    "bench": "utility_rule",
+    "machine": MACHINE,
+    "settings": {"mode": "full"},
+    "rows": {
+        "subsamples": {
+            "cells": 1540,
+            "default before": 0.25,
+            "rounds": 0.5,
+            "first rule": 0.625,
+            "default": 0.75,
+            "ahead": 0.125,
+            "error": 0.0625,
+        }
+    },
+    "published": {"subsamples": {"cells": 555, "default before": 0.375, "rounds": 0.25, "first rule": 0.125}},
+    "goals": [{"name": "ahead", "wanted": ">= 0", "measured": 0.125, "met": True, "where": "±0.0625"}],
+}
+ORDER = {
+    "bench": "known_order",
+    "machine": MACHINE,
+    "settings": {"mode": "full", "k": 1000},
+    "rows": [
+        {"way": "1/50", "recall": 0.5, "first half": 1, "first tenth": 0.25, "first hundredth": 0.125, "tau": 0.375}
+    ],
+}
 WHO = (*HINDSIGHT, DEFAULT, SET)
 STATED = {
     "bench": "known_rounds",
@@ -233,8 +259,10 @@ REPORTS: dict[str, dict[str, Any]] = {
     "groups": GROUPS,
     "utility": UTILITY,
     "utility_regimes": REGIMES,
+    "utility_rule": SAME_CELLS,
     "known": KNOWN,
     "known_rounds": STATED,
+    "known_order": ORDER,
     "measures": MEASURES,
     "opendp_recall": OPENDP_RECALL,
     "discovery": DISCOVERY,
@@ -262,6 +290,9 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
         "| top rows | 100,000 | 2 |",
         "| 1 | 10 | 0.750 | 0.375 | 0.250 | 0.500 |",
         "| subsamples | 0.500 | 0.400 | 0.200 | 0.100 | 0.300 | 2 | 5 |",
+        "| subsamples | 1,540 | 0.250 | 0.500 | 0.625 | 0.750 | +0.1250 ±0.0625 |",
+        "| subsamples, as the rule came | 555 | 0.375 | 0.250 | 0.125 | - | - |",
+        "| 1/50 | 0.500 | 1.000 | 0.250 | 0.125 | 0.375 |",
         "| 0 | 10 |" + " 0.500 |" * 9,
         "| msweb | 285 | 30 | 1e-4 | 0.780 ±0.010 | 0.770 ±0.020 | 16.000 |",
         "| 2,000 | 3 | 4,096 | 100 | 0.750 |",

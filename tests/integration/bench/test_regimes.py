@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.utility.regimes import report, run
-from bench.utility.regimes.cells import FILE, REPORTED, TUNED, read_cells, write_cells
-from bench.utility.regimes.contestants import BRANCHES, CONTESTANTS
+from bench.utility.regimes import report, run, same_cells
+from bench.utility.regimes.cells import FILE, REPORTED, TUNED, even_cells, read_cells, write_cells
+from bench.utility.regimes.contestants import BRANCHES, CONTESTANTS, limited_domain
+from bench.utility.regimes.formula import by_formula
 from bench.utility.regimes.rule import by_rule
 from bench.utility.regimes.tables import make_table
-from bench.utility.regimes.thresholds import cutoff_gaussian, cutoff_laplace
+from bench.utility.regimes.thresholds import best_call, cutoff_gaussian, cutoff_laplace
 from rich.console import Console
 
 from podium.mechanisms import SizedTopK
@@ -87,3 +88,41 @@ def test_a_cell_is_short_if_the_best_is_surely_better() -> None:
     assert not report.judge({**row, "recalls": {**best, "default": [0.79] * 4}})["short"]
     assert not report.judge({**row, "recalls": {**best, "default": [0.0, 1.0] * 2}})["short"]
     assert report.judge({**row, "recalls": {**best, "default": [0.5] * 4}})["contestant"] == "Laplace threshold D=4"
+
+
+@pytest.mark.parametrize("name", ["1,000 users x 1, exponent 1", "1,000 users x 10, exponent 1"])
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+def test_the_first_rule_and_the_default_agree_on_long_lists(name: str, epsilon: float) -> None:
+    """Written twice, from the formulas and as the product's decision: with the same noise they find the same."""
+    table = make_table(SMALL[name])
+    for k in (30, 100):
+        first = by_formula(table, k, epsilon, 1e-6, np.random.default_rng(7))
+        assert first.tolist() == by_rule(table, k, epsilon, 1e-6, np.random.default_rng(7))[1].tolist()
+
+
+def test_the_first_rule_pays_nothing_for_sizes_where_one_item_is_wanted() -> None:
+    table = make_table(SMALL["1,000 users x 10, exponent 1"])
+    first = by_formula(table, 1, 1.0, 1e-6, np.random.default_rng(7))
+    assert first.tolist() == limited_domain(table, 1, *best_call(1, 1.0, 1e-6), np.random.default_rng(7)).tolist()
+
+
+def test_even_tables_have_users_with_the_same_number_of_items() -> None:
+    cells = even_cells()
+    assert sum(map(len, cells.values())) == 1620
+    table = make_table(next(key for key in cells if key.name == "300 users x 10 each, exponent 1.5"))
+    assert set(table.sizes.tolist()) == {10}
+    assert len(np.unique(np.stack([table.users, table.items]), axis=1).T) == 3000
+    assert table.counts[:10].sum() > 10 * table.counts[10:].max()
+
+
+def test_the_same_cells_are_measured_for_everybody() -> None:
+    key = SMALL["300 users x 3, exponent 1.5"]
+    cells = [cell for cell in CELLS[key] if cell.k in (1, 1000) and cell.epsilon == 8.0]
+    rows = same_cells.summarise(same_cells.measure_cells(key, cells, 3))
+    assert rows["synthetic, n <= 3000"]["cells"] == 2
+    assert rows["synthetic, n <= 3000, last count >= 2"]["cells"] == 1
+    for means in rows.values():
+        assert means["ahead"] == pytest.approx(means["default"] - means["first rule"])
+    assert [goal.name for goal in same_cells.goals(rows)] == ["default - first rule: synthetic, n <= 3000"]
+    behind = {"subsamples": {"ahead": -0.001, "error": 0.002}, "subsamples, tuned": {"ahead": 1.0, "error": 0.0}}
+    assert [goal.met for goal in same_cells.goals(behind)] == [False]
