@@ -98,7 +98,7 @@ def _noisy(data: DataSet, k: int, epsilon: Fraction, rng: np.random.Generator) -
 
 def _ordered(data: DataSet, at_once: CanonicalTopK, epsilon: Fraction, rng: np.random.Generator) -> Items:
     """A set, in the order of its counts with exponential noise."""
-    items = np.array(sorted(at_once.release(data.histogram).items), dtype=np.int64)
+    items = np.sort(np.array(at_once.release(data.histogram).items, dtype=np.int64))
     noisy = data.counts[items] * float(epsilon / at_once.k) + rng.standard_exponential(len(items))
     ordered: Items = items[np.argsort(-noisy)]
     return ordered

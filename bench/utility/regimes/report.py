@@ -115,7 +115,7 @@ def goals(summary: dict[str, Any]) -> list[Goal]:
 def regime_tables(report: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
     """Caption, headings and rows of the tables on the page about the benches."""
     names = ("hindsight", "best", "before", "rounds", "default")
-    shown = []
+    shown: list[tuple[str, tuple[str, ...], list[list[str]]]] = []
     for key, what in (("rows", "tables"), ("by_k", "k")):
         rows = [
             [str(name), *(f"{values[n]:.3f}" for n in names), str(values["short"]), str(values["cells"])]
