@@ -43,6 +43,7 @@ def by_formula(table: Table, k: int, epsilon: float, delta: float, rng: np.rando
         return limited_domain(table, k, single, call, rng)
     if (one > 0.75) if far else laplace < gaussian:
         return with_laplace(table, k, rest, delta, rng)
+    # The text leaves open whether this holds for far items too, which hardly ever meet it.
     once = pairs / 8 < 8 * gaussian
     return Rounds(table, k, mu_squared, delta / 2, rng, cap=cap, single=once).run()
 
