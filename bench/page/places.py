@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.known.goals import DEFAULT, HINDSIGHT, SET
-from bench.page.layout import Report, markdown_table
+from bench.page.layout import Report, command_of, markdown_table, measured_by
 from bench.page.tables import stated_facts
 
 __all__ = ["PAGES", "filled"]
@@ -30,7 +30,8 @@ def filled(text: str, report: Report) -> str:
         bench = place["what"].partition(":")[0]
         if report.get("bench", bench) != bench:
             return place[0]
-        return f"{place[1]}\n{_TABLES[place['what']](report)}\n{place[3]}"
+        source = measured_by(command_of(bench, report), report)
+        return f"{place[1]}\n{_TABLES[place['what']](report)}\n{source}\n\n{place[3]}"
 
     return _PLACE.sub(table, text)
 
