@@ -247,7 +247,7 @@ REPORTS: dict[str, dict[str, Any]] = {
 def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
     text = write.render(REPORTS)
     for line in (
-        "| Noisy selection: NumPy and OpenDP | quick | 1 | 1 | 1 | `python -m bench selection --quick` | not recorded |",
+        f"| {SECTIONS[0].title} | quick | 1 | 1 | 1 | `python -m bench selection --quick` | not recorded |",
         "| fast | <= 1 | 0.500 | met | zipf |",
         "| small | <= 4 | 8.960 | **not met** | flat |",
         "| beside OpenDP | >= 1000 | - | not measured in quick mode | - |",
