@@ -156,7 +156,7 @@ def child(**task: Any) -> dict[str, Any]:
 
 
 def _ratio(podium: dict[str, Any], plain: dict[str, Any], what: str) -> float:
-    return statistics.median(podium[what]) / statistics.median(plain[what])
+    return float(statistics.median(podium[what]) / statistics.median(plain[what]))
 
 
 def _bytes(limit: str | None) -> int:

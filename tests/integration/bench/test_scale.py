@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,9 @@ ONE_QUERY, ROUNDS = "k=10, one query", "k=100, rounds"
 OTHERS = tuple(name for name, question in QUESTIONS.items() if question.kind != LISTS)
 TINY = run.Plan(
     mode="tiny",
-    largest=(run.Sized(Table(3_000, 500, 50), "128MB", 1, (ONE_QUERY, ROUNDS)),),
-    groups_and_sums=(run.Sized(MORE, "128MB", 1, OTHERS),),
-    tables=(run.Sized(MORE, None, 2, (ONE_QUERY,)),),
+    largest=(cells.Sized(Table(3_000, 500, 50), "128MB", 1, (ONE_QUERY, ROUNDS)),),
+    groups_and_sums=(cells.Sized(MORE, "128MB", 1, OTHERS),),
+    tables=(cells.Sized(MORE, None, 2, (ONE_QUERY,)),),
     domains=(10**3, 10**12),
     domain_table=SMALL,
     domain_k=20,
@@ -94,7 +95,7 @@ class _Measured:
         if len(self.asked) == self.dies_at:
             raise KeyboardInterrupt
         if task["question"] == self.fails and task["who"] == "podium":
-            raise run.Failed("podium failed with SourceUnavailable")
+            raise cells.Failed("podium failed with SourceUnavailable")
         traced = " traced" * task.get("traced", False)
         self.asked.append(f"{Path(task['folder']).name}: {task['who']} {task['question']}{traced}")
         numbers = dict.fromkeys(("rss_peak", "spilled_bytes", "kept_reads", "leaving", "python_peak_bytes"), 1)
@@ -160,8 +161,8 @@ def test_a_question_that_fails_is_named_and_asked_again_by_the_next_run(ran: Any
 def test_a_table_without_room_on_disk_is_named(ran: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     needed = cells._SPARE + 500_000_000
     full = type("Usage", (), {"free": needed})
-    monkeypatch.setattr(cells.shutil, "disk_usage", lambda _: full)
-    huge = run.Sized(Table(10**8, 10**3, 10**3), "1GB", 1, (ONE_QUERY,))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    huge = cells.Sized(Table(10**8, 10**3, 10**3), "1GB", 1, (ONE_QUERY,))
     monkeypatch.setattr("tests.integration.bench.test_scale.SHORT", dataclasses.replace(SHORT, largest=(huge,)))
     report = ran(_Measured())
     assert report["largest"] == []
@@ -170,7 +171,7 @@ def test_a_table_without_room_on_disk_is_named(ran: Any, monkeypatch: pytest.Mon
 
 
 def test_a_child_that_fails_says_of_which_kind(tmp_path: Path) -> None:
-    with pytest.raises(run.Failed, match=r"^plain failed with IOException$"):
+    with pytest.raises(cells.Failed, match=r"^plain failed with IOException$"):
         cells.child(who="plain", folder=str(tmp_path / "nothing"))
 
 
