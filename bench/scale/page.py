@@ -41,7 +41,8 @@ _INTRODUCTION = """\
 Written by `python -m bench scale_page` from the file that `python -m bench scale` leaves, which it keeps in
 `bench/results`; no number below is typed by hand. The engine does the heavy work, so the questions are: what does
 podium add to the plain query, what does it need itself, and what stops first. Times are of a shared machine and vary;
-processor time ("core seconds", all threads together) varies less.
+processor time ("core seconds", all threads together) varies less. Below each table are its command and the commit that
+was measured.
 """
 
 _RUN = """\

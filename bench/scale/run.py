@@ -121,7 +121,8 @@ def run(
     run kept. ``written`` is told the report so far, after each part.
     """
     where.mkdir(parents=True, exist_ok=True)
-    _tidy(where)
+    # What a run that was killed had put aside; its tables may still be of use.
+    _remove(where, "podium-bench-*")
     kept = Parts(where, repr(plan))
     report: dict[str, Any] = {
         "bench": "scale",
@@ -145,15 +146,14 @@ def run(
         complete = complete and not running.failed
         report["machine"]["commit"] = kept.measured_at
         written(report)
-    _tidy(where)
+    _remove(where, "*")
     if complete:
         kept.forget()
     return report
 
 
-def _tidy(where: Path) -> None:
-    """Removes tables, and what a run that was killed had put aside."""
-    for left in where.iterdir():
+def _remove(where: Path, folders: str) -> None:
+    for left in where.glob(folders):
         if left.is_dir():
             shutil.rmtree(left)
 

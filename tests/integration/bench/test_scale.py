@@ -120,18 +120,23 @@ def test_a_killed_run_goes_on_where_it_was(ran: Any, tmp_path: Path) -> None:
         ran(killed, written=lambda report: written.append(json.loads(json.dumps(report))))
     # The file had what was finished, and the folder has every question that was answered.
     assert [len(report["largest"]) for report in written] == [2]
-    (tmp_path / "data" / "podium-bench-left").mkdir()
-    resumed = _Measured()
-    report = ran(resumed)
+    left = tmp_path / "data" / "podium-bench-left"
+    left.mkdir()
+    (table,) = (path for path in (tmp_path / "data").iterdir() if path.is_dir() and path != left)
+    (table / "mark").touch()
+    resumed, there = _Measured(), []
+    report = ran(resumed, written=lambda _: there.append((left.exists(), (table / "mark").exists())))
+    # What the killed run had put aside is gone, and the table that it had written is used again.
+    assert there[0] == (False, True)
     assert set(killed.asked).isdisjoint(resumed.asked)
     assert report["largest"] == written[0]["largest"]
     assert [len(report[part]) for part in run.TABLES] == [2, 4, 1]
     assert report["absent"] == {"PostgreSQL": "not part of the tiny mode", "Spark": "not part of the tiny mode"}
     # A run that came to its end leaves neither parts nor tables, and the next one measures anew.
     assert list((tmp_path / "data").iterdir()) == []
-    again = _Measured()
-    ran(again)
-    assert sorted(again.asked) == sorted(killed.asked + resumed.asked)
+    anew = _Measured()
+    ran(anew)
+    assert sorted(anew.asked) == sorted(killed.asked + resumed.asked)
 
 
 def test_parts_can_be_measured_alone(ran: Any) -> None:
