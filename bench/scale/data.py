@@ -52,8 +52,13 @@ class Table:
         with connect() as connection:
             for part, first in enumerate(range(0, self.rows, _PART)):
                 path = unfinished / f"part-{part:03d}.parquet"
+                if path.exists():
+                    # Of a run that was killed while it wrote.
+                    continue
                 query = self._select(first, min(first + _PART, self.rows))
-                connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+                writing = path.with_suffix(".writing")
+                connection.execute(f"COPY ({query}) TO '{writing}' (FORMAT parquet, COMPRESSION zstd)")
+                writing.rename(path)
         unfinished.rename(folder)
         return folder
 

@@ -216,6 +216,25 @@ def test_tables_have_the_rows_that_they_say(tmp_path: Path) -> None:
     assert (rows > 500, first, last) == (True, 0, 499)
 
 
+def test_a_table_that_was_begun_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.scale.data._PART", 700)
+    begun = tmp_path / f"{SMALL.name}.unfinished"
+    begun.mkdir()
+    whole = SMALL.folder(tmp_path / "whole")
+    first = begun / "part-000.parquet"
+    first.write_bytes((whole / first.name).read_bytes())
+    (begun / "part-001.writing").write_bytes(b"PAR1")
+    number = first.stat().st_ino
+    found = SMALL.folder(tmp_path)
+    assert (found / first.name).stat().st_ino == number
+    assert sorted(path.name for path in found.iterdir()) == [f"part-{part:03d}.parquet" for part in range(3)]
+    query = "SELECT * FROM read_parquet(?) ORDER BY ALL"
+    assert (
+        duckdb.execute(query, [f"{found}/*.parquet"]).fetchall()
+        == duckdb.execute(query, [f"{whole}/*.parquet"]).fetchall()
+    )
+
+
 def test_regions_and_amounts(tmp_path: Path) -> None:
     query = (
         "SELECT COUNT(*), MIN(region), MAX(region), MIN(amount), AVG(amount), "
