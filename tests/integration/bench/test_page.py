@@ -14,7 +14,7 @@ import pytest
 from bench.__main__ import BENCHES
 from bench.known.goals import DEFAULT, HINDSIGHT, SET
 from bench.page import places, write
-from bench.page.layout import command_of, goal_rows, markdown_table
+from bench.page.layout import goal_rows, markdown_table
 from bench.page.tables import SECTIONS
 from tests.support.peer_reports import DISCOVERY, END_TO_END, OPENDP_RECALL
 
@@ -282,43 +282,6 @@ def test_every_number_of_the_files_is_on_the_page_where_it_belongs() -> None:
     assert "\nRun: not recorded. Machine: cpus 3, system Plan 9.\n" in text
     block = "mean recall - that of the best column: delta=0, k=10, default"
     assert f"| {block} | >= 0 | 0.000 | met | peeling has 0.500 |" in text
-
-
-def below_tables(text: str) -> list[str]:
-    """What follows each table of a page; for one that has a column for it, that column's heading."""
-    found, lines = [], text.splitlines()
-    for place, line in enumerate(lines):
-        if line.startswith("|") and not lines[place + 1].startswith("|"):
-            first = max(row for row in range(place) if not lines[row].startswith("|")) + 1
-            found.append("commit" if lines[first].endswith("| command | commit |") else lines[place + 2])
-    return found
-
-
-def test_every_table_names_its_command_and_commit() -> None:
-    at = {name: {**report, "machine": {**MACHINE, "commit": f"abc{name}"}} for name, report in REPORTS.items()}
-    overview, *sources = below_tables(write.render(at))
-    assert overview == "commit"
-    commands = {name: f"python -m bench {name}{' --quick' * (write.mode(at[name]) == 'quick')}" for name in REPORTS}
-    assert set(sources) == {f"`{commands[name]}`, commit abc{name}." for name in REPORTS}
-    # A commit is with the tables and no fact of the machine; files from before it was recorded say so.
-    assert "Machine: cpus 3, system Plan 9.\n" in write.render(at)
-    assert "| `python -m bench joint` | abcjoint |" in write.render(at)
-    assert {line.partition("`, ")[2] for line in below_tables(write.render(REPORTS))[1:]} == {"commit not recorded."}
-
-
-@pytest.mark.parametrize("page", [write.PAGE, *dict.fromkeys(name for name, _ in places.PAGES)])
-def test_every_table_of_the_documentation_names_its_command_and_commit(page: str) -> None:
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    if page != write.PAGE:
-        text = "\n".join(re.findall(r"<!-- bench .*?<!-- end -->", text, re.DOTALL))
-    lines = below_tables(text)
-    assert len(lines) > 2
-    assert [line for line in lines if not re.fullmatch(r"`python -m bench [^`]+`, commit .+\.|commit", line)] == []
-
-
-@pytest.mark.parametrize(("mode", "option"), [("quick", " --quick"), ("medium", " --medium"), ("full", "")])
-def test_a_mode_is_an_option_of_its_command(mode: str, option: str) -> None:
-    assert command_of("engines", {"settings": {"mode": mode}}) == f"python -m bench engines{option}"
 
 
 @pytest.mark.parametrize("name", list(REPORTS))

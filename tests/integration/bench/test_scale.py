@@ -79,7 +79,7 @@ def test_rounds_read_their_pairs_and_one_query_does_not(report: dict[str, Any]) 
     one, rounds = (cell["podium"] for cell in report["largest"])
     # Every item leaves the engine, or the first k_bar + 1 would.
     assert (one["kept_reads"], one["leaving"]) == (0, 50)
-    assert rounds["kept_reads"] >= 2
+    assert rounds["kept_reads"] >= 1
     # The plain query of a table and a memory limit is measured once, and shared.
     assert report["largest"][0]["plain"] == report["largest"][1]["plain"]
 
