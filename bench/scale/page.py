@@ -117,8 +117,8 @@ sent to any of them. A source would keep the inner query of the last one for the
 """
 
 _ROUNDS = """\
-In rounds, with the pairs read {reads} times and each of the {items:,} items given to podium with its weighted
-count, it says {more:,.0f} core seconds.\
+In rounds, with the pairs read {reads} times and all {items:,} items given to podium with their weighted counts, which is
+the most that can be, it says {more:,.0f} core seconds.\
 """
 
 _LEDGER = """\

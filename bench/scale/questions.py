@@ -42,9 +42,9 @@ class Question:
 
 
 _ALL = (
-    Question(f"k={K}, one query", LISTS, _USERS, {"k": K, "k_bar": K_BAR}, (25, 25)),
-    Question(f"k={K}, rounds", LISTS, _USERS, {"k": K}, (40, 25)),
-    Question(f"k={LONG_K}, rounds", LISTS, _USERS, {"k": LONG_K}, (40, 25)),
+    Question(f"k={K}, one query", LISTS, _USERS, {"k": K, "k_bar": K_BAR}, (25, 32)),
+    Question(f"k={K}, rounds", LISTS, _USERS, {"k": K}, (45, 32)),
+    Question(f"k={LONG_K}, rounds", LISTS, _USERS, {"k": LONG_K}, (45, 32)),
     Question("groups, one query", "groups", _GROUPS, {"k": K, "per": "region", "k_bar": K_BAR}, (60, 60)),
     Question("groups, rounds", "groups", _GROUPS, {"k": K, "per": "region"}, (90, 60)),
     Question("sums, clip stated", "sums", _SUMS, {"k": K, "by": "sum(amount)", "clip": CLIP, "k_bar": K_BAR}, (60, 60)),
