@@ -117,8 +117,8 @@ sent to any of them. A source would keep the inner query of the last one for the
 """
 
 _ROUNDS = """\
-In rounds, with the pairs read {reads} times and all {items:,} items given to podium with their weighted counts, which is
-the most that can be, it says {more:,.0f} core seconds.\
+In rounds, with the pairs read {reads} times and all {items:,} items given to podium with their weighted counts, which
+is the most that can be, it says {more:,.0f} core seconds.\
 """
 
 _LEDGER = """\
@@ -159,6 +159,8 @@ def _what_was_run(report: Mapping[str, Any]) -> str:
     largest = max((cell["rows"] for cell in cells), default=0)
     lines = [_RUN.format(mode=mode(report), facts=machine_facts(report), largest=largest)]
     lines += [f"{what}: not measured, {why}.\n" for what, why in report["absent"].items()]
+    if report["unfinished"]:
+        lines.append(f"The run has not ended: {', '.join(report['unfinished']).replace('_', ' ')} are still missing.\n")
     return "\n".join(lines)
 
 

@@ -3,8 +3,9 @@
     python -m bench scale [--quick] [--only PART ...] [--json FILE] [--data FOLDER]
 
 Every question runs beside the plain query in the same run, the largest table first. What was measured is kept until
-the run ends, so that a run that was killed goes on when it is repeated; the file is written after each part. A table is
-deleted when its questions are answered: the largest has gigabytes, and its questions need tens of them beside it.
+the run ends, so that a run that was killed goes on when it is repeated, and so does one of which a question failed or
+had no room on disk: remove the folder to measure anew. The file is written after each part. A table is deleted when its
+questions are answered: the largest has gigabytes, and its questions need tens of them beside it.
 Everything is written as JSON, from which ``scale_page`` fits the cost model and writes docs/scale.md.
 """
 
@@ -145,6 +146,7 @@ def run(
         report[part] = running.tables(getattr(plan, part)) if part in TABLES else getattr(running, part)()
         complete = complete and not running.failed
         report["machine"]["commit"] = kept.measured_at
+        report["unfinished"] = list(PARTS[PARTS.index(part) + 1 :])
         written(report)
     _remove(where, "*")
     if complete:
@@ -206,10 +208,11 @@ class _Run:
         cells: Rows = []
         self.absent.update({e: f"not part of the {self.plan.mode} mode" for e in SERVERS if e not in self.plan.servers})
         for engine, table in self.plan.servers.items():
+            if (reason := missing(engine)) is not None:
+                self.absent[engine] = reason
+                continue
 
             def measure(engine: str = engine, table: Table = table) -> Rows:
-                if (reason := missing(engine)) is not None:
-                    raise Failed(reason)
                 return server_cells(engine, table, self.where, self.plan.server_repetitions)
 
             cells += self._part(engine, measure)

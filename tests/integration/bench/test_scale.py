@@ -120,6 +120,7 @@ def test_a_killed_run_goes_on_where_it_was(ran: Any, tmp_path: Path) -> None:
         ran(killed, written=lambda report: written.append(json.loads(json.dumps(report))))
     # The file had what was finished, and the folder has every question that was answered.
     assert [len(report["largest"]) for report in written] == [2]
+    assert written[0]["unfinished"] == list(run.PARTS[1:])
     left = tmp_path / "data" / "podium-bench-left"
     left.mkdir()
     (table,) = (path for path in (tmp_path / "data").iterdir() if path.is_dir() and path != left)
@@ -131,6 +132,7 @@ def test_a_killed_run_goes_on_where_it_was(ran: Any, tmp_path: Path) -> None:
     assert set(killed.asked).isdisjoint(resumed.asked)
     assert report["largest"] == written[0]["largest"]
     assert [len(report[part]) for part in run.TABLES] == [2, 4, 1]
+    assert report["unfinished"] == []
     assert report["absent"] == {"PostgreSQL": "not part of the tiny mode", "Spark": "not part of the tiny mode"}
     # A run that came to its end leaves neither parts nor tables, and the next one measures anew.
     assert list((tmp_path / "data").iterdir()) == []
@@ -312,7 +314,9 @@ def test_the_page_says_what_the_file_says(report: dict[str, Any], tmp_path: Path
 
 def test_a_run_that_was_cut_short_has_a_page(report: dict[str, Any]) -> None:
     parts: dict[str, list[Any]] = {part: [] for part in run.PARTS}
-    text = page.render({**report, **parts, "largest": report["largest"], "absent": {"ledgers": "not part of this run"}})
+    cut = {**report, **parts, "absent": {"ledgers": "not part of this run"}, "unfinished": ["k_bars", "servers"]}
+    text = page.render({**cut, "largest": report["largest"]})
+    assert "The run has not ended: k bars, servers are still missing." in text
     assert f"| 3,000 | {ROUNDS} |" in text
     assert "ledgers: not measured, not part of this run." in text
     assert "## Groups" not in text
