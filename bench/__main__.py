@@ -10,6 +10,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from bench.measure import commit
+
 BENCHES = {
     "selection": "bench.selection.run",
     "accounting": "bench.accounting",
@@ -61,6 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no bench called {', '.join(sorted(unknown))}; there is {', '.join(known)}")
     before = sys.argv
+    commit()
     try:
         for name in options.names or BENCHES:
             sys.argv = [f"bench.{name}", *(["--quick"] if options.quick and name not in PAGES else []), *further]

@@ -6,19 +6,25 @@ repetitions took turns: a slow minute then hits every contestant alike.
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import statistics
+import subprocess
 import time
 import tracemalloc
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Generic, TypeVar
 
-__all__ = ["Contestant", "Timing", "interleaved", "machine", "peak_extra_bytes"]
+__all__ = ["Contestant", "Timing", "commit", "interleaved", "machine", "peak_extra_bytes"]
 
 Name = TypeVar("Name", bound=Hashable)
+
+_ROOT = Path(__file__).parents[1]
+_CODE = ("src", ":(glob)bench/**/*.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,7 @@ def peak_extra_bytes(job: Callable[[], object]) -> int:
 def machine() -> dict[str, str | int | None]:
     """What a reader needs to judge the numbers, and nothing that identifies whose machine it was."""
     return {
+        "commit": commit(),
         "cpus": os.cpu_count(),
         "architecture": platform.machine(),
         "system": platform.system(),
@@ -83,6 +90,28 @@ def machine() -> dict[str, str | int | None]:
         "cryptography": _version("cryptography"),
         "opendp": _version("opendp"),
     }
+
+
+@functools.cache
+def commit(root: Path = _ROOT) -> str | None:
+    """The commit of the code, with "+ changes" if its files differ from it; None where there is no repository.
+
+    Kept from the first call, which ``python -m bench`` makes before it measures: others may commit in the meantime.
+    """
+    # An unpacked archive may lie inside a repository that has nothing to do with it.
+    top = _git(root, "rev-parse", "--show-toplevel")
+    if top is None or Path(top).resolve() != root.resolve():
+        return None
+    found, changed = _git(root, "rev-parse", "--short", "HEAD"), _git(root, "status", "--porcelain", "--", *_CODE)
+    return f"{found} + changes" if found and changed else found
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        ran = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return ran.stdout.strip()
 
 
 def _version(distribution: str) -> str | None:

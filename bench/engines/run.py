@@ -209,7 +209,12 @@ def run(plan: Plan, folder: Path, progress: Progress = lambda _: None, *, kept: 
         else:
             cells += _server_cells(plan, engine, folder, parts, progress)
     parts.forget()
-    facts = {**machine(), "duckdb": duckdb.__version__, "load_average_at_start": round(load, 1)}
+    facts = {
+        **machine(),
+        "commit": parts.measured_at,
+        "duckdb": duckdb.__version__,
+        "load_average_at_start": round(load, 1),
+    }
     return Results(facts, plan, cells, memory, absent, goals(cells, memory))
 
 

@@ -8,10 +8,25 @@ from typing import Any
 
 from bench.known.goals import block_goals
 
-__all__ = ["Report", "Row", "Section", "Shown", "goal_rows", "markdown_table", "shown_number"]
+__all__ = [
+    "Report",
+    "Row",
+    "Section",
+    "Shown",
+    "command_of",
+    "commit_of",
+    "goal_rows",
+    "machine_facts",
+    "markdown_table",
+    "measured_by",
+    "mode",
+    "shown_number",
+]
 
 Report = Mapping[str, Any]
 Row = list[str]
+
+_MODES = ("quick", "medium")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,36 @@ def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> st
 
 def _numeric(cell: str) -> bool:
     return cell == "-" or cell.lstrip("+-")[:1].isdigit()
+
+
+def mode(report: Report) -> str:
+    """Whether it was a quick or a full run; benches write it in two ways, and one not at all."""
+    settings = report.get("settings", {})
+    if "quick" in settings:
+        return "quick" if settings["quick"] else "full"
+    return str(settings.get("mode", "not recorded"))
+
+
+def command_of(name: str, report: Report) -> str:
+    """What measured a file of this bench: modes but the full one are options of their name."""
+    found = mode(report)
+    return f"python -m bench {name}" + (f" --{found}" if found in _MODES else "")
+
+
+def commit_of(report: Report) -> str:
+    """The commit that a file was measured at; files written before this was recorded do not say."""
+    return str(report.get("machine", {}).get("commit") or "not recorded")
+
+
+def measured_by(command: str, report: Report) -> str:
+    """The line below a table: what measured it, and the code that was measured."""
+    return f"`{command}`, commit {commit_of(report)}."
+
+
+def machine_facts(report: Report) -> str:
+    """The machine of a file, in one sentence; its commit is with the tables."""
+    facts = {name: value for name, value in report.get("machine", {}).items() if value is not None and name != "commit"}
+    return "Machine: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts.items()) + "."
 
 
 def goal_rows(report: Report, mode: str) -> list[Row]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.known.goals import DEFAULT, HINDSIGHT, SET
 from bench.known.order import order_table
-from bench.page.layout import Report, markdown_table
+from bench.page.layout import Report, command_of, markdown_table, measured_by
 from bench.page.tables import stated_facts
 from bench.utility.regimes.same_cells import recall_table
 
@@ -34,7 +34,8 @@ def filled(text: str, report: Report) -> str:
         bench = place["what"].partition(":")[0]
         if report.get("bench", bench) != bench:
             return place[0]
-        return f"{place[1]}\n{_TABLES[place['what']](report)}\n{place[3]}"
+        source = measured_by(command_of(bench, report), report)
+        return f"{place[1]}\n{_TABLES[place['what']](report)}\n{source}\n\n{place[3]}"
 
     return _PLACE.sub(table, text)
 

@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from bench.page import places
-from bench.page.layout import Report, Section, goal_rows, markdown_table
+from bench.page.layout import (
+    Report,
+    Section,
+    command_of,
+    commit_of,
+    goal_rows,
+    machine_facts,
+    markdown_table,
+    measured_by,
+    mode,
+)
 from bench.page.tables import SECTIONS
 
 __all__ = ["PAGE", "load", "main", "mode", "render"]
@@ -37,7 +47,8 @@ _INTRODUCTION = """\
 Written by `python -m bench page` from the files that `make bench` leaves in `build/bench`, which it keeps in
 `bench/results`; no number below is typed by hand. Contestants take turns in one run, and times are compared as ratios
 of medians, because the machine is shared. A goal is judged on its worst cell; one that is not met says so. A quick
-run has fewer cells and repetitions than a full one. Most pictures stay in `build/bench`.
+run has fewer cells and repetitions than a full one. Below each table are its command and the commit that was measured;
+*+ changes* were not committed. Most pictures stay in `build/bench`.
 """
 
 
@@ -45,14 +56,6 @@ def load(results: Path) -> dict[str, Report]:
     """What each bench left, by its name."""
     files = {section.name: results / f"{section.name}.json" for section in SECTIONS}
     return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.is_file()}
-
-
-def mode(report: Report) -> str:
-    """Whether it was a quick or a full run; benches write it in two ways, and one not at all."""
-    settings = report.get("settings", {})
-    if "quick" in settings:
-        return "quick" if settings["quick"] else "full"
-    return str(settings.get("mode", "not recorded"))
 
 
 def render(reports: Mapping[str, Report]) -> str:
@@ -67,23 +70,26 @@ def _overview(reports: Mapping[str, Report]) -> str:
     rows = []
     for section in SECTIONS:
         if (report := reports.get(section.name)) is None:
-            rows.append([section.title, "not run", "-", "-", "-"])
+            rows.append([section.title, "not run", "-", "-", "-", "-", "-"])
             continue
         verdicts = [row[3] for row in goal_rows(report, mode(report))]
         met, failed = (sum(verdict == which for verdict in verdicts) for which in ("met", "**not met**"))
-        rows.append([section.title, mode(report), *map(str, (met, failed, len(verdicts) - met - failed))])
-    return markdown_table(("bench", "run", "goals met", "not met", "not measured"), rows)
+        numbers = map(str, (met, failed, len(verdicts) - met - failed))
+        command = f"`{command_of(section.name, report)}`"
+        rows.append([section.title, mode(report), *numbers, command, commit_of(report)])
+    return markdown_table(("bench", "run", "goals met", "not met", "not measured", "command", "commit"), rows)
 
 
 def _section(section: Section, report: Report) -> str:
     lines = [f"## {section.title}", "", section.about, ""]
-    lines += [f"`{_command(section.name, report)}`, run: {mode(report)}. {_machine(report)}", ""]
+    lines += [f"Run: {mode(report)}. {machine_facts(report)}", ""]
+    source = measured_by(command_of(section.name, report), report)
     if goals := goal_rows(report, mode(report)):
-        lines += [markdown_table(("goal", "wanted", "measured", "verdict", "worst cell"), goals)]
+        lines += [markdown_table(("goal", "wanted", "measured", "verdict", "worst cell"), goals), source, ""]
     else:
         lines += ["This bench compares and has no goal in its file.", ""]
     for table in section.tables(report):
-        lines += [table.caption, "", markdown_table(table.headings, table.rows)]
+        lines += [table.caption, "", markdown_table(table.headings, table.rows), source, ""]
     if section.picture is not None:
         lines += [f"![{section.picture}]({_drawn(section.name)})", ""]
     lines += [f"{what}: not measured, {why}.\n" for what, why in _absent(report).items()]
@@ -93,15 +99,6 @@ def _section(section: Section, report: Report) -> str:
 def _drawn(name: str) -> str:
     """The picture of a bench, beside the page."""
     return f"bench-{name}.svg"
-
-
-def _command(name: str, report: Report) -> str:
-    return f"python -m bench {'--quick ' * (mode(report) == 'quick')}{name}"
-
-
-def _machine(report: Report) -> str:
-    facts = {name: value for name, value in report.get("machine", {}).items() if value is not None}
-    return "Machine: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts.items()) + "."
 
 
 def _absent(report: Report) -> Mapping[str, Any]:

@@ -3,12 +3,15 @@
     python -m bench.scale.child '{"who": "podium", "folder": ..., ...}'
 
 Prints the seconds, the processor seconds, the peak of resident memory (DuckDB is in this process, so it is in that
-number), what DuckDB put aside on disk at most, and if asked the peak of what Python allocated.
+number), what DuckDB put aside on disk at most, how often the question read its kept pairs and how many rows left the
+engine, and if asked the peak of what Python allocated. A question that fails prints the kind of its error.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import os
 import resource
 import sys
 import tempfile
@@ -23,18 +26,28 @@ import duckdb
 
 import podium
 from bench.measure import peak_extra_bytes
+from bench.scale.questions import QUESTIONS, K
+from bench.scale.reads import counted
+from podium.errors import PodiumError
 from podium.sources import DuckDBSource
 
 __all__ = ["EPSILON", "main", "measured"]
 
-EPSILON, DELTA, K = 1, "1e-8", 10
+EPSILON, DELTA = 1, "1e-8"
+_FIRST = next(iter(QUESTIONS))
 _PAUSE = 0.05
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Reads the task and prints what it took."""
     (task,) = sys.argv[1:] if argv is None else argv
-    print(json.dumps(measured(**json.loads(task))))
+    try:
+        found = measured(**json.loads(task))
+    except (PodiumError, duckdb.Error) as error:
+        # For whoever waits: it may name a folder of this machine, so it is not kept.
+        print(error, file=sys.stderr)
+        found = {"failed": type(error).__name__}
+    print(json.dumps(found))
     return 0
 
 
@@ -46,16 +59,21 @@ def measured(
     spill: str | None = None,
     traced: bool = False,
     repetitions: int = 1,
+    question: str = _FIRST,
     options: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Asks ``who`` (podium, or the plain query) about the table in the folder."""
-    with tempfile.TemporaryDirectory(prefix="podium-bench-", dir=spill) as aside:
-        opened = _podium if who == "podium" else _plain
-        with opened(folder, memory_limit, aside, options or {}) as ask:
+    """Asks ``who`` (podium, or the plain query) about the table in the folder; ``options`` replace the question's."""
+    asked = QUESTIONS[question]
+    with tempfile.TemporaryDirectory(prefix="podium-bench-", dir=spill) as aside, counted() as reads:
+        if who == "podium":
+            opened = _podium(folder, memory_limit, aside, options or dict(asked.options))
+        else:
+            opened = _plain(folder, memory_limit, aside, asked.plain)
+        with opened as ask:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             if traced:
                 return {"python_peak_bytes": peak_extra_bytes(ask)}
-            seconds, processor = [], []
+            seconds, processor, before_reads = [], [], dataclasses.replace(reads)
             with _watched(Path(aside)) as most:
                 for _ in range(repetitions):
                     start, busy = time.perf_counter(), time.process_time()
@@ -68,15 +86,18 @@ def measured(
         "rss_before": before,
         "rss_peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "spilled_bytes": most[0],
+        "kept_reads": (reads.pairs - before_reads.pairs) / repetitions,
+        "leaving": (reads.rows - before_reads.rows) / repetitions,
     }
 
 
 @contextmanager
 def _podium(folder: str, limit: str | None, aside: str, options: dict[str, Any]) -> Iterator[Callable[[], object]]:
+    question = {"item": "item", "user": "user_id", "k": K, "epsilon": EPSILON, "delta": DELTA, **options}
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as small:
         tiny = f"{small}/tiny.parquet"
-        duckdb.execute(f"COPY (SELECT i % 100 AS user_id, i % 7 AS item FROM range(1000) AS r (i)) TO '{tiny}'")  # noqa: S608
-        question = {"item": "item", "user": "user_id", "k": K, "epsilon": EPSILON, "delta": DELTA, **options}
+        columns = "i % 100 AS user_id, i % 7 AS item, i % 3 AS region, i % 5 AS amount"
+        duckdb.execute(f"COPY (SELECT {columns} FROM range(1000) AS r (i)) TO '{tiny}'")  # noqa: S608
         # The first question of a process imports, and calibrates what belongs to no table.
         podium.top(tiny, **question)
     with closing(DuckDBSource(folder, memory_limit=limit, temp_directory=aside)) as source:
@@ -84,16 +105,12 @@ def _podium(folder: str, limit: str | None, aside: str, options: dict[str, Any])
 
 
 @contextmanager
-def _plain(folder: str, limit: str | None, aside: str, options: dict[str, Any]) -> Iterator[Callable[[], object]]:
-    k = options.get("k", K)
-    query = (
-        f"SELECT item, COUNT(DISTINCT user_id) AS n FROM read_parquet('{folder}/*.parquet') "  # noqa: S608
-        f"GROUP BY item ORDER BY n DESC LIMIT {k}"
-    )
+def _plain(folder: str, limit: str | None, aside: str, query: str) -> Iterator[Callable[[], object]]:
     config: dict[str, Any] = {"temp_directory": aside} | ({"memory_limit": limit} if limit else {})
     with duckdb.connect(config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
-        yield lambda: connection.execute(query).fetchall()
+        text = query.format(table=f"read_parquet('{folder}/*.parquet')")
+        yield lambda: connection.execute(text).fetchall()
 
 
 @contextmanager
@@ -122,5 +139,13 @@ def _size(path: Path) -> int:
         return 0
 
 
+def _end_with(parent: int) -> None:
+    """Ends this process soon after the bench, which may have been killed: the next run needs its memory and disk."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
     raise SystemExit(main())

@@ -11,8 +11,9 @@ import podium
 from bench.engines.servers import spark_session
 from bench.measure import Contestant, interleaved
 from bench.postgresql import postgresql
-from bench.scale.child import DELTA, EPSILON, K
+from bench.scale.child import DELTA, EPSILON
 from bench.scale.data import Table
+from bench.scale.questions import K
 from podium.sources import Source, open_source
 
 __all__ = ["SERVERS", "server_cells"]
