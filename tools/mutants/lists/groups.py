@@ -258,11 +258,14 @@ MUTANTS = (
         (f"{_AMOUNTS}::test_the_clip_is_added_once_to_what_the_lists_cost",),
     ),
     Mutant(
-        "mechanisms/groups/chosen_clip.py",
+        "mechanisms/groups/at_clip.py",
         "paid=Receipt((self.choice.event, *release.paid.events))",
         "paid=Receipt(release.paid.events)",
-        "the choice of a clip is charged whatever comes out",
-        (f"{_AMOUNTS}::test_the_clip_is_charged_whatever_comes_out",),
+        "the choice of a clip is charged whatever comes out, for lists and for rounds",
+        (
+            f"{_AMOUNTS}::test_the_clip_is_charged_whatever_comes_out",
+            f"{_ROUNDS_AT_CLIP}::test_hidden_groups_do_not_show_in_the_charge",
+        ),
     ),
     Mutant(
         "mechanisms/groups/chosen_clip.py",
@@ -284,13 +287,6 @@ MUTANTS = (
         "sensitivity_squared=values",
         "the values of all groups of a user are reserved",
         (f"{_ROUNDS_AT_CLIP}::test_the_clip_is_added_once_and_values_for_each_group_of_a_user",),
-    ),
-    Mutant(
-        "mechanisms/groups/rounds_at_clip.py",
-        "paid=Receipt((self.choice.event, *release.paid.events))",
-        "paid=Receipt(release.paid.events)",
-        "the choice of a clip for rounds is charged whatever comes out",
-        (f"{_ROUNDS_AT_CLIP}::test_hidden_groups_do_not_show_in_the_charge",),
     ),
     Mutant(
         "mechanisms/groups/rounds_at_clip.py",

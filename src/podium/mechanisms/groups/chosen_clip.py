@@ -10,26 +10,23 @@ from typing import ClassVar, cast
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction
 from podium.histogram import Item
-from podium.mechanisms.base import describe, guarantee_of
+from podium.mechanisms.base import guarantee_of
+from podium.mechanisms.groups.at_clip import AtChosenClip
 from podium.mechanisms.groups.grouped_topk import GroupedTopK
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.measures.amounts import Amounts, noise_of_selections
-from podium.mechanisms.measures.clip_choice import ClipChoice
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event
 from podium.privacy.guarantee import Guarantee
 from podium.privacy.proofs import Proof
-from podium.release import GroupedRelease, Receipt, Release
+from podium.release import GroupedRelease, Release
 
-__all__ = ["GUESSED_GROUPS", "GroupedAmounts"]
-
-GUESSED_GROUPS = 10
-"""Among how many groups the amounts are divided, where nobody said: it decides how far sums are clipped, no more."""
+__all__ = ["GroupedAmounts"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class GroupedAmounts:
+class GroupedAmounts(AtChosenClip):
     """A ranked list for every group by clipped sums, at a clip that follows from released histograms of all amounts.
 
     Use
@@ -70,21 +67,6 @@ class GroupedAmounts:
         object.__setattr__(self, "inner", inner)
 
     @property
-    def choice(self) -> ClipChoice:
-        """How the clip is chosen."""
-        return ClipChoice(self.rho_clip)
-
-    @property
-    def k(self) -> int:
-        """The length of each list."""
-        return self.inner.k
-
-    @property
-    def most(self) -> int:
-        """In how many groups a user counts at most."""
-        return self.inner.most
-
-    @property
     def max_rows(self) -> int:
         """How many rows of each group are read."""
         return self._selection.max_rows
@@ -123,12 +105,11 @@ class GroupedAmounts:
 
         ``variance`` is that of a value in units of its clip, None where no values are wanted.
         """
-        places = self.k * (self.inner.known or GUESSED_GROUPS)
         noise = noise_of_selections(float(self._selection.epsilon_per_item), float(self.margin))
-        selecting = amounts.clip_for_list(k=places, noise=noise)
+        selecting = amounts.clip_for_list(k=self._places, noise=noise)
         if variance is None:
             return selecting, selecting
-        return selecting, amounts.clip_for_values(k=places, noise=float(variance) ** 0.5)
+        return selecting, amounts.clip_for_values(k=self._places, noise=float(variance) ** 0.5)
 
     def gather(
         self,
@@ -140,18 +121,8 @@ class GroupedAmounts:
     ) -> GroupedRelease:
         """The release of the lists that are shown at these clips, with the price of choosing them."""
         selecting, measuring = clips
-        release = self.at(selecting).gather(shown, per=per)
         chosen = {"clip": str(selecting)} | ({"value_clip": str(measuring)} if values else {})
-        return GroupedRelease(  # type: ignore[call-arg] # it has lists, and no outcome of its own
-            mechanism=type(self).__name__,
-            k=self.k,
-            paid=Receipt((self.choice.event, *release.paid.events)),
-            guarantee=self.guarantee,
-            theorem=f"{self.theorem}; {release.theorem}",
-            parameters=describe(self) | chosen,
-            lists=release.lists,
-            per=per,
-        )
+        return self._with_choice(self.at(selecting).gather(shown, per=per), chosen)
 
     @property
     def _selection(self) -> LimitedDomain:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from podium.exact import Number, exact_fraction, positive_integer
+from podium.exact import Number, exact_fraction
 from podium.histogram import Item
 from podium.mechanisms.base import describe
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.groups.costliest import costliest_rounds
+from podium.mechanisms.groups.few_groups import InFewGroups
 from podium.mechanisms.groups.lockstep import GroupedRoundsReader, Lockstep
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
@@ -24,7 +25,7 @@ __all__ = ["GroupedRounds"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class GroupedRounds:
+class GroupedRounds(InFewGroups[AdaptiveTopK]):
     """A ranked list for every group, in rounds that each know what the last ones released in their group.
 
     Use
@@ -61,12 +62,6 @@ class GroupedRounds:
     groups_per_user: int
     known: int | None
 
-    def __init__(self, inner: AdaptiveTopK, groups_per_user: int = 1, *, known: int | None = None) -> None:
-        put = object.__setattr__
-        put(self, "inner", inner)
-        put(self, "groups_per_user", positive_integer(groups_per_user, "groups_per_user"))
-        put(self, "known", None if known is None else positive_integer(known, "known"))
-
     @classmethod
     def dividing(
         cls,
@@ -87,16 +82,6 @@ class GroupedRounds:
             k, whole / most, hidden / most, max_items_per_user=max_items_per_user, counts=counts, clip=clip
         )
         return cls(inner, groups_per_user, known=known)
-
-    @property
-    def most(self) -> int:
-        """In how many groups a user counts at most."""
-        return self.groups_per_user if self.known is None else min(self.groups_per_user, self.known)
-
-    @property
-    def k(self) -> int:
-        """The length of each list."""
-        return self.inner.k
 
     @property
     def first_weights(self) -> Weights:

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import flint
 
 from podium.errors import InvalidArgument
-from podium.exact import Number, positive_integer
+from podium.exact import Number
 from podium.histogram import Histogram, Item, item_order
 from podium.mechanisms.base import Distribution, Mechanism, describe
 from podium.mechanisms.groups.costliest import costliest
+from podium.mechanisms.groups.few_groups import InFewGroups
 from podium.mechanisms.groups.screening import Screen
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.reader import Reads
@@ -36,7 +37,7 @@ class Selected(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class GroupedTopK(Mechanism):
+class GroupedTopK(InFewGroups[Mechanism], Mechanism):
     """A ranked list for every group, for the price of the few groups in which one user counts.
 
     Use
@@ -75,10 +76,7 @@ class GroupedTopK(Mechanism):
     known: int | None
 
     def __init__(self, inner: Mechanism, groups_per_user: int = 1, *, known: int | None = None) -> None:
-        put = object.__setattr__
-        put(self, "inner", inner)
-        put(self, "groups_per_user", positive_integer(groups_per_user, "groups_per_user"))
-        put(self, "known", None if known is None else positive_integer(known, "known"))
+        InFewGroups.__init__(self, inner, groups_per_user, known=known)
         if isinstance(inner, LimitedDomain):
             if inner.noise != "gumbel" or inner.strict or not isinstance(inner.k_bar, int):
                 raise InvalidArgument("inner", inner, allowed="a plain LimitedDomain with Gumbel noise")
@@ -109,16 +107,6 @@ class GroupedTopK(Mechanism):
             k, k_bar, epsilon_per_item, part, max_items_per_user=max_items_per_user, clip=clip, at_least=at_least
         )
         return cls(inner, groups_per_user, known=known)
-
-    @property
-    def most(self) -> int:
-        """In how many groups a user counts at most."""
-        return self.groups_per_user if self.known is None else min(self.groups_per_user, self.known)
-
-    @property
-    def k(self) -> int:
-        """The length of each list."""
-        return self.inner.k  # type: ignore[attr-defined,no-any-return] # every selection has one
 
     @property
     def max_rows(self) -> int | None:

@@ -10,13 +10,11 @@ from typing import ClassVar
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer
 from podium.histogram import Item
-from podium.mechanisms.base import describe
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
-from podium.mechanisms.groups.chosen_clip import GUESSED_GROUPS
+from podium.mechanisms.groups.at_clip import AtChosenClip
 from podium.mechanisms.groups.grouped_rounds import GroupedRounds
 from podium.mechanisms.measures.amounts import Amounts, noise_of_rounds
-from podium.mechanisms.measures.clip_choice import ClipChoice
 from podium.mechanisms.reader import Reads
 from podium.mechanisms.weights import Weights
 from podium.privacy.events import Event, GaussianNoise
@@ -32,7 +30,7 @@ _OF_FINDING = Fraction(9, 10)
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class GroupedRoundsAtClip:
+class GroupedRoundsAtClip(AtChosenClip):
     """A ranked list for every group by clipped sums, in rounds, at a clip that follows from released histograms.
 
     Use
@@ -78,21 +76,6 @@ class GroupedRoundsAtClip:
         put(self, "mu_squared_for_values", None if values is None else positive_fraction(values, "mu_squared"))
 
     @property
-    def choice(self) -> ClipChoice:
-        """How the clip is chosen."""
-        return ClipChoice(self.rho_clip)
-
-    @property
-    def k(self) -> int:
-        """The length of each list."""
-        return self.inner.k
-
-    @property
-    def most(self) -> int:
-        """In how many groups a user counts at most."""
-        return self.inner.most
-
-    @property
     def first_weights(self) -> Weights:
         """The weights of round 1, by the number of a user's items within a group."""
         return self.inner.first_weights
@@ -121,13 +104,12 @@ class GroupedRoundsAtClip:
         Neither is above ``largest``, how far the source keeps amounts.
         """
         one = self.inner.inner
-        places = self.k * (self.inner.known or GUESSED_GROUPS)
         noise = noise_of_rounds(float(one.stage(_OF_FINDING, discovery=2).count_threshold))
         # Weights by t shrink what a user with many items adds, and noise seems the larger for it.
-        selecting = amounts.clip_for_list(k=places, noise=noise / max(amounts.spread, 1e-6))
+        selecting = amounts.clip_for_list(k=self._places, noise=noise / max(amounts.spread, 1e-6))
         measuring = selecting
         if self.mu_squared_for_values is not None:
-            measuring = amounts.clip_for_values(k=places, noise=float(self.noise_of_values(1).variance) ** 0.5)
+            measuring = amounts.clip_for_values(k=self._places, noise=float(self.noise_of_values(1).variance) ** 0.5)
         return (selecting, measuring) if largest is None else (min(selecting, largest), min(measuring, largest))
 
     def noise_of_values(self, clip: int) -> CorrelatedCounts:
@@ -176,17 +158,7 @@ class GroupedRoundsAtClip:
         if valued:
             nothing = replace(nothing, values=(), value_kind="counts")
         release = self.at(selecting).gather(shown, nothing, listed=listed, per=per)
-        parameters = describe(self) | {"clip": str(selecting)}
+        parameters = {"clip": str(selecting)}
         if valued:
             parameters |= {"value_clip": str(measuring), **self.noise_of_values(measuring).parameters}
-        return GroupedRelease(  # type: ignore[call-arg] # it has lists, and no outcome of its own
-            mechanism=type(self).__name__,
-            k=self.k,
-            paid=Receipt((self.choice.event, *release.paid.events)),
-            guarantee=self.guarantee,
-            theorem=f"{self.theorem}; {release.theorem}",
-            parameters=parameters,
-            lists=release.lists,
-            per=per,
-            value_kind="counts" if valued else None,
-        )
+        return self._with_choice(release, parameters, "counts" if valued else None)
