@@ -16,6 +16,7 @@ from podium.exact import Number, ball, positive_fraction, positive_integer
 from podium.histogram import Item, KnownDomain
 from podium.mechanisms.base import UNSAID_NONE, Distribution, Mechanism
 from podium.mechanisms.domain import exact_scores, flag, list_scores, require_items, scores_of
+from podium.mechanisms.one_item import OneItem
 from podium.mechanisms.peeling import peeling_distribution
 from podium.privacy.events import BottomEvent, Event, PureMechanism, Selection
 from podium.privacy.proofs import Proof
@@ -115,7 +116,7 @@ class ExponentialTopK(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class ExponentialWithGap(Mechanism):
+class ExponentialWithGap(OneItem):
     """One item by the exponential mechanism, and how far it was ahead of the runner-up, at no further cost.
 
     Use
@@ -148,10 +149,6 @@ class ExponentialWithGap(Mechanism):
     epsilon: Fraction
     monotone: bool
 
-    def __init__(self, epsilon: Number, *, monotone: bool = True) -> None:
-        object.__setattr__(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        object.__setattr__(self, "monotone", flag(monotone, "monotone"))
-
     @property
     def worst_case(self) -> tuple[Event, ...]:
         """One pure mechanism: with its gap, the selection is no longer of bounded range epsilon."""
@@ -159,19 +156,8 @@ class ExponentialWithGap(Mechanism):
 
     def release(self, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once: the winner of a Gumbel race, and its lead."""
-        groups = histogram.groups()
-        require_items(1, groups)
-        finish = race(
-            groups.scores,
-            k=1,
-            scale=1 / self._rate(histogram),
-            noise="gumbel",
-            multiplicities=groups.multiplicities,
-            gap_bits=grid_bits_for(1 / self._rate(histogram), self.grid_bits),
-            bits=bits,
-        )
-        winner = groups.name(finish.groups[0], finish.members[0])
-        return self._make_release((winner,), self.worst_case, k=1, values=finish.gaps, value_kind="gaps")
+        winner, gaps = self._race(histogram, "gumbel", gap_grid=self.grid_bits, bits=bits)
+        return self._make_release((winner,), self.worst_case, k=1, values=gaps, value_kind="gaps")
 
     def release_around(self, sampler: Sampler, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """The item that a black box draws, and a gap for it.
@@ -226,9 +212,6 @@ class ExponentialWithGap(Mechanism):
         if len(values) != min(1, len(field.offsets)):
             raise InvalidArgument("values", tuple(values), allowed="one gap, or none where the domain has one item")
         return lambda: ball(rate) * field.density(values[0] * rate) if values else flint.arb(1)
-
-    def _rate(self, histogram: KnownDomain) -> Fraction:
-        return self.epsilon / histogram.span(monotone=self.monotone)
 
 
 @dataclass(frozen=True, slots=True)

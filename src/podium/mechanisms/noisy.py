@@ -21,6 +21,7 @@ from podium.mechanisms.finish_distribution import (
     order_distribution,
     rational_set_distribution,
 )
+from podium.mechanisms.one_item import OneItem
 from podium.mechanisms.peeling import peeling_distribution
 from podium.mechanisms.piecewise import ClosedNoise
 from podium.privacy.events import Event, PureMechanism, Selection
@@ -175,7 +176,7 @@ class NoisyTopK(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class PermuteAndFlip(Mechanism):
+class PermuteAndFlip(OneItem):
     """One item: the largest score plus exponential noise, never less useful than the exponential mechanism.
 
     Use
@@ -203,10 +204,6 @@ class PermuteAndFlip(Mechanism):
     epsilon: Fraction
     monotone: bool
 
-    def __init__(self, epsilon: Number, *, monotone: bool = True) -> None:
-        object.__setattr__(self, "epsilon", positive_fraction(epsilon, "epsilon"))
-        object.__setattr__(self, "monotone", flag(monotone, "monotone"))
-
     @property
     def worst_case(self) -> tuple[Event, ...]:
         """One pure mechanism."""
@@ -214,17 +211,7 @@ class PermuteAndFlip(Mechanism):
 
     def release(self, histogram: KnownDomain, *, bits: BitSource | None = None) -> Release:
         """Run the mechanism once on a known domain."""
-        groups = histogram.groups()
-        require_items(1, groups)
-        finish = race(
-            groups.scores,
-            k=1,
-            scale=1 / self._rate(histogram),
-            noise="exponential",
-            multiplicities=groups.multiplicities,
-            bits=bits,
-        )
-        winner = groups.name(finish.groups[0], finish.members[0])
+        winner, _ = self._race(histogram, "exponential", bits=bits)
         return self._make_release((winner,), self.worst_case, k=1)
 
     def _exact_distribution(self, histogram: KnownDomain) -> Distribution:
@@ -236,9 +223,6 @@ class PermuteAndFlip(Mechanism):
             if score not in known:
                 known[score] = chances[i] * _all_others_decline([*chances[:i], *chances[i + 1 :]])
         return {(item,): known[score] for item, score in zip(items, scores, strict=True)}
-
-    def _rate(self, histogram: KnownDomain) -> Fraction:
-        return self.epsilon / histogram.span(monotone=self.monotone)
 
 
 def _offsets(scores: Sequence[Fraction], rate: Fraction) -> list[Fraction]:

@@ -27,7 +27,7 @@ from podium.sources.isolation import Process, attempt, run_guarded
 from podium.sources.quiet import silence_loggers
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
-from podium.sources.sql.sql_source import SqlSource
+from podium.sources.sql.table_source import TableSource
 
 __all__ = ["ClickHouseSource"]
 
@@ -54,7 +54,7 @@ _EMBEDDED = "chdb"
 T = TypeVar("T")
 
 
-class ClickHouseSource(SqlSource):
+class ClickHouseSource(TableSource):
     """A table of a ClickHouse server or of an embedded chDB.
 
     ``location`` is ``clickhouse://user:password@host:port/database`` (``clickhouses://`` for TLS; the port is that of
@@ -130,18 +130,10 @@ class ClickHouseSource(SqlSource):
             found = _quietly(lambda: attempt(lambda: self._client.query(query, parameters).result_rows))
         return found is not None and [row for row in found if _STORED.fullmatch(str(row[0]))] != []
 
-    def relation(self) -> Relation:
-        """The table of events."""
-        return self._relation
-
-    def domain_relation(self, table: str) -> Relation:
-        """Another table of the same server."""
-        return self._describe(table)
-
     def _refresh(self) -> None:
-        """Describe the table again."""
+        """Describe the table again, in the process that opened it."""
         self._process.require(self._name)
-        self._relation = self._describe(self._wanted)
+        super()._refresh()
 
     @contextmanager
     def session(self) -> Iterator[ClickHouseSession]:

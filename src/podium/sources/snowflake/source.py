@@ -20,7 +20,7 @@ from podium.sources.protocol import CountQuery, Domain
 from podium.sources.quiet import silence_loggers
 from podium.sources.snowflake.dialect import Snowflake, convert, kind_of, type_of
 from podium.sources.sql.relation import Relation
-from podium.sources.sql.sql_source import SqlSource
+from podium.sources.sql.table_source import TableSource
 
 __all__ = ["SnowflakeSource"]
 
@@ -48,7 +48,7 @@ _ROWS = 5_000
 """Rows of one INSERT; the engine takes at most 16,384."""
 
 
-class SnowflakeSource(SqlSource):
+class SnowflakeSource(TableSource):
     """A table or view of a Snowflake account.
 
     ``location`` is ``snowflake://user:password@account/database/schema?warehouse=...&role=...``; ``table`` is a name,
@@ -76,18 +76,10 @@ class SnowflakeSource(SqlSource):
         table = self._relation.table
         return f"{self._address}#{'.'.join((table.text('catalog'), table.text('db'), table.text('this')))}"
 
-    def relation(self) -> Relation:
-        """The table of events."""
-        return self._relation
-
-    def domain_relation(self, table: str) -> Relation:
-        """Another table of the same account."""
-        return self._describe(table)
-
     def _refresh(self) -> None:
-        """Describe the table again."""
+        """Describe the table again, in the process that opened it."""
         self._process.require(self._address)
-        self._relation = self._describe(self._wanted)
+        super()._refresh()
 
     def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """As on every engine, without amounts."""

@@ -25,7 +25,7 @@ from podium.sources.spark.connection import DIALECT, SparkQuestion, is_remote, q
 from podium.sources.spark.types import column_of, convert
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
-from podium.sources.sql.sql_source import SqlSource
+from podium.sources.sql.table_source import TableSource
 
 __all__ = ["SparkSource"]
 
@@ -67,7 +67,7 @@ _opened: Counter[str] = Counter()
 T = TypeVar("T")
 
 
-class SparkSource(SqlSource):
+class SparkSource(TableSource):
     """A table of a Spark cluster.
 
     ``location`` is a SparkSession, a master ``spark://host:port`` or Spark Connect ``sc://host:port``; ``table`` is a
@@ -141,18 +141,10 @@ class SparkSource(SqlSource):
             _release(session)
         return target, {field.name: field.dataType for field in schema.fields}, stored
 
-    def relation(self) -> Relation:
-        """The table of events."""
-        return self._relation
-
-    def domain_relation(self, table: str) -> Relation:
-        """Another table that the session knows."""
-        return self._describe(table)
-
     def _refresh(self) -> None:
-        """Describe the table again."""
+        """Describe the table again, in the process that opened it."""
         self._process.require(self._name)
-        self._relation = self._describe(self._wanted)
+        super()._refresh()
 
     @contextmanager
     def session(self) -> Iterator[SparkQuestion]:

@@ -18,7 +18,7 @@ from podium.sources.protocol import CountQuery, Domain
 from podium.sources.sql.conditions import columns_of, depth_of
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.relation import Relation
-from podium.sources.sql.sql_source import SqlSource
+from podium.sources.sql.table_source import TableSource
 from podium.sources.sqlalchemy.catalog import describe, table_names
 from podium.sources.sqlalchemy.connection import SQLAlchemySession, ask, open_session, quiet_engine
 from podium.sources.sqlalchemy.dialect import Flavour, flavour_of
@@ -41,7 +41,7 @@ _COPY = "Copy the table to DuckDB, Parquet or PostgreSQL, or ask in another way.
 _EXACT = "tell apart, count exactly, compare and order values of kind {} as other engines do"
 
 
-class SQLAlchemySource(SqlSource):
+class SQLAlchemySource(TableSource):
     """A table or view of a database that SQLAlchemy has a dialect for.
 
     ``location`` is a URL, or an engine whose pool is recreated; ``table`` is a name or schema.name, which an SQLite
@@ -70,18 +70,6 @@ class SQLAlchemySource(SqlSource):
         """The schema in which names without one are found."""
         schema = ask(self._engine, lambda connection: sa.inspect(connection).default_schema_name)
         return () if schema is None else (schema,)
-
-    def relation(self) -> Relation:
-        """The table of events."""
-        return self._relation
-
-    def domain_relation(self, table: str) -> Relation:
-        """Another table of the same database."""
-        return self._describe(table)
-
-    def _refresh(self) -> None:
-        """The table as it is now."""
-        self._relation = self._describe(self._wanted)
 
     def _check_query(self, query: CountQuery, domain: Domain | None) -> None:
         """Raise unless the columns can be counted, and the engine passes the tests that this question needs."""

@@ -1,0 +1,34 @@
+"""A source that is one table or view of a database, described by asking the database for its columns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from podium.sources.sql.relation import Relation
+from podium.sources.sql.sql_source import SqlSource
+
+__all__ = ["TableSource"]
+
+
+class TableSource(SqlSource):
+    """The table is described when the source is opened, and again before each question."""
+
+    _wanted: str
+    """The table's name, as it was given."""
+    _relation: Relation
+
+    @abstractmethod
+    def _describe(self, table: str) -> Relation:
+        """The columns of a table of this database."""
+
+    def relation(self) -> Relation:
+        """The table of events."""
+        return self._relation
+
+    def domain_relation(self, table: str) -> Relation:
+        """Another table of the same database."""
+        return self._describe(table)
+
+    def _refresh(self) -> None:
+        """Describe the table again."""
+        self._relation = self._describe(self._wanted)
