@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
-from podium.sources.sql.arithmetic import Arithmetic
+from podium.sources.sql.arithmetic import RoundedDivision
 from podium.sources.sql.dialect import MAX_BIGINT, MIN_BIGINT, Dialect
 
 __all__ = ["Snowflake", "convert", "kind_of", "type_of"]
@@ -17,20 +17,11 @@ _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - podium's timestamps are witho
 _MICROS = "TIMESTAMP_NTZ(6)"
 
 
-class SnowflakeArithmetic(Arithmetic):
+class SnowflakeArithmetic(RoundedDivision):
     """Snowflake: numbers have 38 digits, of which a division takes some for its scale; NaN equals itself."""
 
     max_product = 10**30
-
-    def quotient(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-        """Without the rest the division is exact: a quotient has few decimal places, and is rounded there."""
-        number, by = self.wide(value), self.wide(divisor)
-        multiple = exp.paren(exp.Sub(this=number, expression=self.remainder(number.copy(), by.copy())))
-        return self.wide(exp.Div(this=multiple, expression=by, typed=False))
-
-    def remainder(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-        """The rest of that division."""
-        return exp.Anonymous(this="MOD", expressions=[self.wide(value), self.wide(divisor)])
+    typed_division = False
 
     def is_nan(self, value: exp.Expr) -> exp.Expr | None:
         """NaN equals itself here."""

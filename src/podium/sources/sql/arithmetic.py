@@ -11,7 +11,10 @@ from sqlglot import exp
 
 from podium.sources.protocol import MAX_CLIP
 
-__all__ = ["Arithmetic", "ClickHouseArithmetic", "DuckDBArithmetic", "PostgresArithmetic", "SparkArithmetic"]
+__all__ = [
+    "Arithmetic", "ClickHouseArithmetic", "DuckDBArithmetic", "PostgresArithmetic", "RoundedDivision",
+    "SparkArithmetic",
+]  # fmt: skip
 
 _MAX_DIGITS = 38
 
@@ -82,6 +85,23 @@ class Arithmetic:
     def is_nan(self, value: exp.Expr) -> exp.Expr | None:
         """Whether a double is NaN; None where the engine has no such value."""
         return exp.IsNan(this=value)
+
+
+class RoundedDivision(Arithmetic):
+    """Engines whose division of decimals rounds: without the rest it is exact."""
+
+    typed_division = True
+    """What sqlglot calls a division whose type is that of its operands."""
+
+    def quotient(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
+        """What is divided is a multiple of the divisor."""
+        number, by = self.wide(value), self.wide(divisor)
+        multiple = exp.paren(exp.Sub(this=number, expression=self.remainder(number.copy(), by.copy())))
+        return self.wide(exp.Div(this=multiple, expression=by, typed=self.typed_division))
+
+    def remainder(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
+        """The rest of that division, of decimals."""
+        return exp.Anonymous(this="MOD", expressions=[self.wide(value), self.wide(divisor)])
 
 
 class DuckDBArithmetic(Arithmetic):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from podium.query.schema import Column, Kind
-from podium.sources.sql.arithmetic import Arithmetic
+from podium.sources.sql.arithmetic import Arithmetic, RoundedDivision
 from podium.sources.sql.dialect import Dialect
 
 __all__ = ["MAX_TEXT_BYTES", "NOT_STRICT", "MariaDB", "clean"]
@@ -43,8 +43,12 @@ _NO_LIMIT = 2**64 - 1
 _NUL = exp.Anonymous(this="UNHEX", expressions=[exp.Literal.string("00")])
 
 
-class MariaDBArithmetic(Arithmetic):
-    """MariaDB: sums of integers are decimals, which have 65 digits; products of integers have 64 bits, and raise."""
+class MariaDBArithmetic(RoundedDivision):
+    """MariaDB: sums of integers are decimals, which have 65 digits; products of integers have 64 bits, and raise.
+
+    DIV raises for quotients beyond 64 bits, and / rounds. MOD is of decimals, because integers and decimals are brought
+    together as doubles.
+    """
 
     max_product = 10**60
     max_term = 2**62
@@ -53,16 +57,6 @@ class MariaDBArithmetic(Arithmetic):
     def wide(self, value: exp.Expr) -> exp.Expr:
         """An integer of 65 digits."""
         return exp.cast(value, f"DECIMAL({_DIGITS}, 0)")
-
-    def quotient(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-        """Without the rest the division is exact: DIV raises for quotients beyond 64 bits, and / rounds."""
-        number, by = self.wide(value), self.wide(divisor)
-        multiple = exp.paren(exp.Sub(this=number, expression=self.remainder(number.copy(), by.copy())))
-        return self.wide(exp.Div(this=multiple, expression=by, typed=True))
-
-    def remainder(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-        """The rest of that division, of decimals, because integers and decimals are brought together as doubles."""
-        return exp.Anonymous(this="MOD", expressions=[self.wide(value), self.wide(divisor)])
 
     def total(self, value: exp.Expr) -> exp.Expr:
         """The sum of integers: a decimal of 65 digits, whatever their type."""

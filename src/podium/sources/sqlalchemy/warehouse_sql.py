@@ -12,7 +12,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from podium.query.predicate import Wildcard
-from podium.sources.sql.arithmetic import Arithmetic
+from podium.sources.sql.arithmetic import Arithmetic, RoundedDivision
 from podium.sources.sql.dialect import MAX_BIGINT, MIN_BIGINT, Dialect, Spark, escape_pattern
 
 __all__ = ["BigQuery", "Databricks", "Trino"]
@@ -21,18 +21,8 @@ _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - podium's timestamps are witho
 _MILLION = 1_000_000
 
 
-class TrinoArithmetic(Arithmetic):
+class TrinoArithmetic(RoundedDivision):
     """Trino: decimals have 38 digits; their quotient is rounded, and NaN equals nothing."""
-
-    def quotient(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-        """Without the rest the division is exact."""
-        number, by = self.wide(value), self.wide(divisor)
-        multiple = exp.paren(exp.Sub(this=number, expression=self.remainder(number.copy(), by.copy())))
-        return self.wide(exp.Div(this=multiple, expression=by, typed=True))
-
-    def remainder(self, value: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-        """The rest of that division."""
-        return exp.Anonymous(this="MOD", expressions=[self.wide(value), self.wide(divisor)])
 
 
 class Trino(Dialect):
