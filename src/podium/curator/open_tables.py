@@ -14,6 +14,7 @@ from podium.query import Question, RankingQuestion, Schema
 from podium.query.join import Join, declared_joins, stored_join
 from podium.sources import Source, SourceOptions
 from podium.sources.declared_types import Types
+from podium.sources.open import source_options
 from podium.sources.sql.sql_source import SqlSource
 from podium.user_columns import UserColumns, user_columns
 
@@ -40,10 +41,7 @@ class Table:
     @property
     def options(self) -> SourceOptions:
         """How the source is read."""
-        return {
-            "table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding,
-            "header": self.header, "joins": self.joins,
-        }  # fmt: skip
+        return source_options(self)
 
 
 @dataclass(slots=True)

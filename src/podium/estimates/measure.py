@@ -7,9 +7,10 @@ default wherever an interval is shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import flint
@@ -36,7 +37,7 @@ from podium.privacy.rounding import display, smallest_integer
 from podium.randomness import BitSource, discrete_gaussian, discrete_laplace
 from podium.release import Receipt, Release
 
-__all__ = ["Interval", "MeasureCounts", "counts_of", "selected_items"]
+__all__ = ["Interval", "MeasureCounts", "counts_of", "release_counts", "selected_items"]
 
 MeasureNoise: TypeAlias = Literal["laplace", "gaussian"]
 
@@ -147,18 +148,9 @@ class MeasureCounts:
         names = tuple(items)
         counts = counts_of(histogram, names)
         noise = self._draw(len(names), bits)
-        paid = self.events(len(names))
-        return Release(
-            mechanism=type(self).__name__,
-            outcome=names,
-            k=len(names),
-            paid=Receipt(paid),
-            guarantee=total(paid),
-            theorem="discrete Laplace (Ghosh et al. 2009) or discrete Gaussian (Canonne, Kamath & Steinke 2020)",
-            parameters=describe(self),
-            values=tuple(Fraction(count + draw) for count, draw in zip(counts, noise, strict=True)),
-            value_kind="counts",
-        )
+        values = tuple(Fraction(count + draw) for count, draw in zip(counts, noise, strict=True))
+        theorem = "discrete Laplace (Ghosh et al. 2009) or discrete Gaussian (Canonne, Kamath & Steinke 2020)"
+        return release_counts(self, names, values, self.events(len(names)), theorem)
 
     def _draw(self, size: int, bits: BitSource | None) -> list[int]:
         if self.noise == "laplace":
@@ -245,3 +237,25 @@ def counts_of(histogram: Histogram, items: Sequence[Item]) -> list[int]:
             hint="Their counts are read together with the rows of the selection.",
         )
     return [known.get(item, 0) for item in items]
+
+
+def release_counts(
+    mechanism: object,
+    items: tuple[Item, ...],
+    values: tuple[Fraction, ...],
+    paid: tuple[Event, ...],
+    theorem: str,
+    noise: Mapping[str, str] = MappingProxyType({}),
+) -> Release:
+    """The release of measured counts; ``noise`` is said with the parameters."""
+    return Release(
+        mechanism=type(mechanism).__name__,
+        outcome=items,
+        k=len(items),
+        paid=Receipt(paid),
+        guarantee=total(paid),
+        theorem=theorem,
+        parameters={**describe(mechanism), **noise},
+        values=values,
+        value_kind="counts",
+    )

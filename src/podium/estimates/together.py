@@ -9,16 +9,15 @@ from types import MappingProxyType
 from typing import ClassVar, Final
 
 from podium.errors import InvalidArgument
-from podium.estimates.measure import Interval, counts_of
+from podium.estimates.measure import Interval, counts_of, release_counts
 from podium.exact import Number, positive_fraction, positive_integer, probability
 from podium.histogram import Histogram, Item
-from podium.mechanisms.base import UNSAID, describe
+from podium.mechanisms.base import UNSAID
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.privacy.events import Event, GaussianNoise
-from podium.privacy.guarantee import total
 from podium.privacy.rounding import display
 from podium.randomness import BitSource
-from podium.release import Receipt, Release
+from podium.release import Release
 
 __all__ = ["MeasureTogether"]
 
@@ -113,18 +112,8 @@ class MeasureTogether:
         names = tuple(items)
         counts = counts_of(histogram, names)
         noise = self.noise_for(len(names))
-        paid = (noise.event,)
-        return Release(
-            mechanism=type(self).__name__,
-            outcome=names,
-            k=len(names),
-            paid=Receipt(paid),
-            guarantee=total(paid),
-            theorem=noise.theorem,
-            parameters={**describe(self), **noise.parameters},
-            values=noise.measure(counts, bits=bits),
-            value_kind="counts",
-        )
+        values = noise.measure(counts, bits=bits)
+        return release_counts(self, names, values, (noise.event,), noise.theorem, noise.parameters)
 
     def intervals(
         self, measured: Release, *, confidence: Number = "0.95", simultaneous: bool = False

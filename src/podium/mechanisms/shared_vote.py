@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import ClassVar
 
 from podium.exact import Number, positive_fraction, positive_integer
@@ -14,7 +13,7 @@ from podium.mechanisms.base import Distribution, Mechanism
 from podium.mechanisms.domain import list_scores, require_items
 from podium.mechanisms.finish_distribution import order_distribution
 from podium.mechanisms.reader import Reads
-from podium.mechanisms.weights import Weights
+from podium.mechanisms.weights import Weights, shared_weights
 from podium.privacy.events import Event, LaplaceNoise
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource, grid_bits_for, race
@@ -66,7 +65,7 @@ class SharedVoteTopK(Mechanism):
         put(self, "epsilon", positive_fraction(epsilon, "epsilon"))
         put(self, "max_items_per_user", positive_integer(max_items_per_user, "max_items_per_user"))
         # A cap that no weights can have is refused here, not when rows are about to be read.
-        _shared(self.max_items_per_user)
+        shared_weights(self.max_items_per_user)
 
     @property
     def worst_case(self) -> tuple[Event, ...]:
@@ -76,7 +75,7 @@ class SharedVoteTopK(Mechanism):
     @property
     def weights(self) -> Weights:
         """What a user with t items adds to each of them: a share of 1, rounded down."""
-        return _shared(self.max_items_per_user)
+        return shared_weights(self.max_items_per_user)
 
     @property
     def first_weights(self) -> Weights:
@@ -108,8 +107,3 @@ class SharedVoteTopK(Mechanism):
         best, rate = max(scores), self.epsilon / self.weights.unit
         # Relative to the largest, so that no exponential overflows.
         return order_distribution(items, [(score - best) * rate for score in scores], "laplace", self.k)
-
-
-@lru_cache(maxsize=64)
-def _shared(cap: int) -> Weights:
-    return Weights.shared(cap)

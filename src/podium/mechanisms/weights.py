@@ -21,7 +21,7 @@ from podium.errors import InvalidArgument
 from podium.exact import Number, ball, positive_fraction, positive_integer, probability
 from podium.privacy.rounding import above, certified_bound
 
-__all__ = ["MAX_ROUND_WEIGHT", "Weights"]
+__all__ = ["MAX_ROUND_WEIGHT", "Weights", "shared_weights", "spread_weights"]
 
 _UNIT = 1 << 20
 MAX_ROUND_WEIGHT = 1 << 21
@@ -148,6 +148,18 @@ class Weights:
         # 1 - (1 - delta)^(1/t), without losing the digits of a small delta; then Phi^-1(1 - p) = sqrt(2) erfcinv(2p).
         chance = -(ball(-delta).log1p() / items).expm1()
         return ball(Fraction(weight, self.unit)) + ball(sigma) * ball(2).sqrt() * (2 * chance).erfcinv()
+
+
+@lru_cache(maxsize=64)
+def spread_weights(cap: int) -> Weights:
+    """``Weights.spread(cap)``, made once."""
+    return Weights.spread(cap)
+
+
+@lru_cache(maxsize=64)
+def shared_weights(cap: int) -> Weights:
+    """``Weights.shared(cap)``, made once."""
+    return Weights.shared(cap)
 
 
 def _checked_cap(cap: int) -> int:

@@ -21,6 +21,7 @@ from podium.errors import InvalidArgument
 from podium.ledger import Budget
 from podium.query.join import Join, declared_joins
 from podium.sources import SourceOptions
+from podium.sources.open import source_options
 from podium.user_columns import UserColumns, user_columns, user_data
 
 __all__ = [
@@ -123,10 +124,7 @@ class DatasetSettings:
     @property
     def options(self) -> SourceOptions:
         """How the source is read."""
-        return {
-            "table": self.table, "types": self.types, "bad_lines": self.bad_lines, "encoding": self.encoding,
-            "header": self.header, "joins": self.joins,
-        }  # fmt: skip
+        return source_options(self)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that ``read_dataset`` turns back into the same settings."""

@@ -21,7 +21,15 @@ from podium.sources.nearly_tables import is_lazy, leads_on, ready_table
 from podium.sources.protocol import Source
 from podium.sources.sql.sql_source import SqlSource
 
-__all__ = ["SOURCE_DEFAULTS", "EngineLibrary", "SourceOptions", "import_engine", "open_source", "server_of"]
+__all__ = [
+    "SOURCE_DEFAULTS",
+    "EngineLibrary",
+    "SourceOptions",
+    "import_engine",
+    "open_source",
+    "server_of",
+    "source_options",
+]
 
 _URL = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9]*)(?:\+[a-zA-Z0-9]+)?://")
 
@@ -41,6 +49,11 @@ SOURCE_DEFAULTS: Mapping[str, object] = {
     "table": None, "types": None, "bad_lines": "refuse", "encoding": "utf-8", "header": True, "joins": None,
 }  # fmt: skip
 """What ``open_source`` takes where nothing is stated."""
+
+
+def source_options(declared: object) -> SourceOptions:
+    """How the source of a declared table or data set is read, which has a field for each option."""
+    return cast(SourceOptions, {name: getattr(declared, name) for name in SOURCE_DEFAULTS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,11 @@ MUTANTS = (
         (_UNKNOWN_PARTS,),
     ),
     Mutant(
-        _UNKNOWN,
+        "mechanisms/by_sizes/paid_numbers.py",
         "paid=Receipt((*asked, *release.paid.events))",
         "paid=Receipt(release.paid.events)",
-        "the lead and the numbers of users are paid for",
-        (_LEAD,),
+        "the lead or the gap, and the numbers of users, are paid for",
+        (_LEAD, _RECEIPT),
     ),
     Mutant(
         _UNKNOWN,
@@ -65,13 +65,6 @@ MUTANTS = (
         "return self.epsilon - self.epsilon_for_sizes",
         "what a gap costs is no longer there for the branch",
         ("unit/mechanisms/test_sized_known.py::test_the_parts_add_up_to_what_was_asked_for",),
-    ),
-    Mutant(
-        _KNOWN,
-        "paid=Receipt((*asked, *release.paid.events))",
-        "paid=Receipt(release.paid.events)",
-        "the gap and the numbers of users are paid for",
-        (_RECEIPT,),
     ),
     Mutant(
         "mechanisms/by_sizes/paid_numbers.py",
@@ -137,7 +130,7 @@ MUTANTS = (
         (_METERED,),
     ),
     Mutant(
-        _SHARED,
+        "mechanisms/weights.py",
         "return Weights.shared(cap)",
         "return Weights.spread(cap)",
         "a user adds one vote in all, not one for the squares",

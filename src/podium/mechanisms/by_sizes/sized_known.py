@@ -6,12 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import ClassVar
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
-from podium.mechanisms.base import describe
 from podium.mechanisms.by_sizes.clear_gap import LONGEST_TESTED, is_clear
 from podium.mechanisms.by_sizes.known_decision import (
     KNOWN_BUCKETS,
@@ -20,18 +18,18 @@ from podium.mechanisms.by_sizes.known_decision import (
     NoiseLevels,
     choose_known_branch,
 )
-from podium.mechanisms.by_sizes.paid_numbers import pay_for_numbers, shown_number
+from podium.mechanisms.by_sizes.paid_numbers import after_numbers, pay_for_numbers, shown_number
 from podium.mechanisms.gaussian.refined import RefinedTopK
 from podium.mechanisms.noisy import NoisyTopK
 from podium.mechanisms.reader import KnownTableReader, Reads
 from podium.mechanisms.rising import RATES, RisingTopK
 from podium.mechanisms.shared_vote import SharedVoteTopK
-from podium.mechanisms.weights import Weights
+from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy import Guarantee
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise, PureMechanism
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
-from podium.release import Receipt, Release
+from podium.release import Release
 
 __all__ = ["SizedKnownTopK"]
 
@@ -94,7 +92,7 @@ class SizedKnownTopK:
         if self.k > self.domain_size:
             raise InvalidArgument("k", k, allowed=f"at most {self.domain_size}, the size of the domain")
         # A cap that no weights can have is refused here, not when rows are about to be read.
-        _spread(self._cap)
+        spread_weights(self._cap)
 
     @property
     def epsilon_for_sizes(self) -> Fraction:
@@ -161,7 +159,7 @@ class SizedKnownTopK:
     @property
     def first_weights(self) -> Weights:
         """The weights of a first weighted count, whichever branch runs it."""
-        return _spread(self._cap)
+        return spread_weights(self._cap)
 
     @property
     def _cap(self) -> int:
@@ -216,18 +214,7 @@ class SizedKnownTopK:
             branch, chosen = self.branch_for(noisy)
             users = (f"{name}:{shown_number(value)}" for name, value in zip(KNOWN_BUCKETS, noisy, strict=False))
             found["users_by_items"] = " ".join(users)
-        release = self._run(chosen, reader, bits)
-        return Release(
-            mechanism=type(self).__name__,
-            outcome=release.outcome,
-            k=self.k,
-            paid=Receipt((*asked, *release.paid.events)),
-            guarantee=self.guarantee,
-            theorem=f"{self.theorem}; {release.theorem}",
-            parameters={**describe(self), "branch": str(branch), **found},
-            values=release.values,
-            value_kind=release.value_kind,
-        )
+        return after_numbers(self, self._run(chosen, reader, bits), asked, {"branch": str(branch), **found})
 
     def _run(self, chosen: KnownSizedBranch, reader: KnownTableReader, bits: BitSource | None) -> Release:
         if isinstance(chosen, RefinedTopK):
@@ -236,8 +223,3 @@ class SizedKnownTopK:
             # The noisy sums are of shares, which is not what counts of users are: they only rank.
             return replace(reader.rank_known(chosen), values=None, value_kind=None)
         return reader.choose_known(chosen, self.max_items_per_user)
-
-
-@lru_cache(maxsize=64)
-def _spread(cap: int) -> Weights:
-    return Weights.spread(cap)

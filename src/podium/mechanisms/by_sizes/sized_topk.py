@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from podium.errors import InvalidArgument
 from podium.exact import Number, positive_fraction, positive_integer, probability
-from podium.mechanisms.base import describe
 from podium.mechanisms.by_sizes.clear_gap import is_within_reach
 from podium.mechanisms.by_sizes.decision import (
     BUCKETS,
@@ -27,19 +26,19 @@ from podium.mechanisms.by_sizes.decision import (
     estimate_sizes,
     largest_selection,
 )
-from podium.mechanisms.by_sizes.paid_numbers import pay_for_numbers, shown_number
+from podium.mechanisms.by_sizes.paid_numbers import after_numbers, pay_for_numbers, shown_number
 from podium.mechanisms.gaussian.adaptive import AdaptiveTopK
 from podium.mechanisms.limited_domain.limited_domain import LimitedDomain
 from podium.mechanisms.reader import Reads, TableReader
 from podium.mechanisms.truncated.gaussian_histogram import TruncatedGaussianHistogram
 from podium.mechanisms.truncated.laplace_histogram import TruncatedLaplaceHistogram
-from podium.mechanisms.weights import Weights
+from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy import Guarantee, calibrate_epsilon, calibrate_gaussian, calibrate_sigma
 from podium.privacy.events import ApproximateMechanism, Event, LaplaceNoise
 from podium.privacy.proofs import Proof
 from podium.privacy.theorems.conversion import split_delta
 from podium.randomness import BitSource
-from podium.release import Receipt, Release
+from podium.release import Release
 
 __all__ = ["SizedTopK"]
 
@@ -106,7 +105,7 @@ class SizedTopK:
         if self.k_bar < self.k:
             raise InvalidArgument("k_bar", k_bar, allowed=f"an integer, k={self.k} or more")
         # A cap that no weights can have is refused here, not when rows are about to be read.
-        Weights.spread(self._cap(_DEFAULT_CAP))
+        spread_weights(self._cap(_DEFAULT_CAP))
 
     @property
     def epsilon_for_sizes(self) -> Fraction:
@@ -183,7 +182,7 @@ class SizedTopK:
 
     def one_discovery(self, cap: int, share: Fraction = Fraction(1)) -> TruncatedGaussianHistogram:
         """One round of Gaussian noise, for tables so small that only finding items matters."""
-        weights, hidden = _spread(self._cap(cap)), self.delta / 2
+        weights, hidden = spread_weights(self._cap(cap)), self.delta / 2
         mu_squared = calibrate_gaussian(self.epsilon_of_branch, split_delta(self.delta, hidden)) ** 2
         sigma = calibrate_sigma(mu_squared * share / 2, sensitivity_squared=weights.sensitivity_squared)
         return TruncatedGaussianHistogram(k=self.k, sigma=sigma, delta=hidden, weights=weights)
@@ -191,7 +190,7 @@ class SizedTopK:
     @property
     def first_weights(self) -> Weights:
         """The weights of a first weighted count, whichever branch runs it."""
-        return _spread(self._cap(_DEFAULT_CAP))
+        return spread_weights(self._cap(_DEFAULT_CAP))
 
     @property
     def first_threshold(self) -> Fraction:
@@ -255,16 +254,9 @@ class SizedTopK:
             names = SHORT_BUCKETS if self.asks_lead else BUCKETS
             users = (f"{name}:{shown_number(value)}" for name, value in zip(names, noisy, strict=True))
             found["users_by_items"] = " ".join(users)
-        release = self._run(chosen, reader, bits)
-        return Release(
-            mechanism=type(self).__name__,
-            outcome=release.outcome,
-            k=self.k,
-            paid=Receipt((*asked, *release.paid.events)),
-            guarantee=self.guarantee,
-            theorem=f"{self.theorem}; {release.theorem}",
-            parameters={**describe(self), "branch": str(branch), **found},
-        )
+        # Noisy sums of weights are not what counts of users are: they only rank.
+        release = replace(self._run(chosen, reader, bits), values=None, value_kind=None)
+        return after_numbers(self, release, asked, {"branch": str(branch), **found})
 
     def _is_ahead(self, reader: TableReader, asked: list[Event], found: dict[str, str], bits: BitSource | None) -> bool:
         """Whether the list is, by a noisy number, so far ahead that selections surely return it."""
@@ -282,13 +274,7 @@ class SizedTopK:
             return chosen.release(reader, bits=bits)
         if isinstance(chosen, LimitedDomain):
             return reader.select(chosen)
-        # The noisy sums are of weights, which is not what counts of users are: they only rank.
-        return replace(reader.discover(chosen, ()), values=None, value_kind=None)
-
-
-@lru_cache(maxsize=64)
-def _spread(cap: int) -> Weights:
-    return Weights.spread(cap)
+        return reader.discover(chosen, ())
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 from podium.exact import positive_fraction, positive_integer
@@ -17,7 +16,7 @@ from podium.mechanisms.gaussian.asking import Asking, Sizes, Sums, answered
 from podium.mechanisms.gaussian.border import EDGES, BorderWeights, floor_for
 from podium.mechanisms.gaussian.correlated_counts import CorrelatedCounts
 from podium.mechanisms.reader import Reads
-from podium.mechanisms.weights import Weights
+from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy import Guarantee, calibrate_sigma, total
 from podium.privacy.events import Event, GaussianNoise
 from podium.randomness import BitSource, grid_bits_for, noisy_values
@@ -58,7 +57,7 @@ class MechanismInRounds(ABC):
         put(self, "max_items_per_user", positive_integer(max_items_per_user, "max_items_per_user"))
         put(self, "counts", flag(counts, "counts"))
         # A cap that no weights can have is refused here, not when the first round is about to read.
-        _spread(self.max_items_per_user)
+        spread_weights(self.max_items_per_user)
 
     @property
     @abstractmethod
@@ -78,7 +77,7 @@ class MechanismInRounds(ABC):
     @property
     def first_weights(self) -> Weights:
         """The weights of round 1."""
-        return _spread(self.max_items_per_user)
+        return spread_weights(self.max_items_per_user)
 
     @property
     def for_finding(self) -> Fraction:
@@ -129,11 +128,6 @@ class MechanismInRounds(ABC):
     def _noise_within(self, items: int, left: Fraction) -> CorrelatedCounts:
         # The bound on items per user is for finding only: nobody is cut here, so a user may be in all the counts.
         return CorrelatedCounts.within(items, self.mu_squared * (left + _FOR_COUNTS), clip=self.clip)
-
-
-@lru_cache(maxsize=64)
-def _spread(cap: int) -> Weights:
-    return Weights.spread(cap)
 
 
 Measured: TypeAlias = tuple[Sequence[Fraction], Fraction, tuple[Event, ...]]

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import ClassVar
 
 import flint
@@ -18,7 +17,7 @@ from podium.mechanisms.base import Distribution, Mechanism, describe
 from podium.mechanisms.exponential import ExponentialTopK
 from podium.mechanisms.gaussian.sparse_histogram import GaussianSparseHistogram
 from podium.mechanisms.peeling import peeling_distribution
-from podium.mechanisms.weights import Weights
+from podium.mechanisms.weights import Weights, spread_weights
 from podium.privacy.events import Event, Selection
 from podium.privacy.proofs import Proof
 from podium.randomness import BitSource
@@ -96,7 +95,7 @@ class SetUnionThenTopK(Mechanism):
     @property
     def weights(self) -> Weights:
         """What a user adds to the weighted sums of the first reading."""
-        return _spread(self.max_items_per_user)
+        return spread_weights(self.max_items_per_user)
 
     @property
     def discovery(self) -> GaussianSparseHistogram:
@@ -147,11 +146,6 @@ class SetUnionThenTopK(Mechanism):
             for outcome, inner in peeling_distribution(items, scores, self.epsilon_per_item, self.k).items():
                 distribution[outcome] = distribution.get(outcome, flint.arb(0)) + chance * inner
         return distribution
-
-
-@lru_cache(maxsize=64)
-def _spread(cap: int) -> Weights:
-    return Weights.spread(cap)
 
 
 def _readings(data: object) -> TwoReadings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import ClassVar, Literal
 
 from podium.errors import InvalidArgument
@@ -13,7 +12,7 @@ from podium.mechanisms.gaussian.level_distribution import StandardNoise
 from podium.mechanisms.noisy_histogram import NoisyHistogram
 from podium.mechanisms.truncated.cutoff_noise import CutOffNoise
 from podium.mechanisms.truncated.cutoffs import laplace_cutoff
-from podium.mechanisms.weights import Weights
+from podium.mechanisms.weights import Weights, shared_weights
 from podium.privacy.events import Event, HiddenItems, LaplaceNoise
 from podium.privacy.proofs import Proof
 
@@ -78,7 +77,7 @@ class TruncatedLaplaceHistogram(NoisyHistogram):
     @property
     def weights(self) -> Weights:
         """What a user with t items adds to each of them: a share of 1, rounded down."""
-        return _shared(self.max_items_per_user)
+        return shared_weights(self.max_items_per_user)
 
     @property
     def first_weights(self) -> Weights:
@@ -119,8 +118,3 @@ def _cap(max_items_per_user: int) -> int:
             hint="Shares of one vote among more items would round to nothing.",
         )
     return cap
-
-
-@lru_cache(maxsize=64)
-def _shared(cap: int) -> Weights:
-    return Weights.shared(cap)

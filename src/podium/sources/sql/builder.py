@@ -19,7 +19,6 @@ from sqlglot import exp
 
 from podium.query.schema import Column
 from podium.sources.pair_norm import PairNorm
-from podium.sources.protocol import CountQuery, DomainSize
 from podium.sources.sql.contribution_bounding import bounded_counts, bounded_pairs, weight_by_size
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import (
@@ -42,7 +41,8 @@ from podium.sources.sql.expressions import (
 from podium.sources.sql.pair_norms import NormedPairs, named_squares, norm_buckets, normed_sums, parts_of
 from podium.sources.sql.pair_values import listed_count, pair_count, size_bucket
 from podium.sources.sql.pairs import LISTED, Pairs, items_of, same_items
-from podium.sources.sql.relation import ItemTable, Relation
+from podium.sources.sql.question_tables import QuestionTables
+from podium.sources.sql.relation import ItemTable
 from podium.sources.sql.user_lengths import users_by_amounts
 
 __all__ = ["SqlBuilder"]
@@ -53,22 +53,8 @@ _ZERO, _ONE = exp.Literal.number(0), exp.Literal.number(1)
 
 
 @dataclass(frozen=True, slots=True)
-class SqlBuilder:
-    """The SQL of one question; ``without`` is a table of the items that its query excludes, ``groups`` of known groups.
-
-    ``kept`` is the table that keeps its pairs, if several queries share them; ``kept_sizes``, ``kept_users`` and
-    ``named`` are as in Pairs.
-    """
-
-    relation: Relation
-    query: CountQuery
-    domain: DomainSize | ItemTable | None = None
-    without: ItemTable | None = None
-    kept: str | None = None
-    kept_sizes: bool = False
-    groups: ItemTable | None = None
-    kept_users: str | None = None
-    named: ItemTable | None = None
+class SqlBuilder(QuestionTables):
+    """The SQL of one question."""
 
     @property
     def columns(self) -> tuple[Column, ...]:

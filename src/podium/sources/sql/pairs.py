@@ -13,13 +13,14 @@ from sqlglot import exp
 
 from podium.query.schema import Column, Kind
 from podium.sources.item_text import element_of
-from podium.sources.protocol import CountQuery, DomainSize, PairValue
+from podium.sources.protocol import DomainSize, PairValue
 from podium.sources.sql.conditions import columns_of, condition
 from podium.sources.sql.dialect import Dialect
 from podium.sources.sql.expressions import MEMBERS, PAIRS, ROWS, SIZE, USER, VALUE, column, row_column, rows
 from podium.sources.sql.groups.bounding import bounded_groups
 from podium.sources.sql.pair_values import clipped, pair_sum
-from podium.sources.sql.relation import ItemTable, Relation
+from podium.sources.sql.question_tables import QuestionTables
+from podium.sources.sql.relation import ItemTable
 from podium.sources.sql.salted_hash import text_of
 from podium.user_columns import each_user_column
 
@@ -32,24 +33,11 @@ ELEMENTS = "elements"
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """The pairs of one question before items are cut; ``without`` has the excluded items, ``groups`` the known groups.
+class Pairs(QuestionTables):
+    """The pairs of one question before items are cut.
 
-    With groups a pair is (user, group, item), and a user has those of the groups that it keeps. ``kept`` is the table
-    that keeps the pairs, if they were computed before: those of the domain and of the known groups. ``kept_sizes`` says
-    that each of its rows has the number of items of its user, and ``kept_users`` is a table of users with these
-    numbers, where there are no groups. ``named`` lists the few items whose kept pairs are wanted.
+    With groups a pair is (user, group, item), and a user has those of the groups that it keeps.
     """
-
-    relation: Relation
-    query: CountQuery
-    domain: DomainSize | ItemTable | None = None
-    without: ItemTable | None = None
-    kept: str | None = None
-    kept_sizes: bool = False
-    groups: ItemTable | None = None
-    kept_users: str | None = None
-    named: ItemTable | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
