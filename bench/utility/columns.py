@@ -14,10 +14,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from bench.utility.data import Integers, Pairs
+from bench.utility.regimes.thresholds import dr_epsilon
 from podium.privacy import calibrate_gaussian, largest_rho, largest_selection_epsilon
 from podium.privacy.theorems.conversion import split_delta
 
@@ -50,7 +50,7 @@ def answers(
     order = np.argsort(-pairs.counts, kind="stable")
     for epsilon in epsilons:
         for k in ks:
-            for column, single in ((DR, _dr_epsilon(k, epsilon, delta)), (ZCDP, _zcdp_epsilon(k, epsilon, delta))):
+            for column, single in ((DR, dr_epsilon(k, epsilon, delta)), (ZCDP, _zcdp_epsilon(k, epsilon, delta))):
                 yield Answer(column, None, epsilon, k, _limited_domain(pairs, order, k, single, delta, rng))
     places = pairs.shuffled_places(rng)
     widest = int(pairs.sizes.max())
@@ -99,20 +99,6 @@ def _limited_domain(
     best = np.argsort(-noisy)
     found: Integers = top[best[noisy[best] > bar]][:k]
     return found
-
-
-@lru_cache(maxsize=256)
-def _dr_epsilon(k: int, epsilon: float, delta: float) -> float:
-    """By Theorem 1 of the paper: the smallest of three terms; half of delta is for the threshold."""
-    log = math.log(2 / delta)
-
-    def total(single: float) -> float:
-        spread = single * math.sqrt(2 * k * log)
-        return min(
-            k * single, k * single * math.tanh(single / 2) + spread, k * single**2 / 2 + single * math.sqrt(k / 2 * log)
-        )
-
-    return float(brentq(lambda single: total(single) - epsilon, 1e-9, 50))
 
 
 @lru_cache(maxsize=256)

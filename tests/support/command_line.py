@@ -22,6 +22,7 @@ SCHEMAS = ROOT / "docs" / "reference" / "schemas"
 RANKED = [f"article-{place}" for place in range(6)]
 ASK = ("--item", "article", "--user", "user_id")
 TOTAL = ("--epsilon", "5", "--delta", "1e-6")
+NEW_BUDGET = ("--ledger", "ledger.db", "--source", "views.parquet", "--user", "user_id", *TOTAL)
 
 # The runner builds all commands anew for each run, which takes longer than most of them.
 typer.testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]

@@ -16,7 +16,9 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import integrate, stats
+
+from podium.release import Release
 
 _Floats = NDArray[np.float64]
 
@@ -70,6 +72,21 @@ def _cells(
     rare = sum(chance for outcome, chance in distribution.items() if outcome not in often) * total
     observed = [seen[outcome] for outcome in often]
     return np.array([*observed, total - sum(observed)], dtype=np.float64), np.array([*often.values(), rare])
+
+
+def chance_between(density: Callable[[float], float], low: float, high: float) -> float:
+    """The integral of a density that takes long to compute, good to seven digits."""
+    return float(integrate.quad(density, low, high, epsabs=1e-7, limit=40)[0])
+
+
+def whole_steps(releases: Iterable[Release], level: float, candidates: int) -> list[int]:
+    """How many whole steps each released value lies above the level, and -1 for each of the candidates left out."""
+    steps: list[int] = []
+    for release in releases:
+        assert release.values is not None
+        steps += [int((float(value) - level) // 1) for value in release.values]
+        steps += [-1] * (candidates - len(release.items))
+    return steps
 
 
 def assert_three_way(

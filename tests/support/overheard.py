@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from podium.errors import SourceError
+from podium.errors import SourceError, SourceFailure
 
-__all__ = ["Overheard", "failure", "overheard", "spelled_out"]
+__all__ = ["Overheard", "assert_nothing_was_said", "failure", "overheard", "spelled_out"]
 
 Overheard = Callable[..., str]
 """Called with an error or without: what was said since the last call."""
@@ -37,6 +37,17 @@ def overheard(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str
         return caplog.text + out + err + spelled_out(error)
 
     return said
+
+
+def assert_nothing_was_said(error: SourceError, said: Overheard, *unsaid: str) -> None:
+    """The error has one text for every failure of an engine, nothing led to it, and nobody heard any of these."""
+    assert isinstance(error, SourceFailure)
+    assert str(error) == str(SourceFailure())
+    assert error.__context__ is None
+    assert error.__cause__ is None
+    text = said(error)
+    for words in unsaid:
+        assert words not in text
 
 
 def failure(action: Callable[[], object]) -> SourceError:

@@ -16,7 +16,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-__all__ = ["LINGUISTIC", "new_database", "server"]
+__all__ = ["LINGUISTIC", "new_database", "new_table", "server"]
 
 LINGUISTIC = "linguistic"
 
@@ -62,6 +62,18 @@ def new_database() -> Iterator[str]:
             yield urlsplit(server())._replace(path=f"/{name}").geturl()
         finally:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+@contextmanager
+def new_table(name: str, columns: str, rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """The URL of a database with one table, dropped at the end."""
+    with new_database() as url:
+        with psycopg.connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute(f"CREATE TABLE {name} ({columns})".encode())
+            with cursor.copy(f"COPY {name} FROM STDIN".encode()) as copy:
+                for row in rows:
+                    copy.write_row(row)
+        yield url
 
 
 def _start(folder: Path) -> Any:

@@ -6,7 +6,10 @@ and by how much the claim fails. What "accepted" and "rejected" mean is said in 
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from podium.audit.exact.claims import Comparison, Finding, Kind, comparison
 from podium.audit.exact.divergence import PRECISION, SLACK, ExactDistribution, hockey_stick, renyi
@@ -14,7 +17,7 @@ from podium.audit.exact.exhaustive import DistributionOf, cache_distribution, wo
 from podium.audit.exact.worlds import SmallHistogram, World, neighbours, world
 from podium.errors import InvalidArgument
 from podium.exact import Number
-from podium.histogram import Histogram
+from podium.histogram import Histogram, Scores
 from podium.mechanisms.base import Mechanism
 from podium.privacy.guarantee import Guarantee
 
@@ -27,8 +30,10 @@ __all__ = [
     "SmallHistogram",
     "cached",
     "check_bounded_range",
+    "check_moves_both_ways",
     "check_pair",
     "check_pure",
+    "check_uneven_steps",
     "check_world",
     "distribution_of",
     "hockey_stick",
@@ -103,3 +108,29 @@ def check_world(
 def _raise_if_violated(finding: Finding) -> None:
     if finding.violated:
         raise AssertionError(finding.text)
+
+
+def check_moves_both_ways(distribution: DistributionOf, largest: int) -> None:
+    """At epsilon = 1, histograms of three items against those in which each count moved by at most one, either way."""
+    of = cached(distribution)
+    for counts in itertools.product(range(largest + 1), repeat=3):
+        for moves in itertools.product((-1, 0, 1), repeat=3):
+            moved = [count + move for count, move in zip(counts, moves, strict=True)]
+            if min(moved) >= 0:
+                first, second = (dict(zip("abc", values, strict=True)) for values in (counts, moved))
+                check_bounded_range(of(first), of(second), 1)
+
+
+def check_uneven_steps(mechanism: Mechanism) -> None:
+    """At epsilon = 1, three scores that one user raises by at most 1/2 and lowers by at most 1/3."""
+
+    @functools.cache
+    def distribution(scores: tuple[Fraction, ...]) -> SmallDistribution:
+        stated = Scores(dict(zip("abc", scores, strict=True)), rises_by="1/2", falls_by="1/3")
+        return mechanism.distribution(stated, exact=True)
+
+    grid = [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(5, 4)]
+    for scores in itertools.product(grid, repeat=3):
+        for moves in itertools.product((Fraction(-1, 3), Fraction(0), Fraction(1, 2)), repeat=3):
+            moved = tuple(score + move for score, move in zip(scores, moves, strict=True))
+            check_bounded_range(distribution(scores), distribution(moved), 1)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.command_line import ASK, TOTAL, create_budget, succeeded, write_views
+from tests.support.command_line import ASK, NEW_BUDGET, TOTAL, create_budget, succeeded, write_views
 
 from podium.sources.parquet import write_parquet
 
@@ -21,18 +21,6 @@ FIRST_SCREEN = 45
 LEDGER = ("--ledger", "ledger.db", "--dataset", "views")
 SOURCE = ("--source", "views.parquet", "--user", "user_id")
 SQL = "SELECT article, COUNT(DISTINCT user_id) AS n FROM views GROUP BY article ORDER BY n DESC LIMIT 2"
-BUDGET = (
-    "--ledger",
-    "ledger.db",
-    "--source",
-    "views.parquet",
-    "--user",
-    "user_id",
-    "--epsilon",
-    "5",
-    "--delta",
-    "1e-6",
-)
 COMMANDS = {
     "columns": ("top", "views.parquet"),
     "top": ("top", "views.parquet", *ASK, *TOTAL, "-k", "3"),
@@ -67,8 +55,8 @@ COMMANDS = {
     "known plan": ("plan", "-k", "10", "--epsilon", "1", "--domain-size", "500", "--counts"),
     "mechanisms": ("mechanisms",),
     "explain": ("explain",),
-    "budget create": ("budget", "create", "other", *BUDGET, "--force", "--epsilon-per-analyst", "1"),
-    "plan of a budget": ("budget", "create", "other", *BUDGET, "--dry-run"),
+    "budget create": ("budget", "create", "other", *NEW_BUDGET, "--force", "--epsilon-per-analyst", "1"),
+    "plan of a budget": ("budget", "create", "other", *NEW_BUDGET, "--dry-run"),
     "budget raise": ("budget", "raise", "views", "--ledger", "ledger.db", "--epsilon", "6"),
     "budget show": ("budget", "show", "--ledger", "ledger.db"),
     "budget history": ("budget", "history", "views", "--ledger", "ledger.db"),

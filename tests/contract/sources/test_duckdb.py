@@ -9,34 +9,15 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.sources.checks import Load
 from tests.support.sources.data import Table
+from tests.support.sources.parquet import arrow_table
 from tests.support.sources.suite import SourceContract
 
-from podium.query.schema import Column, Kind
+from podium.query.schema import Kind
 from podium.sources import CountQuery, DuckDBSource, Source
-
-ARROW = {
-    Kind.TEXT: pa.string(),
-    Kind.INTEGER: pa.int64(),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.DATE: pa.date32(),
-    Kind.TIMESTAMP: pa.timestamp("us"),
-    Kind.FLOAT: pa.float64(),
-}
-
-
-def arrow_type(column: Column) -> pa.DataType:
-    if column.kind is Kind.LIST and column.element is not None:
-        return pa.list_(ARROW[column.element])
-    return pa.decimal128(20, column.scale) if column.kind is Kind.DECIMAL else ARROW[column.kind]
-
-
-def arrow(table: Table) -> pa.Table:
-    return pa.table({column.name: pa.array(table.column(column.name), arrow_type(column)) for column in table.columns})
 
 
 def types(table: Table) -> dict[str, str]:
@@ -72,7 +53,7 @@ class TestParquet(SourceContract):
         folder = tmp_path_factory.mktemp("parquet")
 
         def load(table: Table, *_: Table) -> DuckDBSource:
-            pq.write_table(arrow(table), folder / f"{table.name}.parquet", row_group_size=100)
+            pq.write_table(arrow_table(table), folder / f"{table.name}.parquet", row_group_size=100)
             return opened(folder / f"{table.name}.parquet")
 
         return load
@@ -94,7 +75,7 @@ class TestDuckDBFile(SourceContract):
             path = folder / f"{table.name}.duckdb"
             with duckdb.connect(path) as connection:
                 for each in (table, *beside):
-                    connection.register("given", arrow(each))
+                    connection.register("given", arrow_table(each))
                     connection.execute(f"CREATE TABLE {each.name} AS SELECT * FROM given")
                     for column in each.columns:
                         if column.kind is Kind.TEXT:
@@ -112,7 +93,7 @@ class TestArrow(SourceContract):
     @pytest.fixture(scope="class")
     @classmethod
     def load(cls, opened: Callable[..., DuckDBSource]) -> Load:
-        return lambda table, *_: opened(arrow(table))
+        return lambda table, *_: opened(arrow_table(table))
 
 
 class TestPolars(SourceContract):
@@ -122,7 +103,7 @@ class TestPolars(SourceContract):
     @pytest.fixture(scope="class")
     @classmethod
     def load(cls, opened: Callable[..., DuckDBSource]) -> Load:
-        return lambda table, *_: opened(pl.DataFrame(arrow(table)))
+        return lambda table, *_: opened(pl.DataFrame(arrow_table(table)))
 
 
 class TestPandas(SourceContract):

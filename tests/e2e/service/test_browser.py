@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from tests.support.serving import Running, new_token, running, views
 
 # How long a page takes is not what these tests are about; a machine at work on other tests takes its time.
@@ -27,17 +26,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     views(folder / "more" / "clicks.parquet")
     with running(folder, workers=1, extra='registration = "more"') as started:
         yield started
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert found is not None, "these tests need Chromium: tools/system-packages installs it"
-    with sync_playwright() as playwright:
-        # Without its own sandbox, which does not run as root; the pages are ours.
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @contextmanager

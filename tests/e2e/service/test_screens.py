@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tools.screens.screens import NO_PAGES, SCREENS, page_routes
 from tools.screens.shop import Shop, open_screen, shop, visitors
 
@@ -25,16 +24,6 @@ LOOKS: dict[str, dict[str, Any]] = {
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with shop(tmp_path_factory.mktemp("shop")) as started:
         yield started
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert found is not None, "these tests need Chromium: tools/system-packages installs it"
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 def test_every_page_is_listed() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -14,15 +13,16 @@ import pytest
 from tests.support.worlds import (
     SmallDistribution,
     SmallHistogram,
-    cached,
     check_bounded_range,
+    check_moves_both_ways,
     check_pair,
     check_pure,
+    check_uneven_steps,
     check_world,
 )
 
 from podium.exact import ball, ball_precision
-from podium.histogram import Histogram, Scores
+from podium.histogram import Histogram
 from podium.mechanisms.canonical.canonical_topk import CanonicalTopK
 
 _FOUR = ("a", "b", "c", "d")
@@ -75,26 +75,15 @@ def test_exponential_noise_is_not_bounded_range_and_is_not_charged_as_such() -> 
     assert mechanism.guarantee.rho == Fraction(1, 2)
 
 
-def _check_replaced(mechanism: CanonicalTopK, largest: int) -> None:
-    """All histograms of three items, against those in which every count moved by at most one, in any direction."""
-    distribution = cached(_distribution(mechanism))
-    for counts in itertools.product(range(largest + 1), repeat=3):
-        for moves in itertools.product((-1, 0, 1), repeat=3):
-            moved = [count + move for count, move in zip(counts, moves, strict=True)]
-            if min(moved) >= 0:
-                first, second = (dict(zip("abc", values, strict=True)) for values in (counts, moved))
-                check_bounded_range(distribution(first), distribution(second), 1)
-
-
 @pytest.mark.parametrize("rounded", [False, True])
 @pytest.mark.parametrize("k", [1, 2])
 def test_counts_that_move_both_ways(k: int, *, rounded: bool) -> None:
-    _check_replaced(CanonicalTopK(k, 1, monotone=False, rounded_loss=rounded), 3)
+    check_moves_both_ways(_distribution(CanonicalTopK(k, 1, monotone=False, rounded_loss=rounded)), 3)
 
 
 def test_the_monotone_rate_is_refused_for_counts_that_move_both_ways() -> None:
     with pytest.raises(AssertionError, match="range of the log ratios"):
-        _check_replaced(CanonicalTopK(2, 1, gamma=1), 2)
+        check_moves_both_ways(_distribution(CanonicalTopK(2, 1, gamma=1)), 2)
 
 
 @pytest.mark.parametrize(
@@ -103,18 +92,7 @@ def test_the_monotone_rate_is_refused_for_counts_that_move_both_ways() -> None:
 )
 @pytest.mark.parametrize("k", [1, 2])
 def test_scores_with_different_steps_up_and_down(gamma: Fraction, k: int, *, rounded: bool) -> None:
-    mechanism = CanonicalTopK(k, 1, gamma=gamma, rounded_loss=rounded)
-
-    @functools.cache
-    def distribution(scores: tuple[Fraction, ...]) -> SmallDistribution:
-        stated = Scores(dict(zip("abc", scores, strict=True)), rises_by="1/2", falls_by="1/3")
-        return mechanism.distribution(stated, exact=True)
-
-    grid = [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(5, 4)]
-    for scores in itertools.product(grid, repeat=3):
-        for moves in itertools.product((Fraction(-1, 3), Fraction(0), Fraction(1, 2)), repeat=3):
-            moved = tuple(score + move for score, move in zip(scores, moves, strict=True))
-            check_bounded_range(distribution(scores), distribution(moved), 1)
+    check_uneven_steps(CanonicalTopK(k, 1, gamma=gamma, rounded_loss=rounded))
 
 
 def _weighted(subsets: dict[frozenset[str], flint.arb]) -> SmallDistribution:

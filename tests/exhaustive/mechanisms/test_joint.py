@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 from fractions import Fraction
 
 import pytest
@@ -11,15 +9,16 @@ from tests.support.symmetry import symmetric
 from tests.support.worlds import (
     SmallDistribution,
     SmallHistogram,
-    cached,
     check_bounded_range,
+    check_moves_both_ways,
     check_pure,
+    check_uneven_steps,
     check_world,
     distribution_of,
 )
 
 from podium.exact import ball_precision
-from podium.histogram import Histogram, Scores
+from podium.histogram import Histogram
 from podium.mechanisms import JointTopK
 
 _FOUR = ("a", "b", "c", "d")
@@ -49,40 +48,18 @@ def test_five_items_with_two_places() -> None:
     check_world(distribution, "1/2", items=("a", "b", "c", "d", "e"), largest=2, kind="bounded_range")
 
 
-def _check_replaced(mechanism: JointTopK) -> None:
-    """All histograms of three items, against those in which every count moved by at most one, in any direction."""
-    distribution = cached(distribution_of(mechanism))
-    for counts in itertools.product(range(4), repeat=3):
-        for moves in itertools.product((-1, 0, 1), repeat=3):
-            moved = [count + move for count, move in zip(counts, moves, strict=True)]
-            if min(moved) >= 0:
-                first, second = (dict(zip("abc", values, strict=True)) for values in (counts, moved))
-                check_bounded_range(distribution(first), distribution(second), 1)
-
-
 @pytest.mark.parametrize("k", [1, 2])
 def test_counts_that_move_both_ways(k: int) -> None:
-    _check_replaced(JointTopK(k, 1, monotone=False))
+    check_moves_both_ways(distribution_of(JointTopK(k, 1, monotone=False)), 3)
 
 
 def test_the_monotone_rate_is_refused_for_counts_that_move_both_ways() -> None:
     with pytest.raises(AssertionError, match="range of the log ratios"):
-        _check_replaced(JointTopK(2, 1))
+        check_moves_both_ways(distribution_of(JointTopK(2, 1)), 3)
 
 
 def test_scores_with_different_steps_up_and_down() -> None:
-    mechanism = JointTopK(2, 1)
-
-    @functools.cache
-    def distribution(scores: tuple[Fraction, ...]) -> SmallDistribution:
-        stated = Scores(dict(zip("abc", scores, strict=True)), rises_by="1/2", falls_by="1/3")
-        return mechanism.distribution(stated, exact=True)
-
-    grid = [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(5, 4)]
-    for scores in itertools.product(grid, repeat=3):
-        for moves in itertools.product((Fraction(-1, 3), Fraction(0), Fraction(1, 2)), repeat=3):
-            moved = tuple(score + move for score, move in zip(scores, moves, strict=True))
-            check_bounded_range(distribution(scores), distribution(moved), 1)
+    check_uneven_steps(JointTopK(2, 1))
 
 
 def _whole_epsilon(counts: SmallHistogram) -> SmallDistribution:

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.support.curator.tables import BUDGET, PURE, Watched, curator, events
+from tests.support.curator.tables import BUDGET, PURE, Watched, curator, events, tables_of_all_sizes
 
 import podium
 from podium import BOTTOM, Budget, Curator, Plan, Release
@@ -46,14 +46,11 @@ SELECTING = {"mechanism": "limited-domain"}
 @pytest.mark.parametrize("options", [SELECTING, {**SELECTING, "counts": True}, {**SELECTING, "max_items_per_user": 2}])
 def test_an_empty_table_is_an_ordinary_paid_release(tmp_path: Path, options: dict[str, Any]) -> None:
     shapes = []
-    for number, counts in enumerate(({}, {"a": 1}, {"a": 3000}, dict.fromkeys("abcdef", 3000))):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        path = events(folder / "views.parquet", counts)
+    for _, sure, path in tables_of_all_sizes(tmp_path):
         with curator(path) as (asked, source):
             reserved = asked.plan("article", k=5, **options).strategy.worst_case
             release = asked.top("article", k=5, **options)
-            found = 0 if number < 2 else min(5, len(counts))
+            found = min(5, sure)
             assert len(release.items) == found
             assert (BOTTOM in release.outcome) is (found < 5)
             assert release.complete is (found == 5)

@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.support.command_line import ASK, succeeded
 from tests.support.command_line import podium as run_podium
-from tests.support.command_line import succeeded
 from tests.support.worlds import check_world, distribution_of, lifted
 
 import podium
@@ -155,20 +155,7 @@ def test_a_ledger_does_not_plan_for_them(views: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_line(views: Path) -> None:
-    asked = (
-        "top",
-        str(views),
-        "--item",
-        "article",
-        "--user",
-        "user_id",
-        "-k",
-        "2",
-        "--epsilon",
-        "30",
-        "--delta",
-        "1e-6",
-    )
+    asked = ("top", str(views), *ASK, "-k", "2", "--epsilon", "30", "--delta", "1e-6")
     told = json.loads(succeeded(*asked, "--mechanism", "limited-domain-strict", "--format", "json"))
     assert (told["outcome"], told["parameters"]["strict"]) == (["a", "b"], "True")
     assert "ordered=True" in run_podium(*asked, "--mechanism", "fixed-threshold").stderr

@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.support.command_line import ASK as ASK_LINE
 from tests.support.command_line import podium as command
 from tests.support.serving import World, world
 
@@ -256,18 +257,7 @@ def test_groups_are_those_of_a_table_that_the_owner_declared(folder: Path, liste
         with pytest.raises(InvalidArgument, match="with the columns shop"):
             curator.top("article", per="shop", groups="nations", k=2)
         assert curator.status.spent == spent
-    ask = (
-        "top",
-        str(folder / "views.parquet"),
-        "--item",
-        "article",
-        "--user",
-        "user_id",
-        "-k",
-        "2",
-        "--per",
-        "country",
-    )
+    ask = ("top", str(folder / "views.parquet"), *ASK_LINE, "-k", "2", "--per", "country")
     kept = ("--ledger", str(tmp_path / "ledger.db"), "--dataset", "views", "--groups", "@nations", "-f", "json")
     told = command(*ask, *kept)
     assert [one["group"] for one in json.loads(told.stdout)["lists"]] == [["C01"], ["C03"], ["XX"]], told.stderr

@@ -22,18 +22,11 @@ MEASURED = (1, 2, 3, 4, 5, 7, 9, 12)
 
 
 @pytest.fixture(scope="module")
-def table_made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Everybody comes once, on the first day; nobody later."""
     rows = [(user, item, START + dt.timedelta(hours=12)) for item, number in USERS.items() for user in range(number)]
     target = tmp_path_factory.mktemp("growing") / "events.parquet"
     write_parquet(dict(zip(("user_id", "item", "at"), map(list, zip(*rows, strict=True)), strict=True)), target)
-    return target
-
-
-@pytest.fixture
-def table(table_made: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "events.parquet"
-    target.hardlink_to(table_made)
     return target
 
 

@@ -27,15 +27,8 @@ ELSEWHERE = LimitedDomain(3, 100, "0.1", "1e-7").worst_case
 
 
 @pytest.fixture(scope="module")
-def table_made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return monitoring.events(tmp_path_factory.mktemp("events") / "events.parquet")
-
-
-@pytest.fixture
-def table(table_made: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "events.parquet"
-    target.hardlink_to(table_made)
-    return target
 
 
 def test_every_period_has_its_list_and_new_items_enter(table: Path) -> None:

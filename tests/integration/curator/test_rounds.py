@@ -10,13 +10,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.curator import workers
-from tests.support.curator.tables import BUDGET, Watched, curator, events
-from tests.support.postgres import new_database
+from tests.support.curator.tables import BUDGET, Watched, curator, tables_of_all_sizes
+from tests.support.postgres import new_table
 from tests.support.processes import context
 
 import podium
@@ -76,12 +75,7 @@ def engine(request: pytest.FixtureRequest, long: Path, tmp_path: Path) -> Iterat
             file.executemany("INSERT INTO views VALUES (?, ?)", PAIRS)
         yield f"sqlite:///{tmp_path / 'views.db'}", "views"
     else:
-        with new_database() as url:
-            with psycopg.connect(url) as connection, connection.cursor() as cursor:
-                cursor.execute("CREATE TABLE views (user_id bigint, article text)")
-                with cursor.copy("COPY views FROM STDIN") as copy:
-                    for row in PAIRS:
-                        copy.write_row(row)
+        with new_table("views", "user_id bigint, article text", PAIRS) as url:
             yield url, "views"
 
 
@@ -255,13 +249,10 @@ def test_the_first_round_that_is_shown_is_the_one_that_is_sent(
 @pytest.mark.parametrize("options", [{}, {"counts": True}, {"max_items_per_user": 2}])
 def test_fewer_items_than_asked_for_is_an_ordinary_paid_release(tmp_path: Path, options: dict[str, Any]) -> None:
     shapes = []
-    for number, counts in enumerate(({}, {"a": 1}, {"a": 3000}, dict.fromkeys("abcdef", 3000))):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        path = events(folder / "views.parquet", counts)
+    for _, sure, path in tables_of_all_sizes(tmp_path):
         with curator(path) as (asked, source):
             release = asked.top("article", k=20, **options)
-            assert len(release.items) == (0 if number < 2 else len(counts))
+            assert len(release.items) == sure
             assert not release.complete
             assert 0 < release.paid.rho <= asked.status.spent.rho
             assert 0 < release.paid.delta == asked.status.spent.delta

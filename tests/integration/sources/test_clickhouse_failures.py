@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.support.clickhouse import PASSWORD, embedded_clickhouse, served_clickhouse
-from tests.support.overheard import Overheard, failure, overheard
+from tests.support.overheard import Overheard, assert_nothing_was_said, failure, overheard
 
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
 from podium.errors.installing import install_command
@@ -67,13 +67,7 @@ def test_an_error_that_quotes_a_row_is_not_passed_on(
     source = open_source(location, table=view)
     error = failure(lambda: read(source))
     source.close()
-    assert isinstance(error, SourceFailure)
-    assert str(error) == str(SourceFailure())
-    assert error.__context__ is None
-    assert error.__cause__ is None
-    text = said(error)
-    assert SECRET not in text
-    assert "DB::Exception" not in text
+    assert_nothing_was_said(error, said, SECRET, "DB::Exception")
 
 
 def test_rows_are_not_logged(location: Any, said: Overheard) -> None:

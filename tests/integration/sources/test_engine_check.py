@@ -20,6 +20,7 @@ from tests.support import mariadb, postgres
 from tests.support.clickhouse import PASSWORD, served_clickhouse
 from tests.support.command_line import check as check_schema
 from tests.support.command_line import podium as run
+from tests.support.sources.blind import CaseBlind, PaddingBlind
 
 from podium.errors import SourceUnavailable
 from podium.sources.engine_check.engine_report import EngineReport, check_engine, check_source
@@ -97,16 +98,6 @@ def test_mariadb() -> None:
 def test_clickhouse() -> None:
     with served_clickhouse() as url:
         assert unused(passes(url, "clickhouse", PASSWORD, "reader", "127.0.0.1", "/")) == []
-
-
-class CaseBlind(SQLite):
-    def binary(self, text: exp.Expr) -> exp.Expr:
-        return exp.Collate(this=text, expression=exp.to_identifier("NOCASE"))
-
-
-class PaddingBlind(SQLite):
-    def binary(self, text: exp.Expr) -> exp.Expr:
-        return exp.Collate(this=text, expression=exp.to_identifier("RTRIM"))
 
 
 class OtherHash(SQLite):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from bench.engines.scans import clickhouse_scans, duckdb_scans, spark_scans
 from tests.support import mariadb
 from tests.support.clickhouse import embedded_clickhouse
 from tests.support.curator.tables import Watched
-from tests.support.postgres import new_database
+from tests.support.postgres import new_table
 from tests.support.spark import SparkCluster, spark_threads
 
 import podium
@@ -35,6 +35,7 @@ COUNTS = {f"item {number:02}": 410 - 8 * number for number in range(40)}
 PAIRS = [
     ((7 * place + user) % 500, item) for place, (item, count) in enumerate(COUNTS.items()) for user in range(count)
 ]
+ON_POSTGRESQL = ("views", "user_id bigint, article text", PAIRS)
 SURE: dict[str, Any] = {
     "item": "article",
     "user": "user_id",
@@ -74,19 +75,8 @@ def check_the_answer_is_of_the_first_state(source: Any, table: str | None, empty
     watched.close()
 
 
-@contextmanager
-def postgres_table() -> Iterator[str]:
-    with new_database() as url:
-        with psycopg.connect(url) as connection, connection.cursor() as cursor:
-            cursor.execute("CREATE TABLE views (user_id bigint, article text)")
-            with cursor.copy("COPY views FROM STDIN") as copy:
-                for row in PAIRS:
-                    copy.write_row(row)
-        yield url
-
-
 def test_a_writer_between_rounds_changes_nothing_on_postgresql() -> None:
-    with postgres_table() as url:
+    with new_table(*ON_POSTGRESQL) as url:
 
         def empty() -> None:
             with psycopg.connect(url, autocommit=True) as connection:
@@ -195,7 +185,10 @@ def test_rounds_on_spark_do_not_move_pairs_again_and_free_them(
 
 def test_postgresql_counts_one_scan_of_the_table() -> None:
     scans = "SELECT seq_scan + coalesce(idx_scan, 0) FROM pg_stat_user_tables WHERE relname = 'views'"
-    with postgres_table() as url, psycopg.connect(url, autocommit=True) as connection:
+    with (
+        new_table(*ON_POSTGRESQL) as url,
+        psycopg.connect(url, autocommit=True) as connection,
+    ):
 
         def scanned() -> int:
             connection.execute("SELECT pg_stat_clear_snapshot()")

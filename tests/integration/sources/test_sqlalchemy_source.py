@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 from sqlglot import exp
 from tests.support.postgres import LINGUISTIC, new_database
+from tests.support.sources.blind import CaseBlind, PaddingBlind
 
 import podium
 from podium.errors import InvalidArgument, SourceFailure, SourceUnavailable
@@ -120,16 +121,6 @@ def test_an_engine_that_opens_a_temporary_table_once_is_found(url: str, monkeypa
 
     monkeypatch.setattr(SQLAlchemySession, "fetch", once)
     assert not keeps_tables(under_test(url, flavour_of("sqlite")))
-
-
-class CaseBlind(SQLite):
-    def binary(self, text: exp.Expr) -> exp.Expr:
-        return exp.Collate(this=text, expression=exp.to_identifier("NOCASE"))
-
-
-class PaddingBlind(SQLite):
-    def binary(self, text: exp.Expr) -> exp.Expr:
-        return exp.Collate(this=text, expression=exp.to_identifier("RTRIM"))
 
 
 class OrderBlind(Postgres):

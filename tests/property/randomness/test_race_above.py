@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.uniforms import uniform
 
 from podium.errors import InvalidArgument
 from podium.exact import ball, ball_precision, rational_bounds
@@ -21,13 +22,6 @@ from podium.randomness.truncated import truncated_noise
 
 DIGITS = 320
 GRID = 20
-
-
-def uniform(streams: KeyedStreams, group: int, order: int) -> Fraction:
-    digits = 0
-    for known in range(0, DIGITS, 64):
-        digits = digits << 64 | streams.more(group, order, known)
-    return Fraction(2 * digits + 1, 2 << DIGITS)
 
 
 def textbook_quantile(name: str, p: flint.arb) -> flint.arb:
@@ -65,7 +59,7 @@ def truth(
     for group, (score, count) in enumerate(zip(scores, counts, strict=True)):
         log_u = flint.arb(0)
         for order in range(1, count + 1):
-            log_u += ball(uniform(streams, group, order)).log() / ball(count - order + 1)
+            log_u += ball(uniform(streams, group, order, DIGITS)).log() / ball(count - order + 1)
             share = log_u.exp()
             noise = textbook_quantile(name, share) if bound is None else truncated_quantile(name, share, bound / scale)
             low, high = rational_bounds(score + ball(scale) * noise)

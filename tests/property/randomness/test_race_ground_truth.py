@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.uniforms import uniform
 
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness.candidates import Lineup, Special, exact_integers, multiplicity_vector
@@ -18,13 +19,6 @@ from podium.randomness.race import Heat
 from podium.randomness.replay import KeyedStreams
 
 DIGITS = 512
-
-
-def uniform(streams: KeyedStreams, group: int, order: int) -> Fraction:
-    digits = 0
-    for known in range(0, DIGITS, 64):
-        digits = digits << 64 | streams.more(group, order, known)
-    return Fraction(2 * digits + 1, 2 << DIGITS)
 
 
 def textbook_quantile(name: str, p: flint.arb) -> flint.arb:
@@ -48,7 +42,7 @@ def ground_truth(
     for group, (score, count) in enumerate(zip(scores, counts, strict=True)):
         log_u = flint.arb(0)
         for order in range(1, min(count, places) + 1):
-            log_u += ball(uniform(streams, group, order)).log() / ball(count - order + 1)
+            log_u += ball(uniform(streams, group, order, DIGITS)).log() / ball(count - order + 1)
             value = ball(Fraction(score)) / ball(scale) + textbook_quantile(name, log_u.exp())
             everyone.append((group, order, value))
     everyone.sort(key=lambda row: float(rational_bounds(row[2])[0]), reverse=True)
@@ -137,7 +131,7 @@ def test_handicaps_and_own_scales(
     with ball_precision(2 * DIGITS + 400):
         noisy = []
         for group, score in enumerate(scores):
-            z = textbook_quantile(name, ball(uniform(streams, group, 1)))
+            z = textbook_quantile(name, ball(uniform(streams, group, 1, DIGITS)))
             extra = (handicap, factor) if group == special else (Fraction(0), Fraction(1))
             noisy.append(ball(score + extra[0]) / ball(scale) + ball(extra[1]) * z)
         best = sorted(range(len(scores)), key=lambda g: rational_bounds(noisy[g])[0], reverse=True)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.uniforms import uniform
 
 from podium.exact import ball, ball_precision, rational_bounds
 from podium.randomness.candidates import Lineup, Special, exact_integers, multiplicity_vector
@@ -35,13 +36,6 @@ class PlantedStreams(KeyedStreams):
         word = super().more(group, order, known)
         pick = hashlib.blake2b(b"plant %d" % word, digest_size=2).digest()
         return HEADS[pick[1] % len(HEADS)] if known == 0 and pick[0] < 154 else word
-
-
-def uniform(streams: KeyedStreams, group: int, order: int) -> Fraction:
-    digits = 0
-    for known in range(0, DIGITS, 64):
-        digits = digits << 64 | streams.more(group, order, known)
-    return Fraction(2 * digits + 1, 2 << DIGITS)
 
 
 def noise_at(name: NoiseName, rate: flint.arb) -> flint.arb:
@@ -70,7 +64,7 @@ def truth(
     for group, (score, count) in enumerate(zip(scores, counts, strict=True)):
         rate, special = flint.arb(0), specials.get(group, PLAIN)
         for order in range(1, min(count, places) + 1):
-            rate -= ball(uniform(streams, group, order)).log() / ball(count - order + 1)
+            rate -= ball(uniform(streams, group, order, DIGITS)).log() / ball(count - order + 1)
             noisy = ball(score / scale + special.handicap) + ball(special.factor) * noise_at(name, rate)
             everyone.append((rational_bounds(noisy)[0], group, order))
     return sorted(everyone, reverse=True)[: places + 1]

@@ -5,36 +5,20 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
 import pytest
 from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
+from tests.support.draws import DATA, distribution, releases
 
-from podium.histogram import Histogram, KnownDomain, Scores
-from podium.mechanisms.base import Mechanism
+from podium.histogram import KnownDomain
 from podium.mechanisms.exponential import ExponentialTopK, ExponentialWithGap
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 
 DRAWS = 700
 MANY_DRAWS = 5_000
-DATA: dict[str, KnownDomain] = {
-    "distinct": Histogram({"a": 3, "b": 1, "c": 0}),
-    "ties": Histogram({"a": 2, "b": 2, "c": 2, "d": 0}),
-    "all zero": Histogram({"a": 0, "b": 0, "c": 0}),
-    "unseen": Histogram({1: 4, 3: 2}, domain_size=5),
-    "scores": Scores({"a": "0.3", "b": "-0.2", "c": "1/7"}, sensitivity="0.2"),
-}
-
-
-def releases(draw: Callable[[ReplayableBits], Release], seed: int, *, count: int = DRAWS) -> Iterator[Release]:
-    bits = ReplayableBits(seed)
-    return (draw(bits) for _ in range(count))
-
-
-def distribution(mechanism: Mechanism, data: KnownDomain) -> dict[Hashable, float]:
-    return dict(mechanism.distribution(data).items())
 
 
 @pytest.mark.parametrize(("name", "k"), [(name, 2) for name in DATA] + [("distinct", 1), ("distinct", 3)])

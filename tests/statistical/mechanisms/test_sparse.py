@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import stats
-from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value
+from tests.support.distributions import FALSE_ALARM, assert_three_way, p_value, whole_steps
 
 from podium.exact import ball_precision
 from podium.histogram import Histogram
@@ -57,12 +57,7 @@ def test_values_and_groups_follow_the_truncated_normal_distribution() -> None:
     sums = Histogram.from_counts_of_counts({count * weights.weight(1): 300}, lambda _sum, rank: rank, known=False)
     bits = ReplayableBits(2)
     level = float(mechanism.count_threshold)
-    drawn: list[int] = []
-    for _ in range(30):
-        release = mechanism.release(sums, bits=bits)
-        assert release.values is not None
-        drawn += [int((float(value) - level) // 1) for value in release.values]
-        drawn += [-1] * (300 - len(release.items))
+    drawn = whole_steps((mechanism.release(sums, bits=bits) for _ in range(30)), level, 300)
 
     def distribution(scale: Fraction) -> dict[Hashable, float]:
         ends = stats.norm.cdf(level + np.arange(0, 12), count, float(scale))

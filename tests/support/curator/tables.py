@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.support.sources.wrapped import WrappedSource
 
 from podium import Budget, Curator
 from podium.histogram import Item
-from podium.query import Schema
 from podium.sources import (
     CountQuery,
     Domain,
@@ -28,7 +28,7 @@ from podium.sources import (
     open_source,
 )
 
-__all__ = ["BUDGET", "COUNTS", "PURE", "Watched", "curator", "events", "views"]
+__all__ = ["BUDGET", "COUNTS", "PURE", "Watched", "curator", "events", "tables_of_all_sizes", "views"]
 
 BUDGET = Budget(epsilon=3, delta="1e-6", items=200, questions=20)
 PURE = Budget(epsilon=1, items=10, questions=10)
@@ -45,6 +45,14 @@ def events(path: Path, counts: Mapping[Any, int], **more: Any) -> Path:
         columns[name] = pa.array([value] * len(rows), None if rows else pa.string())
     pq.write_table(pa.table(columns), path)
     return path
+
+
+def tables_of_all_sizes(folder: Path) -> Iterator[tuple[dict[str, int], int, Path]]:
+    """No row, one user, one item and six: the readers, how many items surely come out, and the file."""
+    for number, counts in enumerate(({}, {"a": 1}, {"a": 3000}, dict.fromkeys("abcdef", 3000))):
+        own = folder / str(number)
+        own.mkdir()
+        yield counts, 0 if number < 2 else len(counts), events(own / "views.parquet", counts)
 
 
 def views(path: Path) -> Path:
@@ -94,7 +102,7 @@ class _WatchedPairs:
         return self.inner.norm_histograms(buckets)
 
 
-class Watched:
+class Watched(WrappedSource):
     """A source that remembers what its rows were read for, and fails when told to.
 
     ``readings`` are the reads of the table, ``rounds`` those of the pairs that one of them kept.
@@ -115,32 +123,6 @@ class Watched:
     def snapshots(self) -> int:
         return len(self.readings)
 
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def dialect(self) -> str:
-        return self.inner.dialect
-
-    def schema(self) -> Schema:
-        return self.inner.schema()
-
-    def max_clip(self, weight: int = 1) -> int:
-        return self.inner.max_clip(weight)
-
-    def check(self, query: CountQuery, *, domain: Domain | None = None, refresh: bool = True) -> None:
-        self.inner.check(query, domain=domain, refresh=refresh)
-
-    def queries(self, query: CountQuery, **how: Any) -> tuple[str, ...]:
-        return self.inner.queries(query, **how)
-
-    def domain_size(self, query: CountQuery, domain: Domain) -> int:
-        return self.inner.domain_size(query, domain)
-
-    def known_groups(self, query: CountQuery) -> tuple[Group, ...]:
-        return self.inner.known_groups(query)
-
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         self.readings.append(query)
         if self.failure is not None:
@@ -157,9 +139,6 @@ class Watched:
     def _kept(self, query: CountQuery, domain: Domain | None) -> Iterator[KeptPairs]:
         with self.inner.keep_pairs(query, domain=domain) as pairs:
             yield _WatchedPairs(pairs, self)
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.metering.groups import MeteredGroupPairs, MeteredGroups
+from tests.support.sources.wrapped import WrappedSource
 
 from podium import randomness
 from podium.curator.prepare import fresh_salt
@@ -35,14 +36,12 @@ from podium.mechanisms.reader import Discovery
 from podium.mechanisms.rising import RisingTopK
 from podium.mechanisms.weights import Weights
 from podium.planning.memory_table import PairsReader
-from podium.query.schema import Schema
 from podium.randomness.bits import Words
 from podium.randomness.replay import ReplayableBits
 from podium.release import Release
 from podium.sources import (
     CountQuery,
     Domain,
-    Group,
     KeptPairs,
     NamedPairs,
     PairNorm,
@@ -344,37 +343,11 @@ class _MeteredNames:
 
 
 @dataclass(slots=True)
-class MeteredSource:
+class MeteredSource(WrappedSource):
     """A source of which every question about rows is written down."""
 
     meter: Meter
     inner: Source
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def dialect(self) -> str:
-        return self.inner.dialect
-
-    def schema(self) -> Schema:
-        return self.inner.schema()
-
-    def max_clip(self, weight: int = 1) -> int:
-        return self.inner.max_clip(weight)
-
-    def check(self, query: CountQuery, *, domain: Domain | None = None, refresh: bool = True) -> None:
-        self.inner.check(query, domain=domain, refresh=refresh)
-
-    def queries(self, query: CountQuery, **options: Any) -> tuple[str, ...]:
-        return self.inner.queries(query, **options)
-
-    def domain_size(self, query: CountQuery, domain: Domain) -> int:
-        return self.inner.domain_size(query, domain)
-
-    def known_groups(self, query: CountQuery) -> tuple[Group, ...]:
-        return self.inner.known_groups(query)
 
     def snapshot(self, query: CountQuery, *, domain: Domain | None = None) -> AbstractContextManager[Snapshot]:
         return self._metered(query, domain)
@@ -391,6 +364,3 @@ class MeteredSource:
     def _kept(self, query: CountQuery, domain: Domain | None) -> Iterator[KeptPairs]:
         with self.inner.keep_pairs(query, domain=domain) as pairs:
             yield _MeteredPairs(self.meter, pairs)
-
-    def close(self) -> None:
-        self.inner.close()

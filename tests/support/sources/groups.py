@@ -239,7 +239,7 @@ class GroupContract:
                 assert pairs.grouped_users(lists) == users
             with pytest.raises(InvalidArgument, match="kept pairs"):
                 pairs.grouped_rest_totals(some, 101, 12)
-            assert pairs.value_histograms(5, 64) == histograms_of(values, 5, 64)
+            assert pairs.value_histograms(5, 64) == reference.shares_and_sizes(values, 5, 64)
 
     def test_rounds_on_sums_of_groups(self, events: Source) -> None:
         """What finds items and what measures borders, at a clip below that of the kept pairs."""
@@ -341,16 +341,3 @@ def weighted_sums(values: Any, group: Any, items: list[Any], weights: Sequence[i
         if of == group and item in items:
             of_users[user][item] = value
     return tuple(sum(weights[len(some) - 1] * some.get(item, 0) for some in of_users.values()) for item in items)
-
-
-def histograms_of(values: Any, buckets: int, resolution: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shares of pair values and the numbers of pairs, of users over all their groups."""
-    by_user = defaultdict(list)
-    for (user, _), value in values.items():
-        by_user[user].append(min((value - 1).bit_length(), buckets - 1))
-    shares, sizes = [0] * buckets, [0] * buckets
-    for held in by_user.values():
-        sizes[min((len(held) - 1).bit_length(), buckets - 1)] += 1
-        for bucket, number in Counter(held).items():
-            shares[bucket] += number * (resolution // len(held))
-    return tuple(shares), tuple(sizes)

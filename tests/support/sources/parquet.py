@@ -10,7 +10,7 @@ from tests.support.sources.data import Table
 
 from podium.query.schema import Column, Kind
 
-__all__ = ["write_table"]
+__all__ = ["arrow_table", "write_table"]
 
 _TYPES = {
     Kind.TEXT: pa.string(),
@@ -28,9 +28,12 @@ def _type(column: Column) -> pa.DataType:
     return pa.decimal128(20, column.scale) if column.kind is Kind.DECIMAL else _TYPES[column.kind]
 
 
+def arrow_table(table: Table) -> pa.Table:
+    return pa.table({column.name: pa.array(table.column(column.name), _type(column)) for column in table.columns})
+
+
 def write_table(table: Table, folder: Path) -> Path:
     """A file of that table, in several row groups."""
-    arrays = {column.name: pa.array(table.column(column.name), _type(column)) for column in table.columns}
     path = folder / f"{table.name}.parquet"
-    pq.write_table(pa.table(arrays), path, row_group_size=100)
+    pq.write_table(arrow_table(table), path, row_group_size=100)
     return path

@@ -155,8 +155,15 @@ def value_histograms(
     table: Table, query: CountQuery, buckets: int, resolution: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Pairs by the size of their value, each user's shared out; users by their number of pairs."""
+    return shares_and_sizes(pairs(table, query), buckets, resolution)
+
+
+def shares_and_sizes(
+    values: Mapping[tuple[Any, Any], int], buckets: int, resolution: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The same of the values of pairs: of users over all their groups, where a pair has one."""
     by_user = defaultdict(list)
-    for (user, _), value in pairs(table, query).items():
+    for (user, _), value in values.items():
         by_user[user].append(min((abs(value) - 1).bit_length(), buckets - 1))
     shares, sizes = [0] * buckets, [0] * buckets
     for held in by_user.values():

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.support.command_line import ASK, TOTAL, succeeded
+from tests.support.command_line import ASK, NEW_BUDGET, TOTAL, succeeded
 
 import podium as library
 from podium.present.explanation import explanation
@@ -19,18 +19,6 @@ from podium.release import Release
 from podium.sources.parquet import write_parquet
 
 PROMISE = "for any one `user_id`, added or removed"
-BUDGET = (
-    "--ledger",
-    "ledger.db",
-    "--source",
-    "views.parquet",
-    "--user",
-    "user_id",
-    "--epsilon",
-    "5",
-    "--delta",
-    "1e-6",
-)
 PLAN = ("--items", "100", "--questions", "10")
 
 
@@ -41,8 +29,8 @@ def release() -> Release:
 
 def test_budgets_say_whom_they_protect() -> None:
     unit = "any one `user_id`, with all rows that have this value in the column"
-    assert f"unit     {unit}\n" in succeeded("budget", "create", "views", *BUDGET, *PLAN, "--dry-run")
-    assert f"unit       {unit}\n" in succeeded("budget", "create", "views", *BUDGET, *PLAN)
+    assert f"unit     {unit}\n" in succeeded("budget", "create", "views", *NEW_BUDGET, *PLAN, "--dry-run")
+    assert f"unit       {unit}\n" in succeeded("budget", "create", "views", *NEW_BUDGET, *PLAN)
     shown = succeeded("budget", "show", "views", "--ledger", "ledger.db", "--verbose")
     assert f"unit       {unit}\n" in shown
     assert PROMISE in shown
@@ -57,7 +45,7 @@ def test_answers_plans_and_answers_told_again_name_the_column() -> None:
     assert PROMISE in succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--dry-run", "-v")
     planned = json.loads(succeeded("top", "views.parquet", *ASK, *TOTAL, "-k", "2", "--dry-run", "-f", "json"))
     assert PROMISE in planned["promise"]
-    succeeded("budget", "create", "views", *BUDGET, *PLAN)
+    succeeded("budget", "create", "views", *NEW_BUDGET, *PLAN)
     asked = ("top", "views.parquet", *ASK, "-k", "2", "--ledger", "ledger.db", "--dataset", "views")
     assert PROMISE in succeeded(*asked, "-v")
     assert PROMISE in succeeded(*asked, "-v")

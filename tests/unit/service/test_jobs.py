@@ -41,6 +41,20 @@ def states(here: World, place: str) -> list[str]:
     return [json.loads(line.removeprefix("data: "))["state"] for line in text.splitlines() if line.startswith("data: ")]
 
 
+def hold_answers(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """The first event says that a question is being read; no question is answered before the second is set."""
+    reading, go_on = threading.Event(), threading.Event()
+    ask = Curator.ask
+
+    def slow(self: Curator, *arguments: Any, **options: Any) -> Release:
+        reading.set()
+        assert go_on.wait(20)
+        return ask(self, *arguments, **options)
+
+    monkeypatch.setattr(Curator, "ask", slow)
+    return reading, go_on
+
+
 def test_a_job_ends_with_the_release(here: World) -> None:
     place = start(here, k=2)
     assert states(here, place)[-1] == "done"
@@ -65,15 +79,7 @@ def test_a_job_that_the_budget_refuses_says_so(here: World) -> None:
 def test_states_follow_each_other_and_a_queued_question_is_cancelled_free(
     here: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reading, go_on = threading.Event(), threading.Event()
-    ask = Curator.ask
-
-    def slow(self: Curator, *arguments: Any, **options: Any) -> Release:
-        reading.set()
-        assert go_on.wait(20)
-        return ask(self, *arguments, **options)
-
-    monkeypatch.setattr(Curator, "ask", slow)
+    reading, go_on = hold_answers(monkeypatch)
     first = start(here, k=4)
     assert reading.wait(20)
     second = start(here, k=5)
@@ -93,16 +99,8 @@ def test_states_follow_each_other_and_a_queued_question_is_cancelled_free(
 
 
 def test_cancelling_what_is_read_keeps_the_answer(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, go_on = threading.Event(), threading.Event()
-    ask = Curator.ask
-
-    def slow(self: Curator, *arguments: Any, **options: Any) -> Release:
-        reading.set()
-        assert go_on.wait(20)
-        return ask(self, *arguments, **options)
-
     with monkeypatch.context() as patched:
-        patched.setattr(Curator, "ask", slow)
+        reading, go_on = hold_answers(patched)
         place = start(here, item="weekday", k=2)
         assert reading.wait(20)
         assert here.call("DELETE", place).json()["state"] == "cancelled"
@@ -160,15 +158,7 @@ def test_a_job_belongs_to_its_token_and_not_to_a_name(tmp_path: Path) -> None:
 def test_a_question_whose_token_is_revoked_while_it_waits_is_not_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reading, go_on = threading.Event(), threading.Event()
-    ask = Curator.ask
-
-    def slow(self: Curator, *arguments: Any, **options: Any) -> Release:
-        reading.set()
-        assert go_on.wait(20)
-        return ask(self, *arguments, **options)
-
-    monkeypatch.setattr(Curator, "ask", slow)
+    reading, go_on = hold_answers(monkeypatch)
     with world(tmp_path, limits={"parallel_questions": 1}) as here:
         start(here, k=2)
         assert reading.wait(20)
