@@ -9,9 +9,7 @@ insecure, inexact noise. The data is looked for in $PODIUM_DATA, else in ../shar
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
 import math
 import os
 import random
@@ -25,6 +23,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import bench_parser, save_report
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from bench.selection.goals import Goal
 from podium.histogram import Histogram
@@ -203,9 +202,9 @@ def _goals(cells: Sequence[Cell]) -> list[Goal]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.canonical", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a few seconds: a fiftieth of the loop, extrapolated")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser(
+        "python -m bench.canonical", __doc__, DEFAULT_JSON, quick="a few seconds: a fiftieth of the loop, extrapolated"
+    )
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, 110))
     counts = netflix_counts()
@@ -217,13 +216,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     _show(cells, counts, K, console)
     settings = {"d": len(counts), "k": K, "gamma": GAMMA, "quick": options.quick}
     report: dict[str, Any] = {"bench": "canonical", "version": 1, "machine": machine(), "settings": settings}
-    options.json.parent.mkdir(parents=True, exist_ok=True)
     report |= {
         "cells": [cell.as_json() for cell in cells],
         "goals": [dataclasses.asdict(goal) for goal in _goals(cells)],
     }
-    text = json.dumps(report, indent=1)
-    options.json.write_text(text + "\n", encoding="utf-8")
+    save_report(report, options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

@@ -9,9 +9,7 @@ by podium's default, which for a single list of unknown items may know more abou
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
 import math
 import statistics
 import tempfile
@@ -26,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 import podium
+from bench.command import bench_parser, save_report
 from bench.measure import machine
 from bench.selection.goals import Goal
 from podium.planning.simulation import zipf_pairs
@@ -137,9 +136,7 @@ def goals(measured: Sequence[dict[str, Any]]) -> list[Goal]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench groups", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="ten countries, once")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser("python -m bench groups", __doc__, DEFAULT_JSON, quick="ten countries, once")
     options = parser.parse_args(argv)
     plan = Plan(countries=10, runs=1) if options.quick else Plan()
     measured = cells(plan)
@@ -165,8 +162,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "cells": measured,
         "goals": [dataclasses.asdict(goal) for goal in goals(measured)],
     }  # fmt: skip
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    save_report(report, options.json)
     return 0
 
 

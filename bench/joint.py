@@ -8,9 +8,7 @@ insecure, inexact noise. The data is looked for in $PODIUM_DATA, else in ../shar
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.canonical import FILE, Counts, netflix_counts
+from bench.command import bench_parser, save_report
 from bench.measure import Contestant, Timing, interleaved, machine, peak_extra_bytes
 from bench.selection.goals import Goal
 from podium.histogram import Histogram
@@ -161,9 +160,7 @@ def _goal(cells: Sequence[Cell]) -> Goal:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.joint", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser("python -m bench.joint", __doc__, DEFAULT_JSON, quick="fewer repetitions")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, 100))
     counts = netflix_counts()
@@ -179,10 +176,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "machine": machine(),
         "settings": {"quick": options.quick},
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
     report |= {"cells": [cell.as_json() for cell in cells], "goals": [dataclasses.asdict(_goal(cells))]}
-    text = json.dumps(report, indent=1)
-    options.json.write_text(text + "\n", encoding="utf-8")
+    save_report(report, options.json)
     console.print("Every repetition is in the JSON file.", style="dim")
     return 0
 

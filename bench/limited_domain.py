@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import bench_parser, save_report
 from bench.measure import Contestant, Timing, interleaved, machine
 from bench.selection.goals import Goal
 from podium.histogram import Histogram
@@ -54,9 +53,7 @@ def run(sizes: Sequence[int], repetitions: int) -> list[dict[str, float]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.limited_domain", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser("python -m bench.limited_domain", __doc__, DEFAULT_JSON, quick="fewer repetitions")
     options = parser.parse_args(argv)
     rows = run(SIZES, 21 if options.quick else 101)
     table = Table(title=f"LimitedDomain.release, k={K}, milliseconds (medians, in turns)")
@@ -69,7 +66,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     goal = next(row["overhead"] for row in rows if row["k_bar"] == GOAL_SIZE)
     verdict = "met" if goal < GOAL_SECONDS else "not met"
     console.print(f"goal: overhead below 1 ms at k_bar={GOAL_SIZE:,}: {1000 * goal:.2f} ms, {verdict}")
-    options.json.parent.mkdir(parents=True, exist_ok=True)
     judged = Goal(f"overhead in ms, k_bar={GOAL_SIZE:,}", "< 1", 1000 * goal, goal < GOAL_SECONDS, f"k_bar={GOAL_SIZE}")
     report = {
         "bench": "limited_domain",
@@ -79,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "rows": rows,
         "goals": [dataclasses.asdict(judged)],
     }
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    save_report(report, options.json)
     return 0
 
 

@@ -10,8 +10,6 @@ alone; time is what differs. The data is looked for in $PODIUM_DATA, else in ../
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import bench_parser, save_report
 from bench.measure import Contestant, Timing, interleaved, machine
 from bench.peers import installed
 from bench.utility.data import Integers, Pairs, load, missing
@@ -149,9 +148,7 @@ def _show(cells: Sequence[Cell], mode: str, console: Console) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.opendp_recall", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two rho, five runs")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser("python -m bench.opendp_recall", __doc__, DEFAULT_JSON, quick="two rho, five runs")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, 110))
     if not installed():
@@ -179,8 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "cells": [cell.as_json() for cell in cells],
         "absent": absent,
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    save_report(report, options.json)
     return 0
 
 

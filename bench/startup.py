@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import os
 import resource
 import subprocess
@@ -23,6 +22,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import save_report
 from bench.measure import Contestant, interleaved, machine
 from bench.selection.goals import Goal
 
@@ -113,8 +113,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "cells": measured,
         "goals": [dataclasses.asdict(goal) for goal in goals(measured)],
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    save_report(report, options.json)
     return 0
 
 

@@ -10,7 +10,6 @@ else in ../shared/data.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import zlib
@@ -23,6 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table as Shown
 
+from bench.command import bench_parser
 from bench.discovery.mechanisms import discover_then_peel, top_stable
 from bench.measure import machine
 from bench.utility.data import SETS, missing
@@ -158,9 +158,7 @@ def show(cells: Sequence[Cell], summary: Sequence[Mapping[str, Any]], console: C
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench discovery", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two data sets, few runs")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser("python -m bench discovery", __doc__, DEFAULT_JSON, quick="two data sets, few runs")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, 150))
     data = [name for name in (_QUICK if options.quick else _DATA) if not missing(name)]

@@ -12,8 +12,6 @@ they are decided or a time is over.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import multiprocessing
 import statistics
@@ -28,6 +26,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import bench_parser, save_report
 from bench.measure import machine
 from podium.mechanisms import RefinedTopK, RisingTopK, SharedVoteTopK
 from podium.planning.facts import Facts
@@ -238,9 +237,7 @@ def _cell(job: tuple[Shape, Effort]) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a line for each shape, and leaves a file for the pages."""
-    parser = argparse.ArgumentParser(prog="python -m bench known_rounds", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="few runs")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser("python -m bench known_rounds", __doc__, DEFAULT_JSON, quick="few runs")
     parser.add_argument("--processes", type=int, default=1, metavar="N", help="default: %(default)s")
     parser.add_argument("--seconds", type=float, metavar="N", help="processor seconds of one shape, at most")
     options = parser.parse_args(argv)
@@ -261,8 +258,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "cells": cells,
         "goals": goals(cells),
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    save_report(report, options.json)
     return 0
 
 

@@ -10,8 +10,6 @@ Shekelyan & Loukides 2022 (SL), and the other columns of DPBench, on which no co
 
 from __future__ import annotations
 
-import argparse
-import json
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -23,6 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
+from bench.command import bench_parser, save_report
 from bench.known.data import FILES, DataSet, data_sets
 from bench.known.distributions import canonical_recall
 from bench.known.goals import DEFAULT, SET, Cell, goals
@@ -154,9 +153,9 @@ def _report(cells: Sequence[Cell], plan: Plan) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench known", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two epsilons, six data sets, fewer runs")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser(
+        "python -m bench known", __doc__, DEFAULT_JSON, quick="two epsilons, six data sets, fewer runs"
+    )
     parser.add_argument("--plots", type=Path, default=DEFAULT_PLOTS, metavar="FOLDER", help="default: %(default)s")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="default: %(default)s")
     options = parser.parse_args(argv)
@@ -170,8 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with console.status("known bench") as status:
         cells = run(data, plan, lambda said: status.update(f"known bench: {said}"), processes=options.processes)
     show(cells, plan.mode, plan.runs, console)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(_report(cells, plan), indent=1) + "\n", encoding="utf-8")
+    save_report(_report(cells, plan), options.json)
     options.plots.mkdir(parents=True, exist_ok=True)
     for delta, name in zip(DELTAS, ("pure", "approximate"), strict=True):
         draw(cells, delta).save(options.plots / f"known-{name}.png")

@@ -8,9 +8,7 @@ an analyst can force; the controls are ledgers with a condition left out. docs/p
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bench.command import bench_parser, save_report
 from bench.ledger.attack import PROVED, RULES, Attack
 from bench.ledger.controls import cancelled, in_reverse, quoted_early, session, uncharged
 from bench.ledger.ledgers import BUDGETS, LEDGERS, holds, totals
@@ -127,16 +126,13 @@ def _show(report: dict[str, Any], console: Console) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.ledger.run", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a coarser attack")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser("python -m bench.ledger.run", __doc__, DEFAULT_JSON, quick="a coarser attack")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, 120))
     report = {"bench": "ledger", "version": 1, "machine": machine(), "settings": {"quick": options.quick}}
     report |= run(quick=options.quick)
     _show(report, console)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    save_report(report, options.json)
     return 0
 
 

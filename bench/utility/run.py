@@ -9,7 +9,6 @@ for in $PODIUM_DATA, else in ../shared/data. An interrupted run goes on where it
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import hashlib
 import json
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from bench.command import bench_parser
 from bench.measure import machine
 from bench.selection.goals import Goal
 from bench.utility import report
@@ -244,9 +244,9 @@ def write_json(results: Results, path: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench utility", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="about a minute: two data sets, epsilon=1, k=10 and 100")
-    parser.add_argument("--json", type=Path, default=DEFAULT_JSON, metavar="FILE", help="default: %(default)s")
+    parser = bench_parser(
+        "python -m bench utility", __doc__, DEFAULT_JSON, quick="about a minute: two data sets, epsilon=1, k=10 and 100"
+    )
     parser.add_argument("--picture", type=Path, default=DEFAULT_PICTURE, metavar="FILE", help="default: %(default)s")
     options = parser.parse_args(argv)
     console = Console(width=max(Console().width, report.WIDTH))
